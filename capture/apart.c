@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/detached.h"
 #include "capture/log.h"
 
 #define STACK_BYTES ((size_t) 512 << 10)
@@ -18,7 +19,10 @@ static bool take_table_apart(void)
 {
     if (syscall(SYS_close_range, 0u, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0)
         return true;
-    return unshare(CLONE_FILES) == 0 && syscall(SYS_close_range, 0u, UINT_MAX, 0u) == 0;
+    if (unshare(CLONE_FILES) != 0)
+        return false;
+    detached_close_from(0); /* one by one where there is no close_range() */
+    return true;
 }
 
 /* Messages must still find the program's stderr. */

@@ -10,6 +10,7 @@
 
 #define CALIBRATION_NS UINT64_C(10000000)
 #define SCALE_SHIFT 32u
+#define ATTEMPTS 4
 
 bool clock_uses_counter;
 
@@ -76,6 +77,40 @@ struct clock_moment clock_moment_now(void)
     return best;
 }
 
+/* False: no counter of a processor runs so, within three decimal places of 1 GHz; one of the clocks
+ * was set meanwhile. */
+static bool rate_between(const struct clock_moment *first, const struct clock_moment *second,
+                         uint64_t *multiplier)
+{
+    if (second->raw <= first->raw || second->monotonic_ns <= first->monotonic_ns)
+        return false;
+    unsigned __int128 rate =
+        ((unsigned __int128) (second->monotonic_ns - first->monotonic_ns) << SCALE_SHIFT) /
+        (second->raw - first->raw);
+    *multiplier = (uint64_t) rate;
+    return rate >= (UINT64_C(1) << SCALE_SHIFT) / 1000 && rate <= UINT64_C(1000) << SCALE_SHIFT;
+}
+
+/* The counter, or the other clock, has gone back since `first`: the rate is measured now, and the
+ * counter's zero put where `first` would be on the other clock. */
+static void calibrate_anew(const struct clock_moment *first, struct clock_scale *scale)
+{
+    struct clock_moment from, to;
+    bool known = false;
+    for (int i = 0; i < ATTEMPTS && !known; i++) {
+        from = clock_moment_now();
+        nanosleep(&(struct timespec){0, (long) CALIBRATION_NS}, NULL);
+        to = clock_moment_now();
+        known = rate_between(&from, &to, &scale->multiplier);
+    }
+    if (!known)
+        scale->multiplier = UINT64_C(1) << SCALE_SHIFT;
+    uint64_t passed =
+        to.monotonic_ns > first->monotonic_ns ? to.monotonic_ns - first->monotonic_ns : 0;
+    scale->zero =
+        to.raw - (uint64_t) (((unsigned __int128) passed << SCALE_SHIFT) / scale->multiplier);
+}
+
 void clock_calibrate(const struct clock_moment *first, struct clock_scale *scale)
 {
     scale->zero = first->raw;
@@ -89,6 +124,6 @@ void clock_calibrate(const struct clock_moment *first, struct clock_scale *scale
         nanosleep(&rest, NULL);
     }
     struct clock_moment second = clock_moment_now();
-    unsigned __int128 span_ns = second.monotonic_ns - first->monotonic_ns;
-    scale->multiplier = (uint64_t) ((span_ns << SCALE_SHIFT) / (second.raw - first->raw));
+    if (!rate_between(first, &second, &scale->multiplier))
+        calibrate_anew(first, scale);
 }

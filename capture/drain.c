@@ -111,8 +111,12 @@ void drain_relieve(struct drain *drain)
 
 void drain_until_quiet(struct drain *drain)
 {
-    while (!drain->operations->is_quiet(drain)) {
-        drain->operations->take_all_full(drain);
+    const struct drain_operations *operations = drain->operations;
+    while (!operations->is_quiet(drain)) {
+        drain->abandoned = operations->gives_up != NULL && operations->gives_up(drain);
+        if (drain->abandoned)
+            return;
+        operations->take_all_full(drain);
         drain_relieve(drain);
         if (drain->failed)
             live_map_stop(drain->map);

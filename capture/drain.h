@@ -26,6 +26,8 @@ struct drain_operations {
     bool (*take_all_full)(struct drain *drain);
     /* No thread is in a probe that found what is to end. */
     bool (*is_quiet)(const struct drain *drain);
+    /* A thread that is still in such a probe does not come out of it; NULL: it always does. */
+    bool (*gives_up)(const struct drain *drain);
     /* Who waits for the trace has waited for long enough; NULL: nobody does. */
     bool (*is_late)(const struct drain *drain);
 };
@@ -37,8 +39,9 @@ struct drain {
     struct live_map *map;
     struct step_writer *writer;
     void *decoder;
-    bool failed; /* the trace file takes no more */
-    bool left;   /* it was late: what is not in the trace file stays in the live file */
+    bool failed;    /* the trace file takes no more */
+    bool left;      /* it was late: what is not in the trace file stays in the live file */
+    bool abandoned; /* it gave up: a thread may still use the map, which stays */
 };
 
 /* Where `status` is none of success the trace ends: that is said once.  `error` may be NULL. */
@@ -63,7 +66,7 @@ void drain_release_written(struct drain *drain, struct live_stream *stream);
 /* Where the buffers fill up, writes blocks that are not full. */
 void drain_relieve(struct drain *drain);
 
-/* When no probe begins any more: drains until the last has ended. */
+/* When no probe begins any more: drains until the last has ended, or gives up. */
 void drain_until_quiet(struct drain *drain);
 
 void drain_put_text(struct drain *drain, const char *key, const char *value);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/trace_file.h"
 #include "format/core/grow.h"
 
 /* Chunks come in three sizes: a stream's first; its later ones; those of the global stream, which
@@ -19,6 +20,7 @@ static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(
                                                        UINT64_C(256) << 10};
 #define SEGMENT_BYTES (UINT64_C(1) << 20)
 #define LIVE_WAIT_NS INT64_C(1000000000)
+#define STILL_WAIT_NS UINT64_C(10000000000)
 #define FIRST_OBJECT_STEP 32u
 #define LAST_OBJECT_STEP 4096u
 
@@ -41,7 +43,9 @@ struct growth {
 /* Disk blocks are set aside before they are mapped: a store to a mapping of a full disk kills. */
 static void grow_by(struct growth *growth, int descriptor)
 {
-    growth->code = posix_fallocate(descriptor, (off_t) growth->start, (off_t) growth->bytes);
+    do
+        growth->code = posix_fallocate(descriptor, (off_t) growth->start, (off_t) growth->bytes);
+    while (growth->code == EINTR);
     if (growth->code != 0)
         return;
     void *base = mmap(NULL, growth->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
@@ -59,7 +63,7 @@ static bool is_its_file(const struct live_map *map, int descriptor)
 static void grow_apart(void *data)
 {
     struct growth *growth = data;
-    int descriptor = open(growth->map->path, O_RDWR | O_CLOEXEC);
+    int descriptor = open(growth->map->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor >= 0 && is_its_file(growth->map, descriptor))
         grow_by(growth, descriptor);
     else
@@ -103,11 +107,9 @@ static bool lock_header(const struct live_map *map)
     return fcntl(map->descriptor, F_SETLK, &lock) == 0;
 }
 
-static enum step_status open_map(struct live_map *map, struct step_error *error)
+static enum step_status open_map(struct live_map *map, mode_t mode, struct step_error *error)
 {
-    if (unlink(map->path) != 0 && errno != ENOENT)
-        return fail(error, map->path, "cannot be replaced");
-    map->descriptor = open(map->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    map->descriptor = trace_file_make(map->path, mode);
     if (map->descriptor < 0)
         return fail(error, map->path, "cannot be created");
     struct stat made;
@@ -119,12 +121,17 @@ static enum step_status open_map(struct live_map *map, struct step_error *error)
     map->header = map_more(map, STEP_LIVE_PAGE);
     if (map->header == NULL)
         return fail(error, map->path, "cannot be mapped");
+    live_map_describe(map);
+    return STEP_STATUS_OK;
+}
+
+void live_map_describe(struct live_map *map)
+{
     memcpy(map->header->magic, STEP_LIVE_MAGIC, sizeof map->header->magic);
     map->header->version = STEP_LIVE_VERSION;
     map->header->page_bytes = STEP_LIVE_PAGE;
     map->header->process_id = (uint64_t) getpid();
     map->header->file_bytes = STEP_LIVE_PAGE;
-    return STEP_STATUS_OK;
 }
 
 void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t limit_bytes,
@@ -138,7 +145,7 @@ void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t li
     pthread_mutex_init(&map->lock, NULL);
 }
 
-struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
+struct live_map *live_map_create(const char *path, mode_t mode, uint64_t limit_bytes, bool drop,
                                  struct step_error *error)
 {
     struct live_map *map = calloc(1, sizeof *map);
@@ -149,7 +156,7 @@ struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool dr
         return NULL;
     }
     live_map_init(map, &map->own, limit_bytes, drop);
-    if (open_map(map, error) != STEP_STATUS_OK) {
+    if (open_map(map, mode, error) != STEP_STATUS_OK) {
         live_map_destroy(map, false);
         return NULL;
     }
@@ -242,29 +249,46 @@ void live_stream_give_back(struct live_map *map, struct live_stream *stream)
     pthread_mutex_unlock(&map->lock);
 }
 
+static void give_up(struct live_map *map, int code)
+{
+    if (!atomic_load(&map->shared->failed))
+        map->shared->code = code;
+    atomic_store(&map->shared->failed, true);
+}
+
 uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
 {
     uint64_t first = atomic_fetch_add(&map->next_object, stream->object_step);
     stream->next_object = first + 1;
     stream->end_object = first + stream->object_step;
+    if (__builtin_expect(first >= LIVE_OBJECTS_MOST, 0)) {
+        give_up(map, EOVERFLOW);
+        futex_gate_open(&map->shared->work);
+    }
     if (stream->object_step < LAST_OBJECT_STEP)
         stream->object_step *= 2;
     return first;
 }
 
 /* A ref for a chunk in new memory. */
-static struct live_chunk_ref *make_ref(struct live_map *map, void *memory, uint64_t chunk_bytes)
+static struct live_chunk_ref *make_ref(struct live_map *map, void *memory)
 {
-    struct step_live_chunk *chunk = memory;
     struct live_chunk_ref *ref = allocate(map, sizeof *ref);
-    chunk->magic = STEP_LIVE_CHUNK_MAGIC;
-    chunk->size_bytes = (uint32_t) chunk_bytes;
     if (ref == NULL)
         return NULL;
-    ref->chunk = chunk;
+    ref->chunk = memory;
     ref->next_made = atomic_load(&map->shared->made);
     atomic_store(&map->shared->made, ref);
     return ref;
+}
+
+static void mark_chunks(uint8_t *base, uint64_t chunk_bytes)
+{
+    for (uint64_t at = 0; at + chunk_bytes <= SEGMENT_BYTES; at += chunk_bytes) {
+        struct step_live_chunk *chunk = (struct step_live_chunk *) (void *) (base + at);
+        chunk->magic = STEP_LIVE_CHUNK_MAGIC;
+        chunk->size_bytes = (uint32_t) chunk_bytes;
+    }
 }
 
 /* Cuts a new segment into chunks of one size.  Called with the lock held. */
@@ -273,9 +297,10 @@ static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_
     uint8_t *base = map_more(map, SEGMENT_BYTES);
     if (base == NULL)
         return false;
-    map->header->file_bytes += SEGMENT_BYTES;
+    mark_chunks(base, chunk_bytes);
+    map->header->file_bytes += SEGMENT_BYTES; /* now a copier may look */
     for (uint64_t at = 0; at + chunk_bytes <= SEGMENT_BYTES; at += chunk_bytes) {
-        struct live_chunk_ref *ref = make_ref(map, base + at, chunk_bytes);
+        struct live_chunk_ref *ref = make_ref(map, base + at);
         if (ref == NULL)
             break;
         ref->next = *list;
@@ -291,17 +316,20 @@ static bool is_full(const struct live_map *map)
 }
 
 /* Waits until there is room for another chunk.  Called with the lock held. */
-static bool wait_for_room(struct live_map *map, const struct live_stream *stream)
+static bool wait_for_room(struct live_map *map, struct live_stream *stream)
 {
     struct live_shared *shared = map->shared;
     if (stream->forced || !is_full(map))
         return true;
-    if (map->drop)
+    if (map->drop || (stream->stands_still && stream->has_waited))
         return false;
     uint64_t start = clock_monotonic_ns();
     for (;;) {
         uint32_t seen = atomic_load(&shared->room.count);
         if (atomic_load(&shared->stopping) || !is_full(map))
+            break;
+        stream->has_waited = clock_monotonic_ns() - start >= STILL_WAIT_NS;
+        if (stream->stands_still && stream->has_waited)
             break;
         pthread_mutex_unlock(&map->lock);
         if (!futex_gate_wait(&shared->room, seen, LIVE_WAIT_NS) && map->is_drained != NULL &&
@@ -310,7 +338,7 @@ static bool wait_for_room(struct live_map *map, const struct live_stream *stream
         pthread_mutex_lock(&map->lock);
     }
     waits_add(&shared->waits, stream->thread, clock_monotonic_ns() - start);
-    return !atomic_load(&shared->stopping);
+    return !atomic_load(&shared->stopping) && !(stream->stands_still && stream->has_waited);
 }
 
 void live_note_wait(struct live_map *map, uint64_t thread, uint64_t ns)
@@ -395,13 +423,6 @@ static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
     futex_gate_open(&map->shared->work);
 }
 
-static void fail_to_grow(struct live_map *map, int code)
-{
-    if (!atomic_load(&map->shared->failed))
-        map->shared->code = code;
-    atomic_store(&map->shared->failed, true);
-}
-
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
 {
     struct live_chunk_ref *old = atomic_load_explicit(&stream->ref, memory_order_relaxed);
@@ -414,15 +435,17 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
     if (wait_for_room(map, stream)) {
         ref = take_chunk(map, stream);
         if (ref == NULL)
-            fail_to_grow(map, errno);
+            give_up(map, errno);
         else if (old != NULL)
             map->active_bytes -= old->chunk->size_bytes;
     }
     pthread_mutex_unlock(&map->lock);
     if (ref == NULL) {
-        atomic_fetch_add(&map->header->dropped, 1);
-        if (atomic_load(&map->shared->failed))
+        bool has_failed = atomic_load(&map->shared->failed);
+        if (has_failed)
             futex_gate_open(&map->shared->work);
+        if (!has_failed && !atomic_load(&map->shared->stopping))
+            atomic_fetch_add(&map->header->dropped, 1); /* else the trace ends: it has no gap */
         return NULL;
     }
     begin_chunk(stream, ref);

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "capture/futex.h"
 #include "capture/waits.h"
@@ -48,6 +49,8 @@ struct live_stream {
     uint64_t next_object, end_object; /* object ids set aside for this stream */
     uint64_t object_step;             /* how many to set aside next */
     bool forced;                      /* may exceed the buffers' limit; never waits */
+    bool stands_still;                /* all threads wait for this one: it waits for a while */
+    bool has_waited;                  /* then: it did, and waits no more */
     struct live_stream *next_idle;
     struct live_stream *next_all;
     /* the drain thread's */
@@ -84,6 +87,7 @@ struct live_map {
     void (*run_apart)(void (*step)(void *data), void *data);
     pthread_t keeper;
     uint64_t device, inode;
+    uint64_t memory_bytes; /* of live_map_create_in() */
     struct step_live_header *header;
     bool drop;
     /* not NULL: where memory for refs and streams comes from, zeroed (with the lock held), how the
@@ -105,9 +109,15 @@ struct live_map {
     size_t segment_count, segment_capacity;
 };
 
-/* Creates the file (an older one is replaced) and locks its header for this process. */
-struct live_map *live_map_create(const char *path, uint64_t limit_bytes, bool drop,
+/* Creates the file, which must not exist, with these permissions (0: TRACE_FILE_MODE), and locks
+ * its header for this process. */
+struct live_map *live_map_create(const char *path, mode_t mode, uint64_t limit_bytes, bool drop,
                                  struct step_error *error);
+/* A map whose ring is memory that is mapped already, all zero; it stays mapped. */
+struct live_map *live_map_create_in(void *memory, uint64_t memory_bytes, uint64_t limit_bytes,
+                                    bool drop, struct step_error *error);
+/* Fills the header in. */
+void live_map_describe(struct live_map *map);
 /* A map whose file and memory are somebody else's: `shared`, all zero at first, `header` and the
  * three functions say how. */
 void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t limit_bytes,
@@ -120,6 +130,14 @@ struct live_stream *live_stream_take(struct live_map *map, bool forced);
 /* A stream of its own with the next number, never handed on (the first two: global, frees). */
 struct live_stream *live_stream_create(struct live_map *map, bool forced);
 void live_stream_give_back(struct live_map *map, struct live_stream *stream);
+
+/* Whether the whole JVM stands still while the owner fills the stream: then it waits for room for
+ * 10 s at most, and loses and counts what follows. */
+static inline void live_stand_still(struct live_stream *stream, bool does)
+{
+    stream->stands_still = does;
+    stream->has_waited = false;
+}
 
 /* The slow path of live_reserve. */
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
@@ -162,6 +180,10 @@ static inline uint64_t *live_chunk_words(struct step_live_chunk *chunk)
 
 /* The next object id, from those set aside for the stream. */
 uint64_t live_take_objects(struct live_map *map, struct live_stream *stream);
+/* Ids have 40 bits where more than one is in a word.  At this many the map fails with EOVERFLOW,
+ * and its trace ends; what threads take until then still fits. */
+#define LIVE_OBJECTS_MOST ((UINT64_C(1) << 40) - (UINT64_C(1) << 32))
+
 static inline uint64_t live_next_object(struct live_map *map, struct live_stream *stream)
 {
     if (__builtin_expect(stream->next_object < stream->end_object, 1))

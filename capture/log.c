@@ -3,12 +3,16 @@
 #include "capture/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define WAITS 10
+#define WAIT_MS 100
 
 static __thread bool is_apart;
 
@@ -62,6 +66,17 @@ static bool is_that_stderr(void)
                          now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino);
 }
 
+/* A pipe that nobody reads, or a terminal that was stopped, takes nothing: then the message is
+ * lost, and who logs goes on. */
+static bool takes_a_line(int descriptor)
+{
+    struct pollfd wanted = {.fd = descriptor, .events = POLLOUT};
+    for (int i = 0; i < WAITS; i++)
+        if (poll(&wanted, 1, WAIT_MS) > 0)
+            return true;
+    return false;
+}
+
 static void put(const char *line, size_t length)
 {
     if (!is_apart && !is_that_stderr())
@@ -69,7 +84,7 @@ static void put(const char *line, size_t length)
     int descriptor = is_apart ? borrow_stderr() : STDERR_FILENO;
     if (descriptor < 0)
         return;
-    ssize_t ignored = write(descriptor, line, length);
+    ssize_t ignored = takes_a_line(descriptor) ? write(descriptor, line, length) : 0;
     (void) ignored;
     if (is_apart)
         close(descriptor);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes "steptrace: message\n" in one piece. */
+/* Writes "steptrace: message\n" in one piece; nothing if stderr takes none within a second. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
 
 /* From now on they go to nothing but what is stderr now: where the program has closed it, the

@@ -4,10 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "capture/log.h"
+#include "format/step/layout.h"
+#include "steptrace/live.h"
 
 /* Room for properties, index and footer: a share for each byte written, and a minimum. */
 #define END_BYTES UINT64_C(65536)
@@ -19,34 +25,179 @@ static enum step_status io_error(const struct trace_file *file, struct step_erro
     return step_error_set(error, STEP_STATUS_IO, file->path, file->size, "%s", strerror(errno));
 }
 
-enum step_status trace_file_open(const char *path, struct trace_file **out,
-                                 struct step_error *error)
+static enum step_status set_errno(const char *path, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s", strerror(errno));
+}
+
+int trace_file_make(const char *path, mode_t mode)
+{
+    mode = mode != 0 ? mode : TRACE_FILE_MODE;
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, TRACE_FILE_MODE);
+    if (file >= 0 && mode != TRACE_FILE_MODE && fchmod(file, mode) != 0) {
+        int code = errno;
+        close(file);
+        unlink(path);
+        errno = code;
+        return -1;
+    }
+    return file;
+}
+
+/* ---- what has the name already ---- */
+
+/* A file that begins so, or is empty, as one of a recorder that was killed at once. */
+static bool begins_with(int file, const char *magic, size_t length)
+{
+    char start[16];
+    ssize_t got = pread(file, start, length, 0);
+    return got == 0 || (got == (ssize_t) length && memcmp(start, magic, length) == 0);
+}
+
+/* Opens what `overwrite` may replace: a regular file of this user's with one name and that start;
+ * -1: it is something else. */
+static int open_own(const char *path, const char *magic, size_t length)
+{
+    struct stat about;
+    int file = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+        about.st_uid == geteuid() && about.st_nlink == 1 && begins_with(file, magic, length))
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+static enum step_status refuse(const char *path, const char *what, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
+                          "is not replaced: it is no %s of this user", what);
+}
+
+static enum step_status remove_live_file(const char *live, struct step_error *error)
+{
+    struct stat about;
+    if (lstat(live, &about) != 0 && errno == ENOENT)
+        return STEP_STATUS_OK;
+    int file = open_own(live, STEP_LIVE_MAGIC, sizeof STEP_LIVE_MAGIC - 1);
+    if (file < 0)
+        return refuse(live, "live file", error);
+    close(file);
+    return unlink(live) == 0 ? STEP_STATUS_OK : set_errno(live, error);
+}
+
+static bool lock_file(int file)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_SETLK, &lock) == 0;
+}
+
+static enum step_status busy(const char *path, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
+                          "another process writes a trace there (use %%p in the name)");
+}
+
+/* The lock comes before the file is cut: two recorders may be here at once. */
+static enum step_status replace(struct trace_file *file, mode_t mode, const char *live,
+                                struct step_error *error)
+{
+    file->descriptor = open_own(file->path, (const char *) step_file_magic, sizeof step_file_magic);
+    if (file->descriptor < 0)
+        return refuse(file->path, "trace", error);
+    if (!lock_file(file->descriptor))
+        return busy(file->path, error);
+    enum step_status status = remove_live_file(live, error);
+    if (status == STEP_STATUS_OK &&
+        (fchmod(file->descriptor, mode != 0 ? mode : TRACE_FILE_MODE) != 0 ||
+         ftruncate(file->descriptor, 0) != 0))
+        status = set_errno(file->path, error);
+    return status;
+}
+
+/* ---- a new trace ---- */
+
+static enum step_status exists(const char *path, struct step_error *error)
+{
+    struct stat about;
+    if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
+        return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
+                              "not a regular file");
+    return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET, "exists already");
+}
+
+/* The trace decides who has the name: of two recorders one creates it. */
+static enum step_status make(struct trace_file *file, const struct trace_file_rules *rules,
+                             const char *live, struct step_error *error)
+{
+    struct stat about;
+    if (!rules->overwrite && lstat(live, &about) == 0)
+        return exists(live, error);
+    file->descriptor = trace_file_make(file->path, rules->mode);
+    if (file->descriptor < 0 && errno == EEXIST)
+        return rules->overwrite && exists(file->path, error) == STEP_STATUS_BUSY
+                   ? replace(file, rules->mode, live, error)
+                   : exists(file->path, error);
+    if (file->descriptor < 0)
+        return set_errno(file->path, error);
+    if (!lock_file(file->descriptor))
+        return busy(file->path, error); /* it is another's with overwrite */
+    enum step_status status = rules->overwrite ? remove_live_file(live, error) : STEP_STATUS_OK;
+    if (status != STEP_STATUS_OK)
+        unlink(file->path);
+    return status;
+}
+
+enum step_status trace_file_open(const char *path, const struct trace_file_rules *rules,
+                                 struct trace_file **out, struct step_error *error)
 {
     struct trace_file *file = calloc(1, sizeof *file);
-    if (file == NULL || (file->path = strdup(path)) == NULL) {
+    size_t size = strlen(path) + sizeof STEP_LIVE_SUFFIX;
+    char *live = malloc(size);
+    if (file == NULL || live == NULL || (file->path = strdup(path)) == NULL) {
         free(file);
+        free(live);
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     }
-    enum step_status status = STEP_STATUS_OK;
-    struct stat old;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    file->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file->descriptor < 0 || fstat(file->descriptor, &old) != 0)
-        status = io_error(file, error);
-    else if (S_ISREG(old.st_mode) && fcntl(file->descriptor, F_SETLK, &lock) != 0)
-        status = step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
-                                "another process writes a trace there (use %%p in the name)");
-    else if (!S_ISREG(old.st_mode))
-        status =
-            step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET, "not a regular file");
-    else if (ftruncate(file->descriptor, 0) != 0)
-        status = io_error(file, error);
-    if (status != STEP_STATUS_OK) {
+    snprintf(live, size, "%s%s", path, STEP_LIVE_SUFFIX);
+    file->descriptor = -1;
+    enum step_status status = make(file, rules, live, error);
+    free(live);
+    if (status == STEP_STATUS_OK)
+        *out = file;
+    else
         trace_file_close(file);
-        return status;
+    return status;
+}
+
+bool trace_file_name(const char *wanted, unsigned number, char *out, size_t size)
+{
+    const char *slash = strrchr(wanted, '/'), *name = slash != NULL ? slash + 1 : wanted;
+    const char *ending = strrchr(name, '.');
+    size_t stem = ending != NULL ? (size_t) (ending - wanted) : strlen(wanted);
+    int length = number == 1
+                     ? snprintf(out, size, "%s", wanted)
+                     : snprintf(out, size, "%.*s.%u%s", (int) stem, wanted, number, wanted + stem);
+    return length > 0 && (size_t) length < size;
+}
+
+enum step_status trace_file_create(const char *wanted, const struct trace_file_rules *rules,
+                                   struct trace_file **out, struct step_error *error)
+{
+    char path[PATH_MAX];
+    enum step_status status = STEP_STATUS_BUSY;
+    for (unsigned number = 1; number <= TRACE_FILE_NAMES_MOST; number++) {
+        if (!trace_file_name(wanted, number, path, sizeof path)) {
+            errno = ENAMETOOLONG;
+            return set_errno(wanted, error);
+        }
+        status = trace_file_open(path, rules, out, error);
+        if (status == STEP_STATUS_OK && number > 1)
+            log_message("%s exists: the trace is %s", wanted, path);
+        if (status != STEP_STATUS_BUSY || rules->overwrite)
+            return status;
     }
-    *out = file;
-    return STEP_STATUS_OK;
+    return status;
 }
 
 bool trace_file_is_full(int code)

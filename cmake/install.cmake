@@ -102,6 +102,12 @@ if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FU
   add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-install.sh ${CMAKE_BINARY_DIR}
     ${CMAKE_INSTALL_LIBDIR})
   add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-headers.sh ${CMAKE_BINARY_DIR})
+  if(TARGET steptrace AND TARGET steptrace-drain)
+    add_test(NAME sbom COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-sbom.py
+      ${CMAKE_BINARY_DIR}/steptrace.spdx.json $<TARGET_FILE:steptrace>
+      $<TARGET_FILE:steptrace-drain>)
+    set_tests_properties(sbom PROPERTIES LABELS cli TIMEOUT 60)
+  endif()
   add_test(NAME exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-exports.sh
     $<TARGET_FILE:steptrace_shared> ${CMAKE_SOURCE_DIR}/format/include ${STEPTRACE_GENERATED})
   add_test(NAME abi COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-abi.sh

@@ -23,7 +23,23 @@ if(STEPTRACE_XZ)
   sbom_part(liblzma "${LZMA_VERSION}" 0BSD DYNAMIC_LINK)
 endif()
 sbom_part(xxhash "${XXHASH_VERSION}" BSD-2-Clause STATIC_LINK)
-sbom_part(uthash NOASSERTION BSD-1-Clause STATIC_LINK)
+find_file(STEPTRACE_UTHASH uthash.h)
+set(uthash_version NOASSERTION)
+if(STEPTRACE_UTHASH)
+  file(STRINGS ${STEPTRACE_UTHASH} line REGEX "^#define UTHASH_VERSION ")
+  string(REGEX REPLACE "^#define UTHASH_VERSION " "" uthash_version "${line}")
+endif()
+sbom_part(uthash "${uthash_version}" BSD-1-Clause STATIC_LINK)
+if(SQLITE_FOUND)
+  sbom_part(sqlite3 "${SQLITE_VERSION}" blessing DYNAMIC_LINK)
+endif()
+if(CURSES_FOUND) # one package, two libraries
+  sbom_part(ncursesw "${CURSES_VERSION}" X11-distribute-modifications-variant DYNAMIC_LINK)
+  sbom_part(tinfo "${CURSES_VERSION}" X11-distribute-modifications-variant DYNAMIC_LINK)
+endif()
+if(LIBDW_FOUND) # of steptrace-drain
+  sbom_part(libdw "${LIBDW_VERSION}" "GPL-2.0-or-later OR LGPL-3.0-or-later" DYNAMIC_LINK)
+endif()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/steptrace.spdx.json @ONLY CONTENT [[{
   "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
   "name": "steptrace-@PROJECT_VERSION@",

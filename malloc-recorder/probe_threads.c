@@ -62,6 +62,14 @@ void record_forget_threads(void)
 
 /* ---- streams ---- */
 
+/* From now on records are lost for good, unless somebody still empties the buffers. */
+static void note_lost(struct recording *recording)
+{
+    uint64_t none = 0, now = recorder_stamp();
+    if (!recording->map.drop || atomic_load(&recording->map.shared->failed))
+        atomic_compare_exchange_strong(&recording->map.header->lost_stamp, &none, now);
+}
+
 uint64_t *probe_reserve_slowly(struct recording *recording, struct live_stream *stream,
                                size_t words)
 {
@@ -70,6 +78,7 @@ uint64_t *probe_reserve_slowly(struct recording *recording, struct live_stream *
     uint64_t *room = live_reserve_chunk(&recording->map, stream, words);
     if (room == NULL) {
         atomic_fetch_add(&recording->control->missed, 1);
+        note_lost(recording);
         if (atomic_load(&recording->control->shared.stopping))
             recorder_give_up(recording);
     }

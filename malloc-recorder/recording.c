@@ -2,15 +2,20 @@
 /* A recording's start and end, as the program sees them. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/detached.h"
 #include "capture/log.h"
-#include "malloc-recorder/drain_start.h"
 #include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
@@ -19,9 +24,165 @@
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/probe_threads.h"
+#include "malloc-recorder/recorder.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/unwind_rule.h"
+
+/* Finding the drain's program, and what it is started with. */
+
+#define PROGRAM "steptrace-drain"
+#define PLACE_VARIABLE "STEPTRACE_MALLOC_DRAIN"
+#define ATTEMPTS 16u
+#define REPLY_MOST_MS 30000
+#define NUMBERS_TEXT 512
+
+/* ---- where it lies ---- */
+
+static bool try_place(char *out, const char *directory, const char *below)
+{
+    char place[2 * PATH_MAX];
+    snprintf(place, sizeof place, "%s/%s" PROGRAM, directory, below);
+    return access(place, X_OK) == 0 && realpath(place, out) != NULL;
+}
+
+/* Beside this library in a build tree, else where it is installed. */
+static const char *find_program(void)
+{
+    static char found[PATH_MAX];
+    const char *named = secure_getenv(PLACE_VARIABLE);
+    Dl_info info;
+    char directory[PATH_MAX];
+    if (found[0] != '\0')
+        return found;
+    if (named != NULL && named[0] != '\0')
+        return realpath(named, found) != NULL ? found : NULL;
+    if (dladdr((void *) &recorder, &info) == 0 || realpath(info.dli_fname, directory) == NULL)
+        return NULL;
+    *strrchr(directory, '/') = '\0';
+    static const char *const below[] = {"", "../libexec/steptrace/", "../../libexec/steptrace/",
+                                        "../../../libexec/steptrace/"};
+    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
+        if (try_place(found, directory, below[i]))
+            return found;
+    found[0] = '\0';
+    return NULL;
+}
+
+/* ---- starting it ---- */
+
+/* False: the drain says nothing for that long, from a disk that does not answer. */
+static bool await_reply(int file)
+{
+    struct pollfd reply = {.fd = file, .events = POLLIN};
+    int code;
+    do
+        code = poll(&reply, 1, REPLY_MOST_MS);
+    while (code < 0 && errno == EINTR);
+    return code > 0;
+}
+
+static void read_reply(int file, char *reply, size_t most)
+{
+    size_t used = 0;
+    while (used < most - 1 && await_reply(file)) {
+        ssize_t got = read(file, reply + used, most - 1 - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        used += (size_t) got;
+    }
+    reply[used] = '\0';
+}
+
+/* Returns 0, or an errno. */
+static int ask(char *const *arguments, char *reply, size_t most)
+{
+    char *const no_variables[] = {NULL};
+    int pipe_ends[2];
+    if (pipe2(pipe_ends, O_CLOEXEC) != 0)
+        return errno;
+    struct detached detached = {.arguments = arguments,
+                                .environment = no_variables,
+                                .descriptors = &pipe_ends[1],
+                                .descriptor_count = 1};
+    int code = detached_start(&detached);
+    close(pipe_ends[1]);
+    read_reply(pipe_ends[0], reply, most);
+    close(pipe_ends[0]);
+    return code;
+}
+
+/* ---- what it is told ---- */
+
+static void print_numbers(const struct recording *recording, char *out)
+{
+    const struct drain_numbers numbers = {.address = (uintptr_t) recording->base,
+                                          .range_bytes = recording->range_bytes,
+                                          .buffer_bytes = recording->options.buffer_bytes,
+                                          .limit_bytes = recording->options.limit_bytes,
+                                          .stack = recording->options.stack,
+                                          .level = recording->options.level,
+                                          .overwrite = recording->options.overwrite,
+                                          .mode = recording->options.mode,
+                                          .uses_counter = clock_uses_counter,
+                                          .start_raw = recorder.start.raw,
+                                          .start_monotonic_ns = recorder.start.monotonic_ns,
+                                          .start_wall_ns = recorder.start.wall_ns,
+                                          .parent = recorder.is_fork ? recorder.parent_id : 0,
+                                          .parent_process = (uint64_t) getppid(),
+                                          .fork_stamp = recorder.fork_stamp};
+    int used = 0;
+#define X(name)                                                                                    \
+    used += snprintf(out + used, NUMBERS_TEXT - (size_t) used, "%" PRIx64 ",", numbers.name);
+    DRAIN_NUMBERS(X)
+#undef X
+}
+
+static bool is_started(struct recording *recording, const char *place, char *reply, size_t most)
+{
+    char layout[24], program[40], numbers[NUMBERS_TEXT];
+    snprintf(layout, sizeof layout, "%" PRIx64, (uint64_t) DRAIN_LAYOUT);
+    snprintf(program, sizeof program, "program=%" PRIu64, recording->process_id);
+    print_numbers(recording, numbers);
+    char *const arguments[] = {(char *) place,          layout,  program, recording->options.file,
+                               recording->options.text, numbers, NULL};
+    int code = ask(arguments, reply, most);
+    if (code != 0)
+        log_message("%s: %s", place, strerror(code));
+    return code == 0;
+}
+
+/* Starts the process that writes the trace, no child of this one, and maps the file that it shares
+ * with it.  A fault is told on stderr. */
+static bool drain_start(struct recording *recording)
+{
+    char reply[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX + 1];
+    const char *place = find_program();
+    if (place == NULL) {
+        log_message(PROGRAM " is not where libmalloctracer.so is (" PLACE_VARIABLE
+                            " names its place): nothing is recorded");
+        return false;
+    }
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (!shared_map_reserve(recording, attempt)) {
+            log_message("%s: no addresses are left for the live file", recording->options.file);
+            return false;
+        }
+        if (!is_started(recording, place, reply, sizeof reply))
+            return false;
+        if (strcmp(reply, DRAIN_ADDRESS_TAKEN) != 0)
+            break;
+        shared_map_close(recording);
+    }
+    if (reply[0] == '\0')
+        return false;
+    if (recording->base != NULL && shared_map_open(recording, reply))
+        return true;
+    log_message("%s: cannot be mapped", reply);
+    return false;
+}
 
 #define OPTIONS_VARIABLE "STEPTRACE_MALLOC"
 #define OWNER_VARIABLE "STEPTRACE_MALLOC_PROCESS"
@@ -69,7 +230,7 @@ uint64_t recorder_stamp(void)
  * started.  Others that it starts are not recorded. */
 static bool may_use_name(bool names_processes)
 {
-    const char *owner = getenv(OWNER_VARIABLE);
+    const char *owner = secure_getenv(OWNER_VARIABLE);
     if (names_processes)
         return true;
     return !recorder.is_fork && (owner == NULL || strtol(owner, NULL, 10) == (long) getpid());
@@ -97,14 +258,16 @@ static bool begin(struct recording *recording, const char *text)
         return false;
     }
     /* streams 0 and 1 have a meaning of their own in Java traces */
-    return drain_start(recording, strstr(text, "%p") != NULL) &&
+    return drain_start(recording) &&
            (recording->global = live_stream_create(&recording->map, true)) != NULL &&
            live_stream_create(&recording->map, true) != NULL;
 }
 
 static struct recording *create(void)
 {
-    const char *text = getenv(OPTIONS_VARIABLE);
+    if (getauxval(AT_SECURE) != 0)
+        return NULL; /* preloaded for every program of the system, into one with special rights */
+    const char *text = secure_getenv(OPTIONS_VARIABLE);
     if (text == NULL || text[0] == '\0')
         text = DEFAULT_OPTIONS;
     if (!may_use_name(strstr(text, "%p") != NULL))

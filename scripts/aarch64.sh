@@ -43,7 +43,7 @@ public class Hi {
 END
 javac -d "$work" "$work/Hi.java"
 for engine in bytecode jvmti; do
-    "${qemu[@]}" "$java" "-agentpath:$PWD/build-aarch64/agent/libtracer.so=file=$work/$engine.step,engine=$engine,finish=10min,stack=8" \
+    "${qemu[@]}" "$java" "-agentpath:$PWD/build-aarch64/agent/libtracer.so=file=$work/$engine.step,overwrite=yes,engine=$engine,finish=10min,stack=8" \
         -cp "$work" Hi >"$work/out"
     [ "$(cat "$work/out")" = 288890 ] || { echo "$engine: printed $(cat "$work/out")" && exit 1; }
     echo "JDK 17 for arm64, engine=$engine: $("$here" check "$work/$engine.step")"

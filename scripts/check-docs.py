@@ -4,7 +4,8 @@
 
 In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of folders, each `path` must be a file
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
-bench_x a test of the tree (or the beginning of its name), and each link must lead somewhere.
+bench_x a test of the tree (or the beginning of its name); links are check-links.py's.
+In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 """
 import os
@@ -12,8 +13,13 @@ import re
 import subprocess
 import sys
 
+from source_calls import Calls
+
 PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md"]
 TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
+
+
+CALLS_BETWEEN = 4  # at most, from one place of a journey to the next
 
 
 def read(path):
@@ -40,12 +46,29 @@ def is_test(name, names):
     return any(n.startswith(name) or (n.startswith("unit_") and name.startswith(n)) for n in names)
 
 
+def journeys(text):
+    """The functions of each list whose lines begin with `path:function`."""
+    for block in re.findall(rf"(?:^- `{TOPS}/[^\n]*\n(?:  [^\n]*\n)*)+", text, re.M):
+        named = re.findall(rf"`{TOPS}/[\w./-]+:(\w+)`", block)
+        if block.startswith("- `") and re.match(rf"- `{TOPS}/[\w./-]+:\w+`", block):
+            yield named
+
+
+def not_reached(names, calls):
+    reached = set()
+    for i, name in enumerate(names):
+        if i > 0 and name not in reached:
+            yield name
+        reached |= calls.reach(name, CALLS_BETWEEN)
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     tracked = subprocess.run(["git", "ls-files", "*README.md"], check=True, text=True,
                              stdout=subprocess.PIPE).stdout.split()
     pages = PAGES + [p for p in tracked if p not in PAGES and not p.startswith(("tests/", "java-tests"))]
     faults, count, names = [], 0, tests()
+    calls = Calls(("agent", "capture", "compilers", "converter", "format", "malloc-recorder"))
     for page in pages:
         text = read(page)
         here = os.path.dirname(page)
@@ -63,14 +86,13 @@ def main():
                 faults.append(f"{page}: {path}: is not there")
             elif function and not defines(path, function):
                 faults.append(f"{page}: {path}: has no {function}()")
+        for named in journeys(text):
+            count += len(named)
+            faults += [f"{page}: {name}(): nothing before it in its list leads there" for name in not_reached(named, calls)]
         for name in re.findall(r"\b(?:unit|fuzz|bench)_[a-z]\w*", text):
             count += 1
             if not is_test(name, names):
                 faults.append(f"{page}: {name}: no such test")
-        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
-            count += 1
-            if "://" not in link and not os.path.exists(os.path.join(here, link)):
-                faults.append(f"{page}: {link}: leads nowhere")
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

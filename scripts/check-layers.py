@@ -5,6 +5,7 @@
 An include "a/b/c.h" uses the folder a/b.  It must be named under USES of the folder's
 steptrace_layer(), or come with one of those.
 No folders may use each other in a circle, and inside a folder no more than three files.
+One file of the agent clears exceptions: another could clear one of the program's.
 """
 import os
 import re
@@ -12,7 +13,8 @@ import sys
 
 TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
 EVERYBODYS = ("format/include/steptrace", "converter/replay/driver", "malloc-recorder/drain")
-INLINE = ("format/core/grow.h", "format/core/hash.h")  # without a symbol: everybody's as well
+CLEARS_EXCEPTIONS = "agent/base/exceptions"  # nothing else in the agent does
+INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.h")  # without a symbol: everybody's as well
 
 
 def read(path):
@@ -75,6 +77,9 @@ def main():
                     faults.append(f"{folder}/{name}: {line}: not among the layer's USES")
                 elif not where:
                     faults.append(f'{folder}/{name}: "{line}": no path from the root')
+            if folder.startswith("agent/") and f"{folder}/{stem}" != CLEARS_EXCEPTIONS and \
+                    "ExceptionClear" in read(f"{folder}/{name}"):
+                faults.append(f"{folder}/{name}: ExceptionClear: see {CLEARS_EXCEPTIONS}.h")
         for circle in circles(inner):
             if len(circle) > 3:
                 faults.append(f"{folder}: a circle of {len(circle)} files: {' '.join(circle)}")

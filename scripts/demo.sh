@@ -91,7 +91,7 @@ public class Hello {
 }
 END
 "$jdk/bin/javac" -d "$out/classes" "$out/Hello.java"
-show "$jdk/bin/java -agentpath:$agent=file=$out/hello.step,events=all -cp $out/classes Hello"
+show "$jdk/bin/java -agentpath:$agent=file=$out/hello.step,overwrite=yes,events=all -cp $out/classes Hello"
 show "$steptrace dump --class 'Hello*' $out/hello.step | head -n 12"
 
 title 'The same trace in other formats'

@@ -19,7 +19,8 @@ deps_packages=(debhelper dh-python python3-dev libncurses-dev debootstrap dpkg-d
 deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
 
 # What tests/bench measures with besides: programs to trace, and packers.
-deps_bench=(sqlite3 perl gawk graphviz gzip bzip2 xz-utils zstd)
+deps_bench=(sqlite3 perl gawk graphviz gzip bzip2 xz-utils zstd libtomcat10-embed-java libtomcat10-java
+    libh2-java wrk)
 
 # deps_group NAME: the packages of a group, one a line.
 deps_group() {

@@ -49,7 +49,7 @@ mount -t devpts devpts "$root/dev/pts"
 cp /etc/resolv.conf "$root/etc/"
 mkdir -p "$root/work/scripts"
 cp "$out"/*.deb "$root/work/"
-rm -f "$root"/work/*-dbgsym_*.deb
+rm -f "$root/work/"*-dbgsym_*.deb
 cp "$top/README.md" "$root/work/"
 cp "$top/scripts/readme-examples.py" "$root/work/scripts/"
 there() { # in the new system

@@ -108,8 +108,14 @@ say_jdks() {
             echo "JDK $version: skipped (17 is the oldest supported), $home"
         fi
     done < <(deps_jdks)
-    for version in 17 21 25; do
-        deps_jdks | grep -q "^$version	" || echo "JDK $version: skipped, not in /usr/lib/jvm"
+    [ ! -d "${STEPTRACE_JDKS:-}" ] || scripts/jdks.sh list "$STEPTRACE_JDKS" |
+        while IFS=$'\t' read -r version home; do
+            echo "JDK $version: found, $home in $STEPTRACE_JDKS"
+        done
+    for version in 17 21 25 26 27 28; do
+        { deps_jdks; [ ! -d "${STEPTRACE_JDKS:-}" ] || scripts/jdks.sh list "$STEPTRACE_JDKS"; } |
+            grep -q "^$version	" ||
+            echo "JDK $version: skipped, neither in /usr/lib/jvm nor in STEPTRACE_JDKS (scripts/jdks.sh)"
     done
 }
 
@@ -139,6 +145,7 @@ merge command check.licences check scripts/check-licences.sh
 merge command check.docs check scripts/check-docs.py
 merge command check.release check scripts/check-release.sh
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
+    merge command check.tree check scripts/check-tree.py build-gcc
     merge command check.readme check scripts/readme-examples.sh build-gcc
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi

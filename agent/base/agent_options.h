@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "capture/clock.h"
+#include "capture/trace_store.h"
 
 enum option_event {
     EVENT_CLASS = 1 << 0,
@@ -49,12 +50,16 @@ struct options {
     char file[OPTION_TEXT]; /* %-sequences expanded */
     uint32_t events;        /* enum option_event bits */
     uint32_t engine;
+    bool engine_named; /* by an option */
     uint32_t overflow;
+    uint32_t ring; /* enum ring_place_option */
     uint32_t clock;
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool command_named;
     bool existing;
     bool required; /* what cannot be traced does not run */
+    bool overwrite;
+    uint32_t mode; /* permissions of the files */
     bool help;
     uint64_t resolution_ns; /* 0: no times, see tracer.tick */
     uint64_t limit_bytes;   /* 0: none */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 
 static const struct {
@@ -20,13 +21,15 @@ static const struct {
 };
 
 /* The JDKs on which all of them were tested. */
-static const int tested[] = {17, 25};
+static const int tested[] = JAVA_TESTED;
 
 static struct {
     pthread_mutex_t lock;
     _Atomic uint32_t allowed;
     bool proven;
     const char *unknown_vm; /* NULL: a HotSpot that was tested; else what it is */
+    uint32_t never;         /* what is refused on it, for that reason */
+    const char *writes_fault;
     bool asked;
     bool used[INTERNAL_COUNT];
     const char *refused[INTERNAL_COUNT];
@@ -48,17 +51,32 @@ static bool property_has(const char *name, const char *word)
     return has;
 }
 
+/* HotSpots of tested numbers that differ from those that were tested, and what must not be used
+ * there even if it proves itself. */
+static const struct {
+    const char *property, *word, *reason;
+    uint32_t never;
+} families[] = {
+    {"java.vm.version", "debug", "not on a debug build", 0},
+    {"java.vm.version", "jvmci", "not with GraalVM's compiler", 0},
+    {"java.vm.vendor", "JetBrains", "not where class redefinition may move objects",
+     INTERNALS_OF_ADDRESSES},
+};
+
 /* The machine code of Zero is the C++ compiler's; debug builds have other layouts. */
-static const char *ask_vm(void)
+static void ask_vm(void)
 {
     bool is_tested = false;
     for (size_t i = 0; i < sizeof tested / sizeof tested[0]; i++)
         is_tested |= tracer.java_major == tested[i];
+    state.unknown_vm = is_tested ? NULL : "not tested with this JDK";
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (property_has(families[i].property, families[i].word)) {
+            state.unknown_vm = families[i].reason;
+            state.never |= families[i].never;
+        }
     if (!property_has("java.vm.name", "64-Bit Server VM"))
-        return "not on this JVM";
-    if (property_has("java.vm.version", "debug"))
-        return "not on a debug build";
-    return is_tested ? NULL : "not tested with this JDK";
+        state.unknown_vm = "not on this JVM";
 }
 
 /* Written so that a reader of the file at any time finds a text with an end. */
@@ -74,19 +92,48 @@ static void publish(void)
     state.published[0] = text[0];
 }
 
+/* The lock is held. */
+static void refuse(uint32_t internals, const char *reason)
+{
+    atomic_fetch_and(&state.allowed, ~internals);
+    for (int i = 0; i < INTERNAL_COUNT; i++)
+        if ((internals >> i & 1) != 0 && state.refused[i] == NULL)
+            state.refused[i] = reason;
+}
+
+void internals_switch_off_writes(const char *reason)
+{
+    pthread_mutex_lock(&state.lock);
+    if (state.writes_fault == NULL) {
+        state.writes_fault = reason;
+        refuse(INTERNALS_WRITES, reason);
+        publish();
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+const char *internals_writes_fault(void)
+{
+    pthread_mutex_lock(&state.lock);
+    const char *fault = state.writes_fault;
+    pthread_mutex_unlock(&state.lock);
+    return fault;
+}
+
 void internals_begin(uint32_t allowed, bool proven)
 {
     pthread_mutex_lock(&state.lock);
     if (!state.asked)
-        state.unknown_vm = ask_vm();
+        ask_vm();
     state.asked = true;
     state.proven = proven;
     atomic_store(&state.allowed, allowed);
     memset(state.used, 0, sizeof state.used);
     memset(state.refused, 0, sizeof state.refused);
-    for (int i = 0; i < INTERNAL_COUNT; i++)
-        if ((allowed >> i & 1) == 0)
-            state.refused[i] = "option internals";
+    refuse(~allowed, "option internals");
+    refuse(state.never, state.unknown_vm);
+    if (state.writes_fault != NULL)
+        refuse(INTERNALS_WRITES, state.writes_fault);
     pthread_mutex_unlock(&state.lock);
 }
 

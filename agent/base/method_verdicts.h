@@ -4,6 +4,7 @@
 #define AGENT_BASE_METHOD_VERDICTS_H
 
 #include "agent/base/tracer.h"
+#include "format/core/hash.h"
 
 #define VERDICTS 256u
 
@@ -15,7 +16,14 @@ struct verdicts {
 
 static inline _Atomic uint64_t *verdict_slot(struct verdicts *verdicts, uint64_t key)
 {
-    return &verdicts->slots[(key >> 4 ^ key >> 20) % VERDICTS];
+    return &verdicts->slots[(step_hash(key) >> 20) % VERDICTS];
+}
+
+/* A place for the method in a table.  A jmethodID is a name that is compared and passed to the JVM,
+ * never an address to read from: since JDK 26 it is a small number. */
+static inline size_t method_slot(jmethodID method, size_t slots)
+{
+    return (size_t) (step_hash((uintptr_t) method) >> 20) % slots;
 }
 
 /* False: there is no verdict. */

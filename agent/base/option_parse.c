@@ -17,6 +17,7 @@ static void set_defaults(struct options *options)
     options->events = EVENT_DEFAULT;
     options->engine = ENGINE_BYTECODE;
     options->existing = true;
+    options->mode = 0600;
     options->resolution_ns = 1000;
     options->buffer_bytes = UINT64_C(64) << 20;
     options->finish_ns = UINT64_C(5000000000);

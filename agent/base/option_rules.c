@@ -83,3 +83,9 @@ void option_rules_apply(struct option_parse *parse)
     if (options->method == METHOD_COUNT)
         options->events |= EVENT_METHOD;
 }
+
+bool option_rules_allow_jvmti(const struct options *options)
+{
+    return !options->engine_named && !options->collects && !has_triggers(options) &&
+           (options->events & EVENT_REFERENCE) == 0 && options->method != METHOD_COUNT;
+}

@@ -17,6 +17,7 @@ static const struct option_word event_words[] = {
 };
 static const struct option_word engine_words[] = {{"jvmti", ENGINE_JVMTI},
                                                   {"bytecode", ENGINE_BYTECODE}};
+static const struct option_word ring_words[] = {{"memory", RING_MEMORY}, {"file", RING_FILE}};
 static const struct option_word overflow_words[] = {{"block", OVERFLOW_BLOCK},
                                                     {"drop", OVERFLOW_DROP}};
 static const struct option_word clock_words[] = {
@@ -38,6 +39,7 @@ static const struct option_word internal_words[] = {
 #undef INTERNAL_WORD
         {"auto", INTERNALS_ALL},
     {"proven", INTERNALS_ALL},
+    {"safe", INTERNALS_SAFE},
     {"none", 0},
 };
 
@@ -53,7 +55,13 @@ static void set_events(struct option_parse *parse, const char *key, const char *
 
 static void set_engine(struct option_parse *parse, const char *key, const char *value)
 {
-    option_parse_word(parse, key, value, OPTION_WORDS(engine_words), &parse->options->engine);
+    parse->options->engine_named =
+        option_parse_word(parse, key, value, OPTION_WORDS(engine_words), &parse->options->engine);
+}
+
+static void set_ring(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_word(parse, key, value, OPTION_WORDS(ring_words), &parse->options->ring);
 }
 
 static void set_overflow(struct option_parse *parse, const char *key, const char *value)
@@ -81,6 +89,16 @@ static void set_existing(struct option_parse *parse, const char *key, const char
 static void set_required(struct option_parse *parse, const char *key, const char *value)
 {
     set_switch(parse, key, value, &parse->options->required);
+}
+
+static void set_overwrite(struct option_parse *parse, const char *key, const char *value)
+{
+    set_switch(parse, key, value, &parse->options->overwrite);
+}
+
+static void set_mode(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_mode(parse, key, value, &parse->options->mode);
 }
 
 static void set_resolution(struct option_parse *parse, const char *key, const char *value)
@@ -188,7 +206,7 @@ static void set_stop(struct option_parse *parse, const char *key, const char *va
     option_parse_globs(parse, key, value, &parse->options->stop_at, true);
 }
 
-/* auto, proven and none stand alone. */
+/* auto, proven, safe and none stand alone. */
 static void set_internals(struct option_parse *parse, const char *key, const char *value)
 {
     struct options *options = parse->options;
@@ -211,6 +229,11 @@ static void set_options_file(struct option_parse *parse, const char *key, const 
 const struct option option_table[] = {
     {"file", "NAME", OPTION_FILE_DEFAULT,
      "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file, true},
+    {"overwrite", "yes|no", "no",
+     "replace the user's own trace of that name; no: take NAME.2.step, NAME.3.step..",
+     set_overwrite, true},
+    {"mode", "600..666", "600", "permissions of the files, octal; the umask does not matter",
+     set_mode, true},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
      "what is recorded", set_events, false},
     {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine, false},
@@ -238,13 +261,15 @@ const struct option option_table[] = {
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
      set_overflow, true},
     {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
+    {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", set_ring,
+     false},
     {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit,
      true},
     {"finish", "TIME", "5s",
      "how long the JVM's end waits for the trace; the rest stays in NAME.live", set_finish, false},
     {"level", "1..19", "3", "of the compression", set_level, true},
     {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock, false},
-    {"internals", "auto|proven|none|NAME+NAME..", "auto",
+    {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
      "which parts of the JVM are used that no specification promises", set_internals, false},
     {"required", "yes|no", "no", "what cannot be traced does not run", set_required, true},
     {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file,

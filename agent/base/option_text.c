@@ -9,6 +9,7 @@
 
 #include "agent/base/option_table.h"
 #include "capture/log.h"
+#include "format/core/nearest_word.h"
 
 #define FILE_BYTES_MOST 65536
 #define FILE_DEPTH_MOST 4
@@ -25,6 +26,17 @@ static bool parse_value(struct option_parse *parse, const char *key, const char 
     return false;
 }
 
+static const char *nearest_key(const struct option_parse *parse, const char *typed)
+{
+    const char *nearest = NULL;
+    size_t least = NEAREST_WORD_CHANGES + 1;
+    for (size_t i = 0; i < option_count; i++)
+        if ((option_table[i].shared || !parse->only_shared) &&
+            nearest_word_improves(typed, option_table[i].key, &least))
+            nearest = option_table[i].key;
+    return nearest;
+}
+
 static void parse_pair(struct option_parse *parse, char *pair)
 {
     char *equals = strchr(pair, '=');
@@ -32,7 +44,10 @@ static void parse_pair(struct option_parse *parse, char *pair)
         *equals = '\0';
     if (!(equals != NULL ? parse_value(parse, pair, equals + 1)
                          : option_take_command(parse, pair))) {
-        log_message("option '%s' is unknown (try help)", pair);
+        const char *nearest = nearest_key(parse, pair);
+        log_message("option '%s' is unknown%s%s%s (try help)", pair,
+                    nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                    nearest != NULL ? "'?" : "");
         parse->faults++;
     }
 }

@@ -107,6 +107,19 @@ void option_parse_quantity(struct option_parse *parse, const char *key, const ch
     parse->faults++;
 }
 
+void option_parse_mode(struct option_parse *parse, const char *key, const char *value,
+                       uint32_t *out)
+{
+    char *end = NULL;
+    unsigned long mode = value[0] >= '0' && value[0] <= '7' ? strtoul(value, &end, 8) : 0;
+    if ((mode & ~UINT32_C(0066)) == 0600 && *end == '\0') {
+        *out = (uint32_t) mode;
+        return;
+    }
+    log_message("option %s: '%s' is not an octal mode from 600 to 666", key, value);
+    parse->faults++;
+}
+
 static void append_expanded(char *out, size_t size, size_t *used, const char *text)
 {
     size_t length = strlen(text);

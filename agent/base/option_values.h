@@ -56,6 +56,10 @@ void option_parse_quantity(struct option_parse *parse, const char *key, const ch
 void option_parse_file(struct option_parse *parse, const char *key, const char *value, char *out,
                        size_t size);
 
+/* Octal permissions with which the owner can read and write. */
+void option_parse_mode(struct option_parse *parse, const char *key, const char *value,
+                       uint32_t *out);
+
 /* option_globs.c: GLOB+GLOB.., of classes, or of CLASS.METHOD. */
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);

@@ -47,6 +47,8 @@ struct session {
     uint64_t first_stamp;           /* that of VM init */
     bool batch_open;                /* frees without their FREE_END; see event_free() */
     _Atomic bool reaped;            /* engine=bytecode: the last look for the dead is done */
+    const char *incomplete;         /* why the trace misses most; NULL: it does not */
+    const char *fallback;           /* why it is engine=jvmti; NULL: that was asked for */
     bool late;                      /* the program ran before the trace */
     bool names_objects;             /* engine=bytecode: method events have object ids */
     bool finds_objects;             /* engine=bytecode: for that, or for stores of references */
@@ -67,7 +69,7 @@ struct session {
     uint64_t field_count;                                     /* the same, under global_lock */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     /* the drain thread's */
-    struct trace_file *file;
+    struct trace_store *store;
     struct step_writer *writer;
     struct live_decoder *decoder;
     pthread_t drain;
@@ -78,7 +80,8 @@ struct session {
     _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
     _Atomic bool end_wanted;
     _Atomic uint64_t
-        ended_probes; /* threads_order_probes(), when no probe finds it any more; or 0 */
+        ended_probes;       /* threads_order_probes(), when no probe finds it any more; or 0 */
+    uint64_t quiet_from_ns; /* when it began to wait for those probes */
     _Atomic bool last_words_said; /* last_words.h */
     uint64_t last_words_until;
     enum session_end end;
@@ -87,6 +90,8 @@ struct session {
     bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
     bool ended;  /* under state_lock */
     bool joined; /* under the control lock */
+    _Atomic bool given_up;  /* patience.h: it ends as failed */
+    _Atomic bool abandoned; /* a thread may use it for good: it is never given back */
     pthread_mutex_t state_lock;
     pthread_cond_t state_changed;
 };
@@ -99,7 +104,7 @@ struct tracer {
     bool has_virtual_threads;
     _Atomic bool dying;        /* VM death: set before the last session ends */
     _Atomic uint64_t death_ns; /* when the JVM said so; 0: it lives */
-    bool early_collection;     /* TLABs handed out before sampling must be retired (before 21) */
+    bool early_collection;     /* TLABs handed out before sampling must be retired */
     uint32_t capable;          /* enum option_event bits that this JVM can give */
     struct options options;
     struct clock_scale scale;

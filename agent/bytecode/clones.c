@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/method_verdicts.h"
+#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 
 enum { NOT_KNOWN, OBJECTS, ITS_OWN };
@@ -16,12 +18,10 @@ static bool is_object(const char *signature)
 
 static bool has_object_clone(JNIEnv *jni, jclass class)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jmethodID method = (*jni)->GetMethodID(jni, class, "clone", "()Ljava/lang/Object;");
-    if (method == NULL) {
-        (*jni)->ExceptionClear(jni);
-        return false;
-    }
-    return method_owner_passes(jni, method, is_object);
+    exception_restore(jni, of_program);
+    return method != NULL && method_owner_passes(jni, method, is_object);
 }
 
 static bool of_class(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from)
@@ -50,11 +50,9 @@ static bool super_has_object_clone(JNIEnv *jni, jmethodID caller)
 static bool of_super(JNIEnv *jni)
 {
     static struct verdicts callers; /* of super.clone() */
-    jmethodID caller = NULL;
-    jlocation location;
+    jmethodID caller = own_frame_method(1);
     bool has;
-    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &caller, &location) !=
-        JVMTI_ERROR_NONE)
+    if (caller == NULL)
         return false;
     if (!verdict_recall(&callers, verdict_key(caller), &has))
         verdict_keep(&callers, verdict_key(caller), has = super_has_object_clone(jni, caller));

@@ -198,10 +198,7 @@ void constructor_fails(struct session *session, struct os_thread *os, struct jav
     }
     if (frame_waits(frame))
         give(session, os, jni, java, stream, first, top);
-    if (first == top && (frame->pending & FRAME_RESERVED) != 0) {
-        jclass class = method_declaring_class((uint32_t) (uintptr_t) frame->key);
-        object_never_made(session, os, jni, class, frame->object);
-        (*jni)->DeleteLocalRef(jni, class);
-    }
+    if (first == top && (frame->pending & FRAME_RESERVED) != 0)
+        object_never_made(session, os, jni, frame->object);
     settle(java, frame);
 }

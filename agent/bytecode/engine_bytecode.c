@@ -5,15 +5,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
+#include "agent/base/patience.h"
 #include "agent/base/text_hash.h"
 #include "agent/bytecode/constructors.h"
+#include "agent/bytecode/engine_proof.h"
 #include "agent/bytecode/hidden_classes.h"
+#include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reference_stores.h"
+#include "agent/bytecode/retransform.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/deaths/reaper.h"
@@ -22,21 +29,53 @@
 #include "agent/records/method_numbers.h"
 #include "agent/records/rare_records.h"
 #include "agent/references/field_numbers.h"
+#include "agent/references/sights.h"
 #include "agent/rewriter/rewrite.h"
+#include "agent/stacks/stacks.h"
 #include "capture/log.h"
 
 #define CHANGED_BITS 16u
 #define LEAF_RESOLUTION_NS 1000u
+#define USERS_POLL_NS 100000L
 
 static struct {
-    _Atomic bool on; /* classes that are loaded or retransformed now are to be rewritten */
-    bool armed;      /* only methods of start= get probes, and only for that */
+    _Atomic bool on;        /* classes that are loaded or retransformed now are to be rewritten */
+    _Atomic unsigned users; /* threads that do so, and look at the session */
+    bool armed;             /* only methods of start= get probes, and only for that */
     bool alloc, method, nameless, references, leaf; /* as in a struct rewrite_request */
-    const struct session *session;
+    struct session *session; /* while it is on; it lives until there are no users */
+    uint32_t compiled_bytes; /* of the largest method that the JVM compiles; 0: of any */
     _Atomic uint64_t left_alone;
     /* a set of hashes of the names of changed classes: which ones to restore */
     _Atomic uint8_t changed[1u << CHANGED_BITS];
 } engine;
+
+/* False: the engine is off, and its session may be gone. */
+static bool use(void)
+{
+    atomic_fetch_add(&engine.users, 1);
+    if (atomic_load(&engine.on))
+        return true;
+    atomic_fetch_sub(&engine.users, 1);
+    return false;
+}
+
+static void end_use(void)
+{
+    atomic_fetch_sub(&engine.users, 1);
+}
+
+/* Nobody looks at the session any more; a thread that is stopped while it does keeps it for good.
+ */
+static void switch_off(void)
+{
+    atomic_store(&engine.on, false);
+    uint64_t from = clock_monotonic_ns(), limit_ns = tracer.dying ? SECOND_NS : PATIENCE_NS;
+    while (atomic_load(&engine.users) != 0 && clock_monotonic_ns() - from < limit_ns)
+        nanosleep(&(struct timespec){0, USERS_POLL_NS}, NULL);
+    if (atomic_load(&engine.users) != 0)
+        atomic_store(&engine.session->abandoned, true);
+}
 
 static size_t hash_name(const char *name)
 {
@@ -48,6 +87,10 @@ static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, uint64_t missing)
 {
     struct os_thread *os;
+    if (engine_proof_runs()) {
+        engine_proof_fail(class_name, method_name, reason);
+        return;
+    }
     struct session *session = probe_enter(&os);
     if (session == NULL) {
         log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
@@ -95,11 +138,10 @@ static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *nam
                                .watched = triggers_of(name, NULL) != 0};
 }
 
-/* A trigger's number tells what it sets off, in its session only. */
-static uint32_t new_number(const struct class_plan *plan, unsigned triggers, const char *class_name,
+static uint32_t new_number(const struct class_plan *plan, const char *class_name,
                            const char *method_name, const char *descriptor)
 {
-    uint32_t number = plan->named && triggers == 0
+    uint32_t number = plan->named
                           ? method_number_of(plan->loader, class_name, method_name, descriptor)
                           : method_new_number();
     if (number != 0)
@@ -116,7 +158,7 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     if (triggers == 0 &&
         !(plan->traced && options_trace_class(&engine.session->options, class_name)))
         return 0;
-    uint32_t number = new_number(plan, triggers, class_name, method_name, descriptor);
+    uint32_t number = new_number(plan, class_name, method_name, descriptor);
     if (number == 0 || (triggers != 0 && !watched_method_add(number, triggers)))
         report_left_alone(class_name, method_name, descriptor, "there are too many methods",
                           FACT_METHOD_EVENTS);
@@ -133,6 +175,10 @@ static uint32_t number_field(void *context, const char *owner, const char *name,
 static void method_left_alone(void *context, const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, enum rewrite_loss loss)
 {
+    if (loss == LOSS_COMPILATION) {
+        huge_method_add(class_name, method_name, descriptor);
+        return;
+    }
     static const uint64_t missing[] = {[LOSS_METHOD_EVENTS] = FACT_METHOD_EVENTS,
                                        [LOSS_STORES] = FACT_STORES,
                                        [LOSS_ALLOCATIONS] = FACT_ALLOCATIONS};
@@ -151,6 +197,7 @@ static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                     .nameless = engine.nameless,
                                     .leaf = engine.leaf,
                                     .apart = true,
+                                    .compiled_bytes = plan->watched ? 0 : engine.compiled_bytes,
                                     .method_number = number_method,
                                     .field_number = number_field,
                                     .left_alone = method_left_alone,
@@ -190,7 +237,7 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     struct rewrite_request request = request_of(bytes, length, &plan);
     uint8_t *out = NULL;
     size_t out_bytes = 0;
-    if ((plan.traced || engine.references) && loader != NULL)
+    if ((plan.traced || plan.watched || engine.references) && loader != NULL)
         plan.loader = loader_number(loader);
     plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
     if (!request.alloc && !request.method && !(engine.armed && loader == NULL))
@@ -198,7 +245,7 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
     *new_length = changed ? out_bytes : length;
     unsigned char *copy = NULL;
-    if (changed || (is_new && tracer.java_major > 17))
+    if (changed || (is_new && tracer.java_major >= JAVA_TAGS_BY_HASH))
         copy = copied(changed ? out : bytes, *new_length);
     if (name != NULL && changed && copy != NULL)
         atomic_store(&engine.changed[hash_name(name)], 1);
@@ -213,16 +260,21 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
 {
     size_t new_size = (size_t) length;
     unsigned char *file = NULL;
-    bool on = atomic_load(&engine.on);
     (void) jvmti, (void) domain;
-    if ((!on && redefined == NULL) || jni == NULL ||
-        (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+    if (jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+        return;
+    bool on = use();
+    if (!on && redefined == NULL)
         return;
     /* also of a class that gets back what it was */
+    if (redefined != NULL && engine_proof_runs())
+        engine_proof_seen();
     uint8_t *lean = redefined != NULL ? class_without_spare_nans(bytes, new_size) : NULL;
     if (on)
         file = new_class_file(jni, redefined == NULL, loader, name, lean != NULL ? lean : bytes,
                               (size_t) length, &new_size);
+    if (on)
+        end_use();
     if (file == NULL && lean != NULL)
         file = copied(lean, new_size = (size_t) length);
     free(lean);
@@ -235,7 +287,7 @@ static void JNICALL on_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined
 }
 
 /* Method handles' own classes have no probes of allocations: see has_probes() of vm_objects.c. */
-uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+static uint8_t *rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
                                size_t *new_length)
 {
     struct class_plan plan = {.traced = takes_loader(jni, loader),
@@ -244,14 +296,21 @@ uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes
     uint8_t *out = NULL;
     request.alloc &= loader != NULL;
     request.method &= loader != NULL;
-    if (!atomic_load(&engine.on) || (!request.alloc && !request.method && !request.references) ||
+    if ((!request.alloc && !request.method && !request.references) ||
         !rewrite(&request, "?", &out, new_length))
         return NULL;
     return out;
 }
 
-/* Which of the loaded classes to retransform. */
-typedef bool class_test(JNIEnv *jni, jobject loader, const char *name);
+uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                               size_t *new_length)
+{
+    if (!use())
+        return NULL;
+    uint8_t *changed = rewrite_hidden(jni, loader, bytes, length, new_length);
+    end_use();
+    return changed;
+}
 
 static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
 {
@@ -272,44 +331,12 @@ static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
     return engine.alloc || plan.traced || plan.watched;
 }
 
-static bool passes(JNIEnv *jni, jclass class, class_test *test)
-{
-    char *signature = NULL;
-    jobject loader = NULL;
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
-    size_t length = strlen(signature);
-    bool passed = false;
-    if (length > 2 && signature[0] == 'L' &&
-        (*tracer.jvmti)->GetClassLoader(tracer.jvmti, class, &loader) == JVMTI_ERROR_NONE) {
-        signature[length - 1] = '\0';
-        passed = test(jni, loader, signature + 1);
-        (*jni)->DeleteLocalRef(jni, loader);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    return passed;
-}
-
-/* The classes that can be retransformed and pass the test, moved to the front. */
-static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test)
-{
-    jint chosen = 0;
-    for (jint i = 0; i < count; i++) {
-        jboolean modifiable = JNI_FALSE;
-        (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
-        if (modifiable && passes(jni, classes[i], test))
-            classes[chosen++] = classes[i];
-        else
-            (*jni)->DeleteLocalRef(jni, classes[i]);
-    }
-    return chosen;
-}
-
 /* The JVM does not take a class that it has loaded back with probes. */
 static void report_refused(jclass class, jvmtiError code)
 {
     char *signature = NULL, *error = NULL;
+    if (!atomic_load(&engine.on))
+        return;
     (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
         JVMTI_ERROR_NONE) {
@@ -322,33 +349,6 @@ static void report_refused(jclass class, jvmtiError code)
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
-}
-
-/* One class that the JVM refuses spoils the whole call: then the halves are tried. */
-static void retransform(const jclass *classes, jint count)
-{
-    if (count == 0)
-        return;
-    jvmtiError code = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
-    if (code != JVMTI_ERROR_NONE && count == 1 && atomic_load(&engine.on))
-        report_refused(classes[0], code);
-    if (code == JVMTI_ERROR_NONE || count == 1)
-        return;
-    retransform(classes, count / 2);
-    retransform(classes + count / 2, count - count / 2);
-}
-
-static void retransform_loaded(JNIEnv *jni, class_test *test)
-{
-    jint count = 0;
-    jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
-        return;
-    count = choose(jni, classes, count, test);
-    retransform(classes, count);
-    for (jint i = 0; i < count; i++)
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
 }
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
@@ -378,6 +378,7 @@ static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void) jvmti, (void) thread;
+    stores_of_vm(jni, class); /* the JVM has set its module, loader and more */
     stores_of_constants(jni, class);
 }
 
@@ -395,20 +396,23 @@ static void notify_classes(bool on)
     engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
 }
 
-static bool arm(JNIEnv *jni, const struct session *session, bool on)
+static bool arm(JNIEnv *jni, struct session *session, bool on)
 {
     if (on && !java_probes_link(jni, &session->options))
         return false;
+    if (!on)
+        switch_off();
     engine.session = session;
     engine.alloc = engine.method = engine.references = engine.leaf = false;
     engine.armed = on;
-    if (on)
+    watched_methods_forget();
+    if (on) {
         archived_classes_read();
-    atomic_store(&engine.on, on);
-    if (on)
+        atomic_store(&engine.on, true);
         notify_classes(true);
+    }
     if (!tracer.dying)
-        retransform_loaded(jni, on ? is_watched : may_be_changed);
+        retransform_loaded(jni, on ? is_watched : may_be_changed, report_refused);
     if (!on)
         notify_classes(false);
     return true;
@@ -419,10 +423,12 @@ static bool arm(JNIEnv *jni, const struct session *session, bool on)
  * later JDKs have other classes for it, and modules without a hash: there it may cost one. */
 static void meet_hook(JNIEnv *jni)
 {
-    jclass class = tracer.java_major <= 17 ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class =
+        tracer.java_major < JAVA_TAGS_BY_HASH ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
     if (class != NULL)
-        retransform(&class, 1);
-    (*jni)->ExceptionClear(jni);
+        retransform(&class, 1, report_refused);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
 }
 
@@ -449,20 +455,51 @@ bool leaf_methods_have_one_time(const struct options *options)
            (options->resolution_ns == 0 || options->resolution_ns >= LEAF_RESOLUTION_NS);
 }
 
-static void start(JNIEnv *jni, const struct session *session)
+static void prepare_for(struct session *session)
 {
     uint32_t events = session->options.events;
-    if (!java_probes_link(jni, &session->options))
-        return;
     engine.armed = false;
-    archived_classes_read();
-    hidden_classes_intercept(jni);
     engine.session = session;
     engine.alloc = (events & EVENT_ALLOC) != 0;
     engine.method = (events & EVENT_METHOD) != 0;
     engine.references = (events & EVENT_REFERENCE) != 0;
     engine.nameless = !session->names_objects;
     engine.leaf = leaf_methods_have_one_time(&session->options);
+}
+
+/* The JDK's classes get probes, or what they were. */
+static void switch_for_proof(bool on, bool hook)
+{
+    if (on)
+        atomic_store(&engine.on, true);
+    else
+        switch_off();
+    notify_classes(hook);
+}
+
+/* Once: what holds for these classes in one session holds in all. */
+static const char *prove(JNIEnv *jni, struct session *session)
+{
+    static bool works;
+    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 || works)
+        return NULL;
+    if (!java_probes_link(jni, &session->options))
+        return "the class of the probes could not be defined";
+    prepare_for(session);
+    const char *fault = engine_proof(jni, switch_for_proof);
+    works = fault == NULL;
+    return fault;
+}
+
+static void start(JNIEnv *jni, struct session *session)
+{
+    if (!java_probes_link(jni, &session->options))
+        return;
+    watched_methods_forget();
+    archived_classes_read();
+    hidden_classes_intercept(jni);
+    prepare_for(session);
+    engine.compiled_bytes = huge_methods_begin();
     if (engine.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
@@ -476,13 +513,13 @@ static void start(JNIEnv *jni, const struct session *session)
     atomic_store(&engine.on, true);
     notify_classes(true);
     meet_hook(jni);
-    retransform_loaded(jni, is_wanted);
+    retransform_loaded(jni, is_wanted, report_refused);
 }
 
 /* A dying JVM keeps its classes as they are. */
 static void stop(JNIEnv *jni)
 {
-    atomic_store(&engine.on, false);
+    switch_off();
     leaf_calls_end();
     if (engine.method)
         engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
@@ -494,12 +531,12 @@ static void stop(JNIEnv *jni)
         reaper_last_pass(jni);
     }
     if (!tracer.dying)
-        retransform_loaded(jni, may_be_changed);
+        retransform_loaded(jni, may_be_changed, report_refused);
     notify_classes(false);
     memset(engine.changed, 0, sizeof engine.changed);
 }
 
-static void enable(const struct session *session, bool on)
+static void enable(struct session *session, bool on)
 {
     JNIEnv *jni = NULL;
     if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 ||
@@ -517,7 +554,16 @@ static void enable_methods(struct session *session, bool on)
     atomic_store(&session->quick_methods, on && !probes_need_fence && clock_uses_counter);
 }
 
+/* The hooks of native methods and the generator of hashes ask internal_is_allowed() at each call.
+ */
+static void end_writes(void)
+{
+    leaf_calls_end();
+    sights_end();
+}
+
 const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
+                                       .prove = prove,
                                        .set_callbacks = set_callbacks,
                                        .vm_object_alloc = on_vm_object_alloc,
                                        .arm = arm,
@@ -526,4 +572,5 @@ const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .collection_ended = reaper_wake,
                                        .thread_leaves = constructors_leave,
                                        .last_words = constructors_end,
+                                       .end_writes = end_writes,
                                        .ends_first = true};

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/vm_objects.h"
@@ -47,13 +48,14 @@ static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definitio
     uint8_t *bytes = class->length > 0 ? malloc((size_t) class->length) : NULL;
     if (bytes == NULL)
         return;
+    jthrowable of_program = exception_set_aside(jni);
     (*jni)->GetByteArrayRegion(jni, class->data, class->offset, class->length, (jbyte *) bytes);
     if (!(*jni)->ExceptionCheck(jni)) {
         if (loader == NULL)
             class->archived = archived_class_has_lambda(lookup, bytes, (size_t) class->length);
         rewrite(jni, loader, bytes, class);
     }
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     free(bytes);
 }
 
@@ -91,6 +93,7 @@ void hidden_classes_intercept(JNIEnv *jni)
     if (library == NULL)
         return;
     original.symbol = dlsym(library, "Java_java_lang_ClassLoader_defineClass0");
+    jthrowable of_program = exception_set_aside(jni);
     jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
     union {
         define_function *call;
@@ -103,6 +106,6 @@ void hidden_classes_intercept(JNIEnv *jni)
         internal_used(INTERNAL_DEFINE);
     else
         internal_refused(INTERNAL_DEFINE, "the JDK has none with these arguments");
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, loader);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/clones.h"
 #include "agent/bytecode/leaf_calls.h"
@@ -420,11 +421,17 @@ static const char *const descriptors[PROBE_COUNT] = {
 /*
  * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
  * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
- * JNI's GetStringLength(), before which a function of ours stands for that moment.
+ * JNI's GetStringLength(), before which a function of ours stands for that moment.  Where another
+ * agent puts its own before it just then, ours stays below that one for good, and may be found
+ * twice in a call: see jni_calls.c.
  */
+typedef jsize(JNICALL string_length)(JNIEnv *, jstring);
+static __thread bool in_string_length __attribute__((tls_model("initial-exec")));
+
 static struct {
-    jniNativeInterface *plain;
-    jclass probes; /* global reference */
+    string_length *_Atomic below; /* ours */
+    string_length *bottom;        /* the same when it was put there first */
+    jclass probes;                /* global reference */
     jclass class;
     const JNINativeMethod *methods;
     jint count;
@@ -451,16 +458,31 @@ static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
         linking.registered =
             (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
     }
-    return linking.plain->GetStringLength(jni, string);
+    if (in_string_length)
+        return linking.bottom(jni, string);
+    in_string_length = true;
+    jsize length = atomic_load(&linking.below)(jni, string);
+    in_string_length = false;
+    return length;
 }
 
-static bool set_string_length(jsize(JNICALL *function)(JNIEnv *, jstring))
+/* Ours on top of what is there, or what was below it in its place if ours still is on top. */
+static bool set_string_length(bool on)
 {
     jniNativeInterface *table = NULL;
     if ((*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &table) != JVMTI_ERROR_NONE)
         return false;
-    table->GetStringLength = function;
-    bool set = (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+    bool is_ours = table->GetStringLength == register_on_string_length;
+    if (on && !is_ours) {
+        atomic_store(&linking.below, table->GetStringLength);
+        if (linking.bottom == NULL)
+            linking.bottom = table->GetStringLength;
+        table->GetStringLength = register_on_string_length;
+    } else if (!on && is_ours) {
+        table->GetStringLength = atomic_load(&linking.below);
+    }
+    bool set = on == is_ours ||
+               (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) table);
     return set;
 }
@@ -470,16 +492,14 @@ static bool register_quietly(JNIEnv *jni)
     jmethodID link =
         (*jni)->GetStaticMethodID(jni, linking.probes, "link", "(Ljava/lang/String;)V");
     jstring name = (*jni)->NewStringUTF(jni, "probe");
-    if (link == NULL || name == NULL ||
-        (linking.plain == NULL &&
-         (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &linking.plain) != JVMTI_ERROR_NONE))
+    if (link == NULL || name == NULL)
         return false;
     linking.thread = pthread_self();
     linking.registered = false;
     linking.wanted = true;
-    if (set_string_length(register_on_string_length)) {
+    if (set_string_length(true)) {
         (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
-        set_string_length(linking.plain->GetStringLength);
+        set_string_length(false);
     }
     (*jni)->DeleteLocalRef(jni, name);
     return linking.registered;
@@ -560,15 +580,18 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     unsigned shows = what_is_shown(options);
     bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
-    if (same || (define_probes(jni, methods, shows) && link_methods(jni, watched))) {
+    jthrowable of_program = exception_set_aside(jni);
+    bool done = same || (define_probes(jni, methods, shows) && link_methods(jni, watched));
+    if (!done)
+        (*jni)->ExceptionDescribe(jni);
+    exception_restore(jni, of_program);
+    if (done) {
         linked = watched ? WATCHED : PLAIN;
         if ((linking.ways & PROBES_LEAF) != 0)
             leaf_calls_use(jni, linking.probes, !counts && !watched);
         sights_use(shows != 0 && !watched);
         return true;
     }
-    (*jni)->ExceptionDescribe(jni);
-    (*jni)->ExceptionClear(jni);
     log_message("the class of the probes could not be defined");
     return false;
 }

@@ -1,64 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JNI functions that make objects without a constructor.  Their results may be known already: a tag
- * tells. */
+/*
+ * JNI functions that make objects without a constructor, or store references.  Their results may be
+ * known already: a tag tells.
+ *
+ * Other agents replace entries of JNI's table as well, and call what they found there.  Where one
+ * has come after us, ours stays below it when the trace stops, and passes everything on.  At the
+ * next start ours goes on top again, so that a call may come to it twice: then it goes on to the
+ * function that was there before the first of our traces.
+ */
+#include <string.h>
+
+#include "agent/base/exceptions.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/references/fields.h"
 #include "capture/log.h"
-
-/* JNI's own functions while ours are before them. */
-static jniNativeInterface *plain;
-
-static void made(JNIEnv *jni, jobject object, bool filled)
-{
-    struct os_thread *os;
-    if (object == NULL)
-        return;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    object_made_once(session, os, jni, object);
-    if (filled && stores_wanted(session))
-        stores_of_object(session, os, jni, object);
-    object_probe_leave(os, jni);
-}
-
-/* A string is two objects. */
-static jstring made_string(JNIEnv *jni, jstring string)
-{
-    if (string == NULL || atomic_load(&tracer.session) == NULL)
-        return string;
-    jobject bytes = string_array(jni, string);
-    made(jni, bytes, false);
-    made(jni, string, true);
-    plain->DeleteLocalRef(jni, bytes);
-    return string;
-}
-
-static jobject JNICALL alloc_object(JNIEnv *jni, jclass class)
-{
-    jobject object = plain->AllocObject(jni, class);
-    made(jni, object, false);
-    return object;
-}
-
-static jstring JNICALL new_string(JNIEnv *jni, const jchar *text, jsize length)
-{
-    return made_string(jni, plain->NewString(jni, text, length));
-}
-
-static jstring JNICALL new_string_utf(JNIEnv *jni, const char *text)
-{
-    return made_string(jni, plain->NewStringUTF(jni, text));
-}
-
-static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass class, jobject first)
-{
-    jobjectArray array = plain->NewObjectArray(jni, length, class, first);
-    made(jni, array, first != NULL);
-    return array;
-}
 
 #define PRIMITIVE_ARRAYS(X)                                                                        \
     X(Boolean, boolean)                                                                            \
@@ -70,11 +27,121 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
     X(Float, float)                                                                                \
     X(Double, double)
 
+/* The table's name and our function. */
+#define STORES(X)                                                                                  \
+    X(SetObjectField, set_object_field)                                                            \
+    X(SetStaticObjectField, set_static_object_field)                                               \
+    X(SetObjectArrayElement, set_object_array_element)
+#define OBJECTS(X)                                                                                 \
+    X(AllocObject, alloc_object)                                                                   \
+    X(NewString, new_string)                                                                       \
+    X(NewStringUTF, new_string_utf)                                                                \
+    X(NewObjectArray, new_object_array)                                                            \
+    X(NewBooleanArray, new_boolean_array)                                                          \
+    X(NewByteArray, new_byte_array)                                                                \
+    X(NewCharArray, new_char_array)                                                                \
+    X(NewShortArray, new_short_array)                                                              \
+    X(NewIntArray, new_int_array)                                                                  \
+    X(NewLongArray, new_long_array)                                                                \
+    X(NewFloatArray, new_float_array)                                                              \
+    X(NewDoubleArray, new_double_array)
+
+enum entry {
+#define ENUMERATOR(Name, function) ENTRY_##Name,
+    STORES(ENUMERATOR) OBJECTS(ENUMERATOR)
+#undef ENUMERATOR
+};
+
+/* The functions below ours: of this trace, and of the first one. */
+static jniNativeInterface *plain, *bottom;
+/* A bit for each entry whose function below ours runs on this thread. */
+static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
+
+/* The function below ours is called between these two; the second says whether the call is the
+ * outermost, which is the one to be recorded. */
+static const jniNativeInterface *below(enum entry entry, bool *outermost)
+{
+    *outermost = (inside >> entry & 1) == 0;
+    inside |= 1u << entry;
+    return *outermost ? plain : bottom;
+}
+
+static bool back(enum entry entry, bool outermost)
+{
+    if (outermost)
+        inside &= ~(1u << entry);
+    return outermost;
+}
+
+static void made(JNIEnv *jni, jobject object, bool filled)
+{
+    struct os_thread *os;
+    if (object == NULL)
+        return;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    jthrowable of_program = exception_set_aside(jni);
+    object_made_once(session, os, jni, object);
+    if (filled && stores_wanted(session))
+        stores_of_object(session, os, jni, object);
+    exception_restore(jni, of_program);
+    object_probe_leave(os, jni);
+}
+
+/* A string is two objects. */
+static jstring made_string(JNIEnv *jni, jstring string)
+{
+    if (string == NULL || atomic_load(&tracer.session) == NULL)
+        return string;
+    jobject bytes = string_array(jni, string);
+    made(jni, bytes, false);
+    made(jni, string, true);
+    (*jni)->DeleteLocalRef(jni, bytes);
+    return string;
+}
+
+static jobject JNICALL alloc_object(JNIEnv *jni, jclass class)
+{
+    bool outermost;
+    jobject object = below(ENTRY_AllocObject, &outermost)->AllocObject(jni, class);
+    if (back(ENTRY_AllocObject, outermost))
+        made(jni, object, false);
+    return object;
+}
+
+static jstring JNICALL new_string(JNIEnv *jni, const jchar *text, jsize length)
+{
+    bool outermost;
+    jstring string = below(ENTRY_NewString, &outermost)->NewString(jni, text, length);
+    return back(ENTRY_NewString, outermost) ? made_string(jni, string) : string;
+}
+
+static jstring JNICALL new_string_utf(JNIEnv *jni, const char *text)
+{
+    bool outermost;
+    jstring string = below(ENTRY_NewStringUTF, &outermost)->NewStringUTF(jni, text);
+    return back(ENTRY_NewStringUTF, outermost) ? made_string(jni, string) : string;
+}
+
+static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass class, jobject first)
+{
+    bool outermost;
+    jobjectArray array =
+        below(ENTRY_NewObjectArray, &outermost)->NewObjectArray(jni, length, class, first);
+    if (back(ENTRY_NewObjectArray, outermost))
+        made(jni, array, first != NULL);
+    return array;
+}
+
 #define NEW_ARRAY(Name, name)                                                                      \
     static j##name##Array JNICALL new_##name##_array(JNIEnv *jni, jsize length)                    \
     {                                                                                              \
-        j##name##Array array = plain->New##Name##Array(jni, length);                               \
-        made(jni, array, false);                                                                   \
+        bool outermost;                                                                            \
+        j##name##Array array =                                                                     \
+            below(ENTRY_New##Name##Array, &outermost)->New##Name##Array(jni, length);              \
+        if (back(ENTRY_New##Name##Array, outermost))                                               \
+            made(jni, array, false);                                                               \
         return array;                                                                              \
     }
 PRIMITIVE_ARRAYS(NEW_ARRAY)
@@ -82,12 +149,12 @@ PRIMITIVE_ARRAYS(NEW_ARRAY)
 
 jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length)
 {
-    return plain != NULL ? plain->NewByteArray(jni, length) : (*jni)->NewByteArray(jni, length);
+    return bottom != NULL ? bottom->NewByteArray(jni, length) : (*jni)->NewByteArray(jni, length);
 }
 
 jobject jni_calls_plain_object(JNIEnv *jni, jclass class)
 {
-    return plain != NULL ? plain->AllocObject(jni, class) : (*jni)->AllocObject(jni, class);
+    return bottom != NULL ? bottom->AllocObject(jni, class) : (*jni)->AllocObject(jni, class);
 }
 
 /* Where the session has references; NULL: there is none. */
@@ -107,63 +174,94 @@ static void stored(JNIEnv *jni, jobject holder, jclass class, jfieldID field, jo
     struct session *session = enter_store(&os);
     if (session == NULL)
         return;
+    jthrowable of_program = exception_set_aside(jni);
     store_into_field(session, os, jni, holder, value,
                      field_number_of_id(session, jni, class, field));
+    exception_restore(jni, of_program);
     probe_leave(os);
 }
 
 static void JNICALL set_object_field(JNIEnv *jni, jobject holder, jfieldID field, jobject value)
 {
-    plain->SetObjectField(jni, holder, field, value);
-    jclass class = plain->GetObjectClass(jni, holder);
+    bool outermost;
+    below(ENTRY_SetObjectField, &outermost)->SetObjectField(jni, holder, field, value);
+    if (!back(ENTRY_SetObjectField, outermost))
+        return;
+    jclass class = (*jni)->GetObjectClass(jni, holder);
     stored(jni, holder, class, field, value);
-    plain->DeleteLocalRef(jni, class);
+    (*jni)->DeleteLocalRef(jni, class);
 }
 
 static void JNICALL set_static_object_field(JNIEnv *jni, jclass class, jfieldID field,
                                             jobject value)
 {
-    plain->SetStaticObjectField(jni, class, field, value);
-    stored(jni, NULL, class, field, value);
+    bool outermost;
+    below(ENTRY_SetStaticObjectField, &outermost)->SetStaticObjectField(jni, class, field, value);
+    if (back(ENTRY_SetStaticObjectField, outermost))
+        stored(jni, NULL, class, field, value);
 }
 
 static void JNICALL set_object_array_element(JNIEnv *jni, jobjectArray array, jsize index,
                                              jobject value)
 {
     struct os_thread *os;
-    plain->SetObjectArrayElement(jni, array, index, value);
-    struct session *session = plain->ExceptionCheck(jni) ? NULL : enter_store(&os);
+    bool outermost;
+    below(ENTRY_SetObjectArrayElement, &outermost)->SetObjectArrayElement(jni, array, index, value);
+    if (!back(ENTRY_SetObjectArrayElement, outermost) || (*jni)->ExceptionCheck(jni))
+        return;
+    struct session *session = enter_store(&os);
     if (session == NULL)
         return;
     store_into_element(session, os, jni, array, index, value);
     probe_leave(os);
 }
 
+/* Ours on top of what is there now. */
+#define PUT(Name, function)                                                                        \
+    if (table->Name != (function)) {                                                               \
+        plain->Name = table->Name;                                                                 \
+        table->Name = (function);                                                                  \
+    }
+/* What was below ours, if ours is on top. */
+#define TAKE_AWAY(Name, function)                                                                  \
+    if (table->Name == (function))                                                                 \
+        table->Name = plain->Name;
+
 static void set_stores(jniNativeInterface *table, bool on)
 {
-    table->SetObjectField = on ? set_object_field : plain->SetObjectField;
-    table->SetStaticObjectField = on ? set_static_object_field : plain->SetStaticObjectField;
-    table->SetObjectArrayElement = on ? set_object_array_element : plain->SetObjectArrayElement;
+    if (on) {
+        STORES(PUT)
+    } else {
+        STORES(TAKE_AWAY)
+    }
+}
+
+static void set_objects(jniNativeInterface *table, bool on)
+{
+    if (on) {
+        OBJECTS(PUT)
+    } else {
+        OBJECTS(TAKE_AWAY)
+    }
+}
+
+static bool read_table(jniNativeInterface **table)
+{
+    return *table != NULL ||
+           (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
 }
 
 void jni_calls_intercept(bool on, bool stores)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
-    if (plain == NULL && (*jvmti)->GetJNIFunctionTable(jvmti, &plain) != JVMTI_ERROR_NONE)
-        return;
     jniNativeInterface *table = NULL;
-    if ((*jvmti)->GetJNIFunctionTable(jvmti, &table) != JVMTI_ERROR_NONE)
+    if (!read_table(&bottom) || !read_table(&plain) || !read_table(&table))
         return;
-    table->AllocObject = on ? alloc_object : plain->AllocObject;
-    table->NewString = on ? new_string : plain->NewString;
-    table->NewStringUTF = on ? new_string_utf : plain->NewStringUTF;
-    table->NewObjectArray = on ? new_object_array : plain->NewObjectArray;
-#define SET_ARRAY(Name, name)                                                                      \
-    table->New##Name##Array = on ? new_##name##_array : plain->New##Name##Array;
-    PRIMITIVE_ARRAYS(SET_ARRAY)
-#undef SET_ARRAY
+    set_objects(table, on);
     set_stores(table, on && stores);
     if ((*jvmti)->SetJNIFunctionTable(jvmti, table) != JVMTI_ERROR_NONE)
         log_message("objects that native code makes are not seen");
+    if (!on) /* where ours stays below another */
+        memcpy(plain, bottom, sizeof *plain);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) table);
 }

@@ -4,11 +4,12 @@
 #include "agent/bytecode/leaf_calls.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/quick_events.h"
+#include "agent/hotspot/compilations.h"
 #include "agent/hotspot/routines.h"
 #include "agent/rewriter/rewrite.h"
 
@@ -29,15 +30,12 @@ enum { LEAVE, RECORD, PROVE };
 #define PROOF_NUMBER 5u
 #define PROOF_ROUNDS 400
 #define PROOF_LOOPS 4000
-#define PROOF_PAUSE_NS 2000000L
-#define COMPILERS 2 /* C1, then C2 */
 
 static struct {
     pthread_t thread;
     uint64_t calls;
     bool wrong;
     jmethodID methods[PROOF_CALLS]; /* those that are compiled */
-    _Atomic int compiled[PROOF_CALLS];
 } proof;
 
 static routine_of_double routine_at(uintptr_t address)
@@ -163,37 +161,10 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     return true;
 }
 
-static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
-                                jint count, const jvmtiAddrLocationMap *map, const void *info)
-{
-    (void) jvmti, (void) size, (void) address, (void) count, (void) map, (void) info;
-    for (int i = 0; i < PROOF_CALLS; i++)
-        if (method == proof.methods[i])
-            atomic_fetch_add(&proof.compiled[i], 1);
-}
-
-static bool are_compiled(void)
-{
-    for (int i = 0; i < PROOF_CALLS; i++)
-        if (atomic_load(&proof.compiled[i]) < COMPILERS)
-            return false;
-    return true;
-}
-
-static bool only_interprets(void)
-{
-    char *text = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = strstr(text, "interpreted") != NULL;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    return is;
-}
-
 /* True: whatever ran the loop, interpreter, C1 and C2, made every call, once, and in its place. */
 static bool run_proof(JNIEnv *jni, jclass probes)
 {
-    bool interprets = only_interprets();
+    bool interprets = compilations_never_come();
     int after = 0;
     for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
         uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
@@ -202,43 +173,34 @@ static bool run_proof(JNIEnv *jni, jclass probes)
             internal_refused(INTERNAL_TAN, "calls were lost or out of order");
             return false;
         }
-        if (interprets || are_compiled())
+        if (interprets || compilations_are_made())
             after++;
         else
-            nanosleep(&(struct timespec){0, PROOF_PAUSE_NS}, NULL);
+            compilations_wait();
     }
     if (after == 0)
         internal_refused(INTERNAL_TAN, "no compiled code came to show that calls are kept");
     return after != 0;
 }
 
-/* With an environment of its own, as above. */
-static bool prove(JNIEnv *jni, jclass probes)
+static bool prove_own(JNIEnv *jni, jclass probes)
 {
-    jvmtiEnv *jvmti = NULL;
-    jvmtiEventCallbacks callbacks;
-    jvmtiCapabilities wanted;
-    memset(&callbacks, 0, sizeof callbacks);
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_compiled_method_load_events = 1;
-    callbacks.CompiledMethodLoad = on_compiled;
-    if (!link_proof(jni, probes) ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK) {
-        (*jni)->ExceptionClear(jni);
+    if (!link_proof(jni, probes) || !compilations_watch(proof.methods, PROOF_CALLS))
         return false;
-    }
     proof.thread = pthread_self();
     atomic_store(&tan_calls.mode, PROVE);
     routine_replace(&tan_calls.routine, on_tan());
-    bool proven =
-        (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
-        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
-                                           NULL) == JVMTI_ERROR_NONE &&
-        run_proof(jni, probes);
+    bool proven = run_proof(jni, probes);
     atomic_store(&tan_calls.mode, LEAVE);
-    (*jvmti)->DisposeEnvironment(jvmti);
-    (*jni)->ExceptionClear(jni);
+    compilations_end();
+    return proven;
+}
+
+static bool prove(JNIEnv *jni, jclass probes)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    bool proven = prove_own(jni, probes);
+    exception_restore(jni, of_program);
     return proven;
 }
 
@@ -259,5 +221,6 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
 
 void leaf_calls_end(void)
 {
+    atomic_store(&tan_calls.mode, LEAVE);
     routine_replace(&tan_calls.routine, 0);
 }

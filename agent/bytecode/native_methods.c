@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/records/method_counts.h"
@@ -33,9 +34,11 @@ struct native_method {
     bool is_static;
 };
 
-/* Where the native code that runs returns to, innermost last. */
+/* Where the native code that runs returns to, and where on the stack that stood; the last entered
+ * comes last. */
 struct native_frame {
     uintptr_t return_address;
+    const uintptr_t *return_slot;
     const struct native_method *method;
     JNIEnv *jni;
 };
@@ -54,7 +57,7 @@ void native_method_stub(void);
 void native_method_return(void);
 void *native_method_entered(const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni,
                             jobject receiver);
-uintptr_t native_method_left(void);
+uintptr_t native_method_left(const uintptr_t *return_slot);
 
 /* The stub has put its method into r11 and kept all arguments where they were.  The second piece
  * stands where the native code believes its caller to be. */
@@ -85,6 +88,7 @@ __asm__(".text\n"
         "native_method_return:\n"
         "  sub $48, %rsp\n"
         "  mov %rax, 0(%rsp)\n  mov %rdx, 8(%rsp)\n  movups %xmm0, 16(%rsp)\n"
+        "  lea 40(%rsp), %rdi\n"
         "  call native_method_left\n"
         "  mov %rax, 40(%rsp)\n"
         "  mov 0(%rsp), %rax\n  mov 8(%rsp), %rdx\n  movups 16(%rsp), %xmm0\n"
@@ -92,7 +96,7 @@ __asm__(".text\n"
         "  ret\n"
         ".size native_method_return, . - native_method_return\n");
 
-static bool push(const struct native_method *method, uintptr_t return_address, JNIEnv *jni)
+static bool push(const struct native_method *method, const uintptr_t *return_slot, JNIEnv *jni)
 {
     if (stack.depth == stack.capacity) {
         struct native_frame *grown =
@@ -101,8 +105,33 @@ static bool push(const struct native_method *method, uintptr_t return_address, J
             return false;
         stack.frames = grown;
     }
-    stack.frames[stack.depth++] = (struct native_frame){return_address, method, jni};
+    stack.frames[stack.depth++] = (struct native_frame){*return_slot, return_slot, method, jni};
     return true;
+}
+
+/* Most often the last that was entered.  A library that switches stacks (ucontext, fibres) leaves
+ * calls in another order: each is known by its place on its stack. */
+static struct native_frame pop(const uintptr_t *return_slot)
+{
+    size_t at = stack.depth;
+    while (at > 0 && stack.frames[at - 1].return_slot != return_slot)
+        at--;
+    if (at == 0) { /* entered on another native thread: there is no way back */
+        log_message("a native method returns on another thread than it was called on");
+        abort();
+    }
+    struct native_frame frame = stack.frames[at - 1];
+    memmove(&stack.frames[at - 1], &stack.frames[at], (stack.depth - at) * sizeof stack.frames[0]);
+    stack.depth--;
+    return frame;
+}
+
+void native_methods_thread_ended(struct os_thread *os)
+{
+    (void) os;
+    free(stack.frames);
+    stack.frames = NULL;
+    stack.depth = stack.capacity = 0;
 }
 
 /* Gives the native code to go on with. */
@@ -113,7 +142,7 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
     struct session *session = internal_is_allowed(INTERNAL_NATIVES) ? probe_enter(&os) : NULL;
     if (session == NULL)
         return method->code;
-    if (method_know(session, method->number, method->method) && push(method, *return_slot, jni)) {
+    if (method_know(session, method->number, method->method) && push(method, return_slot, jni)) {
         if (session->options.method == METHOD_COUNT)
             method_counts_entered(session, os, method->number);
         else
@@ -126,18 +155,19 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
 }
 
 /* Gives the address to return to. */
-__attribute__((visibility("hidden"))) uintptr_t native_method_left(void)
+__attribute__((visibility("hidden"))) uintptr_t native_method_left(const uintptr_t *return_slot)
 {
-    struct native_frame frame = stack.frames[--stack.depth];
+    struct native_frame frame = pop(return_slot);
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session != NULL) {
-        bool thrown = (*frame.jni)->ExceptionCheck(frame.jni);
-        enum method_leave how = thrown ? LEAVE_UNWIND : LEAVE_RETURN;
+        jthrowable thrown = exception_set_aside(frame.jni);
+        enum method_leave how = thrown != NULL ? LEAVE_UNWIND : LEAVE_RETURN;
         if (session->options.method == METHOD_COUNT)
             method_counts_left(session, os, frame.method->number, how);
         else
             method_left(session, os, frame.method->number, how);
+        exception_restore(frame.jni, thrown);
         probe_leave(os);
     }
     return frame.return_address;
@@ -255,6 +285,11 @@ bool native_methods_possible(void)
 }
 
 #else
+
+void native_methods_thread_ended(struct os_thread *os)
+{
+    (void) os;
+}
 
 bool native_methods_possible(void)
 {

@@ -11,6 +11,10 @@
 /* Before that event is switched on: whether stubs work here. */
 bool native_methods_possible(void);
 
+struct os_thread;
+/* A native thread ends: what was kept of its calls is freed. */
+void native_methods_thread_ended(struct os_thread *os);
+
 /* JVMTI's event: a native method is about to be linked. */
 void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                     void *address, void **new_address);

@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/patience.h"
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/deaths/identity.h"
@@ -123,7 +125,7 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
     if (reference == NULL && (reference = recycle_make(os, jni, object)) == NULL)
         return;
     if (session->finds_objects) {
-        identity_add(key, id, reference);
+        identity_add(session, key, id, reference);
         object_id_note(session, os, object, id);
     }
     if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
@@ -131,7 +133,7 @@ static void remember(struct session *session, struct os_thread *os, JNIEnv *jni,
     if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
                         reference)) {
         if (session->finds_objects)
-            identity_remove(key, id);
+            identity_remove(session, key, id);
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }
     if (weak_page_is_fresh(&os->weak_page))
@@ -151,7 +153,8 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
 static void collect(JNIEnv *jni)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    if (!lock_within(&lock, COMMAND_PATIENCE_NS))
+        return;
     if ((*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti) == JVMTI_ERROR_NONE) {
         tagged_deaths_flush();
         reaper_pass(jni);
@@ -249,14 +252,52 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     }
 }
 
+static jint JNICALL note_size(jlong class_tag, jlong size, jlong *tag, jint length, void *size_out)
+{
+    (void) class_tag, (void) tag, (void) length;
+    *(jlong *) size_out = size;
+    return JVMTI_VISIT_ABORT;
+}
+
+/* The size of an object of a class that has one at least, whose constructor is open: the heap is
+ * searched for it.  To make another would wait for the class's initializer, which waits for that
+ * constructor, if this is another thread. */
+static uint64_t size_in_heap(jclass class)
+{
+    jvmtiHeapCallbacks callbacks;
+    jlong size = 0;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_iteration_callback = note_size;
+    (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, class, &callbacks, &size);
+    return (uint64_t) size;
+}
+
+static bool is_initialized(jclass class)
+{
+    jint status = 0;
+    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
+}
+
+static uint64_t size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class)
+{
+    if (known->size_bytes != 0)
+        return known->size_bytes;
+    if (!is_initialized(class))
+        return known->size_bytes = size_in_heap(class);
+    jthrowable of_program = exception_set_aside(jni);
+    jobject like = jni_calls_plain_object(jni, class);
+    uint64_t size = like != NULL ? size_of(known, class, like) : 0;
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, like);
+    return size;
+}
+
 uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
                         uint64_t thread, struct live_stream *stream)
 {
     struct class_cache_entry *known = class_cached(session, os, jni, class);
-    jobject like = known->size_bytes == 0 ? jni_calls_plain_object(jni, class) : NULL;
-    (*jni)->ExceptionClear(jni);
-    uint64_t size = like != NULL ? size_of(known, class, like) : known->size_bytes;
-    (*jni)->DeleteLocalRef(jni, like);
+    uint64_t size = size_of_class(known, jni, class);
     uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
     if (room == NULL)
         return 0;
@@ -265,14 +306,14 @@ uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *j
     return id;
 }
 
-void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
-                       uint64_t id)
+void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, uint64_t id)
 {
-    jobject like = class != NULL && id != 0 ? jni_calls_plain_object(jni, class) : NULL;
-    (*jni)->ExceptionClear(jni);
-    if (like != NULL)
-        remember(session, os, jni, like, key_of(session, like), id);
-    (*jni)->DeleteLocalRef(jni, like);
+    jthrowable of_program = exception_set_aside(jni);
+    jobject other = id != 0 ? jni_calls_plain_bytes(jni, 0) : NULL;
+    if (other != NULL)
+        remember(session, os, jni, other, key_of(session, other), id);
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, other);
 }
 
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
@@ -295,16 +336,17 @@ jobject string_array(JNIEnv *jni, jobject string)
     static _Atomic(jfieldID) value;
     jfieldID field = atomic_load(&value);
     if (field == NULL) {
+        jthrowable of_program = exception_set_aside(jni);
         jclass class = (*jni)->GetObjectClass(jni, string);
         field = (*jni)->GetFieldID(jni, class, "value", "[B");
-        (*jni)->ExceptionClear(jni);
+        exception_restore(jni, of_program);
         (*jni)->DeleteLocalRef(jni, class);
         atomic_store(&value, field);
     }
     return field != NULL ? (*jni)->GetObjectField(jni, string, field) : NULL;
 }
 
-void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+static void made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions)
 {
     object_made(session, os, jni, array);
@@ -312,12 +354,18 @@ void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *j
         return;
     jsize length = (*jni)->GetArrayLength(jni, array);
     for (jsize i = 0; i < length; i++) {
-        if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK) {
-            (*jni)->ExceptionClear(jni);
+        if ((*jni)->PushLocalFrame(jni, 16) != JNI_OK)
             return;
-        }
         jobject element = (*jni)->GetObjectArrayElement(jni, array, i);
-        object_made_arrays(session, os, jni, element, dimensions - 1);
+        made_arrays(session, os, jni, element, dimensions - 1);
         (*jni)->PopLocalFrame(jni, NULL);
     }
+}
+
+void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
+                        jint dimensions)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    made_arrays(session, os, jni, array, dimensions);
+    exception_restore(jni, of_program);
 }

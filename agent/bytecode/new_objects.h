@@ -33,8 +33,7 @@ void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni
 uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
                         uint64_t thread, struct live_stream *stream);
 /* Such an object never came: it dies when one that is made now and held by nobody does. */
-void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
-                       uint64_t id);
+void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, uint64_t id);
 /* An array of arrays, with that many dimensions made at once. */
 void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions);

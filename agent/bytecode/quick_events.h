@@ -81,7 +81,8 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
 }
 
 /* Where the object lies that the thread was shown last, with this number, since when nothing has
- * moved; else 0.  It is shown once. */
+ * moved; else 0.  It is shown once.  While collections are not announced (a session's end has
+ * switched their event off) holds are refused, and the count of collections says nothing. */
 QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
 {
     struct sight *sight = &quick->os->sight;
@@ -89,6 +90,7 @@ QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
     sight->place = 0;
     bool is =
         sight->with == number && quick->session->holds &&
+        !atomic_load_explicit(&holds_refused, memory_order_relaxed) &&
         sight->collections == atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
     return __builtin_expect(is, 1) ? place : 0;
 }
@@ -234,11 +236,11 @@ QUICK bool call_quickly(uint32_t number)
 QUICK bool can_remember_quickly(const struct quick *quick)
 {
     struct os_thread *os = quick->os;
+    const struct recycled *recycled = atomic_load_explicit(&os->recycled, memory_order_relaxed);
     const struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_relaxed);
     uint32_t used = page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
     return !quick->session->keeps_references ||
-           (os->recycled != NULL && os->recycled->count != 0 && used != 0 &&
-            used != page->capacity &&
+           (recycled != NULL && recycled->count != 0 && used != 0 && used != page->capacity &&
             atomic_load_explicit(&os->weak_session, memory_order_relaxed) ==
                 quick->session->number);
 }
@@ -246,8 +248,9 @@ QUICK bool can_remember_quickly(const struct quick *quick)
 QUICK void remember_quickly(const struct quick *quick, uintptr_t place, uint64_t id)
 {
     if (quick->session->keeps_references)
-        weak_table_add(&reaper_table, &quick->os->weak_page, id,
-                       recycle_at(quick->os->recycled, place));
+        weak_table_add(
+            &reaper_table, &quick->os->weak_page, id,
+            recycle_at(atomic_load_explicit(&quick->os->recycled, memory_order_relaxed), place));
 }
 
 /* A new object, which was shown with number 0, of a class that the thread knows. */

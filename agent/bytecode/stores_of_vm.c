@@ -3,6 +3,7 @@
  * objects that it makes, or that its native methods store into, and the constants of static fields.
  */
 #include "agent/bytecode/reference_stores.h"
+#include "agent/references/class_fields.h"
 #include "agent/references/fields.h"
 
 #define ACCESS_STATIC 0x0008
@@ -20,28 +21,31 @@ static void store_elements(struct session *session, struct os_thread *os, JNIEnv
 }
 
 static void store_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
-                        jclass class, jfieldID field)
+                        jclass class, jfieldID field, const char *descriptor)
 {
     jobject value = holder != NULL ? (*jni)->GetObjectField(jni, holder, field)
                                    : (*jni)->GetStaticObjectField(jni, class, field);
-    if (value != NULL)
+    if (value != NULL && class_field_has(jni, descriptor, value))
         store_into_field(session, os, jni, holder, value,
                          field_number_of_id(session, jni, class, field));
     (*jni)->DeleteLocalRef(jni, value);
 }
 
-/* A field of references; the JVM gives no other an L or [. */
-static bool is_wanted(jclass class, jfieldID field, bool of_class)
+/* The descriptor of a field of references, the JVM's; NULL: it is another field.  The JVM gives no
+ * other an L or [. */
+static char *wanted_descriptor(jclass class, jfieldID field, bool of_class)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     char *descriptor = NULL;
     jint modifiers = 0;
     if ((*jvmti)->GetFieldName(jvmti, class, field, NULL, &descriptor, NULL) != JVMTI_ERROR_NONE)
-        return false;
+        return NULL;
     (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers);
     bool is_reference = descriptor[0] == 'L' || descriptor[0] == '[';
+    if (is_reference && ((modifiers & ACCESS_STATIC) != 0) == of_class)
+        return descriptor;
     (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-    return is_reference && ((modifiers & ACCESS_STATIC) != 0) == of_class;
+    return NULL;
 }
 
 static void store_fields(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
@@ -51,9 +55,12 @@ static void store_fields(struct session *session, struct os_thread *os, JNIEnv *
     jfieldID *fields = NULL;
     if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
         return;
-    for (jint i = 0; i < count; i++)
-        if (is_wanted(class, fields[i], holder == NULL))
-            store_field(session, os, jni, holder, class, fields[i]);
+    for (jint i = 0; i < count; i++) {
+        char *descriptor = wanted_descriptor(class, fields[i], holder == NULL);
+        if (descriptor != NULL)
+            store_field(session, os, jni, holder, class, fields[i], descriptor);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
+    }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
 }
 

@@ -8,7 +8,9 @@
 
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/method_verdicts.h"
+#include "agent/base/own_frames.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/hotspot/slots.h"
@@ -24,9 +26,10 @@ enum { TRACE_ARRAYS = 4 };
 
 static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
     jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return field;
 }
@@ -58,9 +61,10 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
     uint64_t mine = session->number << FIELD_SESSION_SHIFT, number = atomic_load(&known) - mine;
     if (number != 0 && number >> FIELD_SESSION_SHIFT == 0)
         return number;
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
     number = class != NULL ? field_number_of_id(session, jni, class, field) : 0;
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     atomic_store(&known, mine | number);
     return number;
@@ -77,6 +81,7 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
             return;
         atomic_store(&backtrace, field);
     }
+    jthrowable of_program = exception_set_aside(jni);
     struct recent_objects recent = os->recent; /* the message, perhaps, which comes next */
     jobject part = (*jni)->GetObjectField(jni, object, field);
     object_made(session, os, jni, part);
@@ -86,7 +91,7 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
         part = part_traced(session, os, jni, part);
     while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)
         part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     os->recent = recent;
 }
 
@@ -101,9 +106,10 @@ static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
     (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
     if (!is || (*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
         return false;
+    jthrowable of_program = exception_set_aside(jni);
     jclass throwable = (*jni)->FindClass(jni, "java/lang/Throwable");
     is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, throwable);
     (*jni)->DeleteLocalRef(jni, owner);
     return is;
@@ -156,10 +162,7 @@ static bool java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 static bool is_made_by_java(JNIEnv *jni)
 {
     jvmtiFrameInfo frames[FRAMES];
-    jint count = 0;
-    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 2, FRAMES, frames, &count) !=
-        JVMTI_ERROR_NONE)
-        return true;
+    jint count = own_frames(2, FRAMES, frames);
     for (jint i = 0; i < count; i++)
         if (!is_constructor(jni, frames[i].method))
             return java_calls(jni, &frames[i]);

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/records/threads.h"
@@ -111,8 +112,9 @@ static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
     struct native *native = &natives[number];
     originals[number].address = dlsym(library, native->symbol);
     JNINativeMethod method = {native->name, native->descriptor, native->ours.address};
+    jthrowable of_program = exception_set_aside(jni);
     bool done = originals[number].address != NULL && java_probes_register(jni, class, &method, 1);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     return done;
 }
 
@@ -130,9 +132,10 @@ static bool intercept_unsafe(JNIEnv *jni)
         void *address;
     } ours = {allocate_instance};
     const JNINativeMethod method = {name, descriptor, ours.address};
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
     bool done = class != NULL && java_probes_register(jni, class, &method, 1);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return done;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/method_verdicts.h"
+#include "agent/base/own_frames.h"
 #include "agent/deaths/identity.h"
 #include "agent/events/events.h"
 #include "agent/records/threads.h"
@@ -44,7 +45,7 @@ static const struct rule *look_up_rule(jmethodID method)
 
 static const struct rule *rule_of(jmethodID method)
 {
-    size_t slot = ((uintptr_t) method >> 3) % KNOWN_METHODS;
+    size_t slot = method_slot(method, KNOWN_METHODS);
     if (atomic_load(&known[slot].method) == method)
         return atomic_load(&known[slot].rule);
     const struct rule *rule = look_up_rule(method);
@@ -73,12 +74,8 @@ static bool has_probes(JNIEnv *jni, jmethodID method)
 static bool is_reported_by_probe(JNIEnv *jni)
 {
     jvmtiFrameInfo frames[3];
-    jint count = 0;
-    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 0, 3, frames, &count) !=
-            JVMTI_ERROR_NONE ||
-        count == 0)
-        return false;
-    const struct rule *rule = rule_of(frames[0].method);
+    jint count = own_frames(0, 3, frames);
+    const struct rule *rule = count != 0 ? rule_of(frames[0].method) : NULL;
     if (rule == NULL)
         return false;
     return rule->caller == 0 ||
@@ -93,7 +90,8 @@ static bool is_known(JNIEnv *jni, jobject object)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return false;
-    bool found = session->finds_objects && identity_find(jni, identity_key(object), object) != 0;
+    bool found =
+        session->finds_objects && identity_find(session, jni, identity_key(object), object) != 0;
     probe_leave(os);
     return found;
 }

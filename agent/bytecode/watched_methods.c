@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, each shifted and with its triggers in the low bits; open-addressed, never emptied. */
+/* Numbers, each shifted and with its triggers in the low bits; open-addressed.  A method keeps its
+ * number from session to session, and so its place; only the triggers come and go. */
 #include "agent/bytecode/watched_methods.h"
 
 #include <pthread.h>
@@ -8,6 +9,8 @@
 
 #include "format/core/hash.h"
 
+#define TRIGGER_BITS 2u
+#define TRIGGER_MASK ((1u << TRIGGER_BITS) - 1)
 #define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 4 * 3)
@@ -30,16 +33,26 @@ static size_t slot_of(uint32_t number)
 bool watched_method_add(uint32_t number, unsigned triggers)
 {
     pthread_mutex_lock(&table_lock);
-    bool added = table_count < TABLE_FULL;
     size_t slot = slot_of(number);
-    while (added && atomic_load(&table[slot]) != 0)
+    uint64_t entry;
+    while ((entry = atomic_load(&table[slot])) != 0 && entry >> TRIGGER_BITS != number)
         slot = (slot + 1) % TABLE_SIZE;
+    bool added = entry != 0 || table_count < TABLE_FULL;
     if (added) {
-        atomic_store(&table[slot], (uint64_t) number << 2 | triggers);
-        table_count++;
+        atomic_store(&table[slot], (uint64_t) number << TRIGGER_BITS | triggers);
+        table_count += entry == 0;
     }
     pthread_mutex_unlock(&table_lock);
     return added;
+}
+
+void watched_methods_forget(void)
+{
+    pthread_mutex_lock(&table_lock);
+    for (size_t slot = 0; slot < TABLE_SIZE; slot++)
+        if ((atomic_load_explicit(&table[slot], memory_order_relaxed) & TRIGGER_MASK) != 0)
+            atomic_fetch_and(&table[slot], ~(uint64_t) TRIGGER_MASK);
+    pthread_mutex_unlock(&table_lock);
 }
 
 static unsigned triggers_of(uint32_t number)
@@ -48,8 +61,8 @@ static unsigned triggers_of(uint32_t number)
         uint64_t entry = atomic_load_explicit(&table[slot], memory_order_relaxed);
         if (entry == 0)
             return 0;
-        if (entry >> 2 == number)
-            return (unsigned) (entry & 3);
+        if (entry >> TRIGGER_BITS == number)
+            return (unsigned) (entry & TRIGGER_MASK);
     }
 }
 

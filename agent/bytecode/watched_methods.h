@@ -17,8 +17,11 @@ struct watch_actions {
 
 /* Once, before the first of them has probes; `actions` stay. */
 void watched_methods_act(const struct watch_actions *actions);
-/* The probes with this number belong to such a method; false: the table is full. */
+/* The probes with this number belong to such a method, in this session; false: the table is full.
+ */
 bool watched_method_add(uint32_t number, unsigned triggers);
+/* A session begins, or is armed: no method sets anything off. */
+void watched_methods_forget(void);
 /* First thing in a method with probes, before its entry is recorded; may begin the trace. */
 void watched_method_entered(JNIEnv *jni, uint32_t number);
 /* Last thing in it, after its exit was recorded; may end the trace. */

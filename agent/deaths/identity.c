@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/deaths/weak_table.h"
 
@@ -74,10 +75,11 @@ static bool resize(struct shard *shard, size_t size)
     return true;
 }
 
-bool identity_add(uint32_t key, uint64_t id, jweak reference)
+bool identity_add(struct session *session, uint32_t key, uint64_t id, jweak reference)
 {
     struct shard *shard = &shards[key % SHARDS];
-    pthread_mutex_lock(&shard->lock);
+    if (!session_lock(session, &shard->lock))
+        return false;
     size_t size = shard->entries != NULL ? shard->mask + 1 : 0;
     bool room = shard->count * 2 < size || resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
     if (room) {
@@ -88,11 +90,12 @@ bool identity_add(uint32_t key, uint64_t id, jweak reference)
     return room;
 }
 
-uint64_t identity_find(JNIEnv *jni, uint32_t key, jobject object)
+uint64_t identity_find(struct session *session, JNIEnv *jni, uint32_t key, jobject object)
 {
     struct shard *shard = &shards[key % SHARDS];
     uint64_t found = 0;
-    pthread_mutex_lock(&shard->lock);
+    if (!session_lock(session, &shard->lock))
+        return 0;
     if (shard->entries != NULL) {
         size_t i = home_of(shard, (uint64_t) key << WEAK_ID_BITS);
         for (; shard->entries[i].id != 0 && found == 0; i = (i + 1) & shard->mask)
@@ -118,13 +121,14 @@ static void close_gap(struct shard *shard, size_t hole)
     shard->entries[hole].id = 0;
 }
 
-void identity_remove(uint32_t key, uint64_t id)
+void identity_remove(struct session *session, uint32_t key, uint64_t id)
 {
     struct shard *shard = &shards[key % SHARDS];
     uint64_t word = (uint64_t) key << WEAK_ID_BITS | id;
     if (shard->entries == NULL)
         return;
-    pthread_mutex_lock(&shard->lock);
+    if (!session_lock(session, &shard->lock))
+        return;
     size_t i = home_of(shard, word);
     while (shard->entries[i].id != 0 && shard->entries[i].id != word)
         i = (i + 1) & shard->mask;

@@ -4,16 +4,261 @@
 
 #include <semaphore.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/patience.h"
+#include "agent/base/tracer.h"
+#include "agent/deaths/canary.h"
 #include "agent/deaths/identity.h"
-#include "agent/deaths/reaper_pass.h"
 #include "agent/deaths/recycle.h"
-#include "agent/deaths/sentinel.h"
+#include "agent/deaths/weak_table.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
+#include "agent/events/events.h"
 #include "agent/events/last_words.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/hold.h"
 #include "agent/records/threads.h"
 #include "capture/log.h"
+
+/* Page by page; the dead of one collection are reported together. */
+
+#define PASS_IDS 1024u /* deaths that are reported together */
+
+/* Zeroed, with the first four set, it is ready. */
+struct reaper_pass {
+    struct session *session;
+    JNIEnv *jni;
+    struct weak_table *table;
+    bool slots_report;   /* sentinel_watch() */
+    uint64_t collection; /* begun, and ended, when the entries were looked at */
+    uint64_t stamp;
+    bool clears_in_pauses; /* the pass's own */
+    size_t dead;
+    uint64_t dead_ids[PASS_IDS];
+    jweak dead_references[PASS_IDS];
+};
+
+#define PREFETCH_AHEAD 12u
+#define PAUSE_POLL_NS 100000L
+#define BEHIND_PAGES 4096u
+#define BEHIND_COLLECTIONS 2u
+
+/* What there was when the last pass that has ended began. */
+static _Atomic uint64_t passed_pages, passed_collections;
+/* The same, under the lock: the collections that had begun, and whose references it looked at. */
+static struct {
+    uint64_t begun, session;
+} passed;
+
+/* Waits a little, where something is to be waited for that does not wake. */
+static void reaper_pass_pause(void)
+{
+    nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
+}
+
+/* With a collector that clears in its pauses only, a word that is zero needs no second opinion. */
+static bool is_cleared(const struct reaper_pass *pass, jweak reference)
+{
+    if (__builtin_expect(pass->slots_report, 1)) {
+        if (slot_word(reference) != 0)
+            return false;
+        if (pass->clears_in_pauses)
+            return true;
+    }
+    return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
+}
+
+/* Waits out a pause: what is cleared in it belongs to its collection.  The
+ * wait is bounded: the JVM does not report a pause's end if events were switched off meanwhile. */
+static void date_pass(struct reaper_pass *pass)
+{
+    uint64_t from = clock_monotonic_ns();
+    while (atomic_load(&tracer.in_collection) && clock_monotonic_ns() - from < PATIENCE_NS)
+        reaper_pass_pause();
+    collections_notice();
+    pass->collection = atomic_load(&tracer.collections_begun);
+    pass->stamp = stamp_of_collection(pass->session);
+}
+
+static void bury(struct reaper_pass *pass)
+{
+    if (pass->dead == 0)
+        return;
+    event_free_many(pass->session, pass->dead_ids, pass->dead, pass->stamp, pass->collection);
+    for (size_t i = recycle_give(pass->dead_references, pass->dead); i < pass->dead; i++)
+        (*pass->jni)->DeleteWeakGlobalRef(pass->jni, pass->dead_references[i]);
+    pass->dead = 0;
+}
+
+static bool is_outdated(const struct reaper_pass *pass)
+{
+    collections_notice();
+    return atomic_load(&tracer.in_collection) ||
+           pass->collection != atomic_load(&tracer.collections_begun);
+}
+
+static void look_at(struct reaper_pass *pass, struct weak_entry *entry)
+{
+    if (entry->reference == NULL || !is_cleared(pass, entry->reference))
+        return;
+    if (is_outdated(pass)) { /* this one may be of a collection that began meanwhile */
+        bury(pass);
+        date_pass(pass);
+    }
+    uint64_t id = entry->id & WEAK_ID_MASK;
+    identity_remove(pass->session, (uint32_t) (entry->id >> WEAK_ID_BITS), id);
+    pass->dead_ids[pass->dead] = id;
+    pass->dead_references[pass->dead++] = entry->reference;
+    entry->reference = NULL;
+    if (pass->dead == PASS_IDS)
+        bury(pass);
+}
+
+static void look_at_page(struct reaper_pass *pass, struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
+    for (uint32_t i = 0; i < used; i++) {
+        if (i + PREFETCH_AHEAD < used)
+            __builtin_prefetch((const void *) page->entries[i + PREFETCH_AHEAD].reference);
+        look_at(pass, &page->entries[i]);
+    }
+    bury(pass);
+}
+
+/* Takes the dead out of a page that the reaper owns. */
+static void squeeze(struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
+    for (uint32_t i = 0; i < used; i++)
+        if (page->entries[i].reference != NULL)
+            page->entries[kept++] = page->entries[i];
+    atomic_store_explicit(&page->used, kept, memory_order_relaxed);
+}
+
+/* Moves all entries of `page` to `to`, if there is room. */
+static bool join(struct weak_page *to, const struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
+    uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
+    if (used > to->capacity - there)
+        return false;
+    memcpy(&to->entries[there], page->entries, used * sizeof page->entries[0]);
+    atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
+    return true;
+}
+
+static void look_at_owned(struct reaper_pass *pass)
+{
+    struct weak_page *before = NULL, **link = &pass->table->first;
+    while (*link != NULL) {
+        struct weak_page *page = *link;
+        look_at_page(pass, page);
+        squeeze(page);
+        if (before != NULL && join(before, page)) {
+            *link = page->next;
+            free(page);
+            continue;
+        }
+        before = page;
+        link = &page->next;
+    }
+    pass->table->last = before;
+}
+
+/* The pages in use, linked by next_active. */
+static struct weak_page *find_active(const struct reaper_pass *pass)
+{
+    struct weak_page *active = NULL;
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
+        struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
+        if (page == NULL || atomic_load(&os->weak_session) != pass->session->number)
+            continue;
+        page->next_active = active;
+        active = page;
+    }
+    return active;
+}
+
+/* Looks at all, reports the dead and gives their references back.  These two under the reaper's
+ * lock alone. */
+static void reaper_pass_over(struct reaper_pass *pass)
+{
+    uint64_t pages = atomic_load(&pass->table->pages);
+    uint64_t collections = atomic_load(&tracer.collections);
+    date_pass(pass);
+    uint64_t begun = pass->collection;
+    pass->clears_in_pauses = holds_are_good(pass->session);
+    /* First the pages in use, then what was handed over: one may be both. */
+    struct weak_page *active = find_active(pass);
+    weak_table_collect(pass->table);
+    for (; active != NULL; active = active->next_active)
+        if (!active->collected)
+            look_at_page(pass, active);
+    look_at_owned(pass);
+    if (collections != atomic_load(&passed_collections))
+        recycle_trim(pass->jni);
+    atomic_store(&passed_pages, pages);
+    atomic_store(&passed_collections, collections);
+    passed.begun = begun;
+    passed.session = pass->session->number;
+}
+
+/* False: nothing can have died since the last pass began. */
+/* With a collector that clears in announced pauses only, nothing died where none was since the last
+ * pass began: what lives need not be looked at again. */
+static bool reaper_pass_may_find(const struct session *session)
+{
+    return !holds_are_good(session) || passed.session != session->number ||
+           passed.begun != atomic_load(&tracer.collections_begun);
+}
+
+/* References to the dead of two collections, and some four million of them, have piled up since the
+ * last pass began.  Any thread. */
+static bool reaper_pass_is_behind(const struct weak_table *table)
+{
+    return atomic_load_explicit(&table->pages, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_pages, memory_order_relaxed) >
+               BEHIND_PAGES &&
+           atomic_load_explicit(&tracer.collections, memory_order_relaxed) -
+                   atomic_load_explicit(&passed_collections, memory_order_relaxed) >=
+               BEHIND_COLLECTIONS;
+}
+
+/* Looked at until it is cleared. */
+
+struct os_thread;
+
+static bool slots_report;
+static jweak sentinel;
+
+/* Once in a process, on a Java thread. */
+static void sentinel_make(JNIEnv *jni)
+{
+    jbyteArray object = (*jni)->NewByteArray(jni, 0);
+    if (object == NULL)
+        return;
+    sentinel = (*jni)->NewWeakGlobalRef(jni, object);
+    (*jni)->DeleteLocalRef(jni, object);
+}
+
+/* Before each pass, under the reaper's lock and in a probe.  True: the slot behind a reference is
+ * zero when, and only when, it is cleared.  Else the JVM is to be asked about each. */
+/* Once it is cleared, each session shows with it whether references can be used again. */
+static bool sentinel_watch(const struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    static uint64_t shown;
+    if (sentinel == NULL || !atomic_load(&slots_readable) || shown == session->number ||
+        !(*jni)->IsSameObject(jni, sentinel, NULL))
+        return slots_report;
+    shown = session->number;
+    slots_report = slot_word(sentinel) == 0;
+    if (slots_report)
+        recycle_prove(session, os, jni, sentinel);
+    return slots_report;
+}
 
 #define PACE_STEPS 50
 #define PACE_STEP_NS 1000000L
@@ -41,10 +286,13 @@ void reaper_keep_pace(const struct session *session, const struct os_thread *os)
                    clock_monotonic_ns() - from);
 }
 
-static void lock_passes(void)
+/* False: another thread has been in a pass for too long. */
+static bool lock_passes(uint64_t limit_ns)
 {
-    pthread_mutex_lock(&pass_lock);
+    if (!lock_within(&pass_lock, limit_ns))
+        return false;
     atomic_store(&pass_owner, (uintptr_t) pthread_self());
+    return true;
 }
 
 static void unlock_passes(void)
@@ -58,6 +306,17 @@ bool reaper_is_mine(void)
     return atomic_load_explicit(&pass_owner, memory_order_relaxed) == (uintptr_t) pthread_self();
 }
 
+static void look_for_dead(struct reaper_pass *pass, struct session *session, struct os_thread *os,
+                          JNIEnv *jni, bool last)
+{
+    pass->slots_report = sentinel_watch(session, os, jni);
+    pass->session = session;
+    pass->jni = jni;
+    pass->table = &reaper_table;
+    if (last || reaper_pass_may_find(session))
+        reaper_pass_over(pass);
+}
+
 /* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
  * this one. */
 static void pass_once(JNIEnv *jni, bool last)
@@ -66,18 +325,19 @@ static void pass_once(JNIEnv *jni, bool last)
     struct reaper_pass *pass = calloc(1, sizeof *pass);
     if (pass == NULL)
         return;
-    lock_passes();
+    if (!lock_passes(tracer.dying ? SECOND_NS : PATIENCE_NS)) {
+        if (last)
+            log_message("the last look for dead objects is left out: another one does not end");
+        free(pass);
+        return;
+    }
     struct session *session = probe_enter(&os);
     if (session != NULL) {
-        if (session->options.engine == ENGINE_BYTECODE && session->keeps_references &&
-            !atomic_load(&session->reaped)) {
+        if (session->options.engine == ENGINE_BYTECODE && !atomic_load(&session->reaped)) {
+            canary_look(session, os, jni);
             atomic_store(&session->reaped, last);
-            pass->slots_report = sentinel_watch(session, os, jni);
-            pass->session = session;
-            pass->jni = jni;
-            pass->table = &reaper_table;
-            if (last || reaper_pass_may_find(session))
-                reaper_pass_over(pass);
+            if (session->keeps_references)
+                look_for_dead(pass, session, os, jni, last);
         }
         probe_leave(os);
     }
@@ -95,9 +355,9 @@ void reaper_last_pass(JNIEnv *jni)
     pass_once(jni, true);
 }
 
-void reaper_stop_passes(void)
+bool reaper_stop_passes(void)
 {
-    lock_passes();
+    return lock_passes(tracer.dying ? SECOND_NS : PATIENCE_NS);
 }
 
 void reaper_go_on(void)
@@ -135,34 +395,48 @@ static void delete_references(JNIEnv *jni, const struct weak_page *page)
                 (*jni)->DeleteWeakGlobalRef(jni, page->entries[i].reference);
 }
 
-void reaper_clear(JNIEnv *jni)
+static bool wait_for_probes(uint64_t limit_ns)
 {
-    lock_passes();
-    if (atomic_load(&tracer.session) == NULL) {
-        uint64_t since = threads_order_probes();
-        while (!threads_have_left(since))
-            reaper_pass_pause();
-        for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-            struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
-            if (page != NULL)
-                weak_table_hand_over(&reaper_table, page);
-        }
-        weak_table_collect(&reaper_table);
+    uint64_t since = threads_order_probes(), from = clock_monotonic_ns();
+    while (!threads_have_left(since)) {
+        if (clock_monotonic_ns() - from >= limit_ns)
+            return false;
+        reaper_pass_pause();
+    }
+    return true;
+}
+
+/* A thread that ends meanwhile is in a probe until it has handed over what it took: the second wait
+ * is for those that took their page before this did. */
+static bool take_pages(uint64_t limit_ns)
+{
+    if (!wait_for_probes(limit_ns))
+        return false;
+    for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
+        struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
+        if (page != NULL)
+            weak_table_hand_over(&reaper_table, page);
+    }
+    if (!wait_for_probes(limit_ns))
+        return false;
+    weak_table_collect(&reaper_table);
+    return true;
+}
+
+bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
+{
+    if (!lock_passes(limit_ns))
+        return false;
+    bool cleared = atomic_load(&tracer.session) == NULL && take_pages(limit_ns);
+    if (cleared) {
         delete_references(jni, reaper_table.first);
+        canary_reset(jni);
         recycle_clear(jni);
         weak_table_reset(&reaper_table);
         identity_reset();
     }
     unlock_passes();
-}
-
-/* Before, this thread may be wanted for its last words. */
-static bool has_ended(struct session *session)
-{
-    pthread_mutex_lock(&session->state_lock);
-    bool ended = session->ended;
-    pthread_mutex_unlock(&session->state_lock);
-    return ended;
+    return cleared;
 }
 
 /* A trace that ended by itself (its limit, a full disk) leaves events and references behind. */
@@ -170,15 +444,9 @@ static void clean_up(JNIEnv *jni)
 {
     if (atomic_load(&tracer.session) != NULL)
         return;
-    if (pthread_mutex_trylock(&tracer.control_lock) != 0)
-        return;
-    struct session *last = tracer.last;
-    if (last != NULL && atomic_load(&tracer.session) == NULL && has_ended(last) &&
-        atomic_exchange(&tracer.events_on, false))
-        engine_enable(last, false);
-    pthread_mutex_unlock(&tracer.control_lock);
+    engine_switch_off();
     if (reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL)
-        reaper_clear(jni);
+        reaper_clear(jni, 0);
 }
 
 static bool wait_until_woken(long ms)
@@ -228,6 +496,7 @@ static jthread new_thread(JNIEnv *jni)
 {
     jint count = 0;
     jthreadGroup *groups = NULL;
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
     jmethodID init = class != NULL ? (*jni)->GetMethodID(jni, class, "<init>",
                                                          "(Ljava/lang/ThreadGroup;"
@@ -241,7 +510,7 @@ static jthread new_thread(JNIEnv *jni)
             thread = (*jni)->NewObject(jni, class, init, groups[0], name);
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
     }
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     return thread;
 }
 
@@ -250,6 +519,7 @@ bool reaper_start(JNIEnv *jni)
     if (started)
         return true;
     sem_init(&wanted, 0, 0);
+    canary_prepare(jni); /* the thread's constructor may collect already: collect=, start= */
     jthread thread = new_thread(jni);
     jobject own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
     thread_leave_out(own_thread);

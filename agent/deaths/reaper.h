@@ -29,15 +29,17 @@ void reaper_last_pass(JNIEnv *jni);
 void reaper_keep_pace(const struct session *session, const struct os_thread *os);
 /* This thread is in a pass, or has stopped them: it must not ask for another. */
 bool reaper_is_mine(void);
-/* No pass runs until reaper_go_on(), nor is any reference given back; called outside of probes. */
-void reaper_stop_passes(void);
+/* No pass runs until reaper_go_on(), nor is any reference given back; called outside of probes.
+ * False, and nothing is stopped: another thread is in a pass that does not end. */
+bool reaper_stop_passes(void);
 void reaper_go_on(void);
 /* Meanwhile: each reference of the session, some perhaps twice, and the id of what it refers to. */
 void reaper_visit(const struct session *session,
                   void (*visit)(void *context, jobject object, uint64_t id), void *context);
 /* Called by the reaper's thread at least once a second. */
 void reaper_also(void (*call)(JNIEnv *jni));
-/* Before a session: what an earlier one left is given back. */
-void reaper_clear(JNIEnv *jni);
+/* Before a session: what an earlier one left is given back.  False as long as there is a session,
+ * or a thread is in a probe of an earlier one, or in a pass: that is waited for so long. */
+bool reaper_clear(JNIEnv *jni, uint64_t limit_ns);
 
 #endif

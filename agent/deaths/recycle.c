@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 
 /* Beyond that the JVM gets them back: 33 million, as many objects as die at once in a large young
@@ -59,10 +60,11 @@ static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject obje
 
 static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
     jweak own = object != NULL ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
     bool so = own != NULL && shows(os, jni, cleared, object, own);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     if (own != NULL)
         (*jni)->DeleteWeakGlobalRef(jni, own);
     (*jni)->DeleteLocalRef(jni, object);
@@ -131,24 +133,26 @@ struct recycled *recycle_turn(struct os_thread *os)
     }
     pool.least = pool.count < pool.least ? pool.count : pool.least;
     pthread_mutex_unlock(&pool.lock);
-    if (batch != NULL) {
-        free(os->recycled);
-        os->recycled = batch;
-    }
+    if (batch != NULL)
+        free(atomic_exchange(&os->recycled, batch));
     return batch;
 }
 
-static bool own_batch(struct os_thread *os)
+/* The thread's batch if it is empty, made at first use; else NULL. */
+static struct recycled *own_batch(struct os_thread *os)
 {
-    if (os->recycled == NULL && (os->recycled = malloc(sizeof *os->recycled)) != NULL)
-        os->recycled->count = 0;
-    return os->recycled != NULL && os->recycled->count == 0;
+    struct recycled *batch = atomic_load_explicit(&os->recycled, memory_order_relaxed);
+    if (batch == NULL && (batch = malloc(sizeof *batch)) != NULL) {
+        batch->count = 0;
+        atomic_store(&os->recycled, batch);
+    }
+    return batch != NULL && batch->count == 0 ? batch : NULL;
 }
 
 /* Keeps the references for the thread, emptied; false: none may be touched now. */
-static bool keep_for_later(struct os_thread *os, const jweak *references, size_t count)
+static bool keep_for_later(struct os_thread *os, struct recycled *batch, const jweak *references,
+                           size_t count)
 {
-    struct recycled *batch = os->recycled;
     if (!hold_begin(os))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -164,13 +168,15 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
 {
     jweak made[RECYCLED_MADE];
     size_t count = 0, wanted = 1;
-    if (atomic_load_explicit(&pool.proven, memory_order_relaxed) && own_batch(os))
+    struct recycled *batch =
+        atomic_load_explicit(&pool.proven, memory_order_relaxed) ? own_batch(os) : NULL;
+    if (batch != NULL)
         wanted = RECYCLED_MADE;
+    jthrowable of_program = exception_set_aside(jni);
     while (count < wanted && (made[count] = (*jni)->NewWeakGlobalRef(jni, object)) != NULL)
         count++;
-    if (count < wanted)
-        (*jni)->ExceptionClear(jni);
-    if (count > 1 && !keep_for_later(os, made + 1, count - 1))
+    exception_restore(jni, of_program);
+    if (count > 1 && !keep_for_later(os, batch, made + 1, count - 1))
         while (count > 1)
             (*jni)->DeleteWeakGlobalRef(jni, made[--count]);
     return count != 0 ? made[0] : NULL;
@@ -178,8 +184,7 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
 
 void recycle_thread_ended(struct os_thread *os)
 {
-    struct recycled *batch = os->recycled;
-    os->recycled = NULL;
+    struct recycled *batch = atomic_exchange(&os->recycled, NULL);
     if (batch == NULL || batch->count == 0) {
         free(batch);
         return;

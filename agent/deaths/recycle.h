@@ -41,7 +41,8 @@ struct recycled *recycle_turn(struct os_thread *os);
 jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object);
 /* A collection is over: gives back some of what was never used since the one before. */
 void recycle_trim(JNIEnv *jni);
-/* The thread ends: what it has left is for others. */
+/* The thread ends, or the session has: what the thread has left is for others.  Both may call this
+ * at one time. */
 void recycle_thread_ended(struct os_thread *os);
 /* All of them go back to the JVM; no thread may be in a probe. */
 void recycle_clear(JNIEnv *jni);
@@ -56,12 +57,18 @@ static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
     return reference;
 }
 
+/* The calling thread's batch, not empty; NULL: there is none. */
+static inline struct recycled *recycle_batch(struct os_thread *os)
+{
+    struct recycled *batch = atomic_load_explicit(&os->recycled, memory_order_relaxed);
+    return __builtin_expect(batch != NULL && batch->count != 0, 1) ? batch : recycle_turn(os);
+}
+
 /* A weak reference to the object; NULL: there is none to use again. */
 static inline jweak recycle_for(struct os_thread *os, jobject object)
 {
-    struct recycled *batch = os->recycled;
-    if (__builtin_expect(batch == NULL || batch->count == 0, 0) &&
-        (batch = recycle_turn(os)) == NULL)
+    struct recycled *batch = recycle_batch(os);
+    if (__builtin_expect(batch == NULL, 0))
         return NULL;
     if (__builtin_expect(!hold_begin(os), 0))
         return NULL;

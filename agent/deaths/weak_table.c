@@ -65,7 +65,6 @@ static void free_pages(struct weak_page *page)
 
 void weak_table_reset(struct weak_table *table)
 {
-    free_pages(atomic_exchange(&table->handed_over, NULL));
     free_pages(table->first);
     table->first = table->last = NULL;
 }

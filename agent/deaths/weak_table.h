@@ -45,7 +45,7 @@ struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_pag
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page);
 /* What was handed over joins the reaper's pages. */
 void weak_table_collect(struct weak_table *table);
-/* Frees the memory, not the references. */
+/* Frees the collected pages, not the references. */
 void weak_table_reset(struct weak_table *table);
 
 /* Appends to the owner's page *page; false: out of memory. */

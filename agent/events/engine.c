@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
+#include "agent/base/patience.h"
+#include "agent/events/collections.h"
 #include "agent/events/events.h"
 #include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
@@ -18,7 +22,6 @@
 #define EVENT_NUMBER_VIRTUAL_THREAD_START 87
 #define EVENT_NUMBER_VIRTUAL_THREAD_END 88
 #define EVENT_NUMBERS_END 96
-#define VIRTUAL_THREADS_SINCE 21
 
 /* The callback table, long enough for those: one pointer for each event number. */
 union callback_table {
@@ -33,7 +36,9 @@ static const struct engine *_Atomic prepared_engine;
 static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                        jclass class, jlong size)
 {
+    jthrowable of_program = exception_set_aside(jni); /* what the native method returns with */
     atomic_load(&prepared_engine)->vm_object_alloc(jvmti, jni, thread, object, class, size);
+    exception_restore(jni, of_program);
 }
 
 static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
@@ -45,20 +50,13 @@ static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag)
 static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     (void) jvmti;
-    atomic_store(&tracer.in_collection, true);
-    holds_wait();
-    atomic_fetch_add(&tracer.collections_begun, 1);
+    collection_begins();
 }
 
-/* In a pause: nothing but the stamp and the count. */
 static void JNICALL on_collection_end(jvmtiEnv *jvmti)
 {
     (void) jvmti;
-    atomic_store(&tracer.collection_raw, clock_raw());
-    atomic_store(&tracer.collection_tick, atomic_fetch_add(&tracer.tick, 1));
-    atomic_fetch_add(&tracer.collections, 1);
-    atomic_store(&tracer.in_collection, false);
-    holds_go_on();
+    collection_ends();
     const struct engine *engine = atomic_load(&prepared_engine);
     if (engine->collection_ended != NULL)
         engine->collection_ended();
@@ -158,13 +156,23 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
     }
     if ((tracer.capable & EVENT_ALLOC) == 0)
         tracer.capable &= ~(uint32_t) EVENT_FREE;
-    if (tracer.java_major >= VIRTUAL_THREADS_SINCE && !tracer.has_virtual_threads) {
+    if (tracer.java_major >= JAVA_VIRTUAL_THREADS && !tracer.has_virtual_threads) {
         jvmtiCapabilities wanted;
         memset(&wanted, 0, sizeof wanted);
         want_virtual_threads(&wanted);
         tracer.has_virtual_threads =
             (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
     }
+}
+
+void engine_reserve(const struct engine *engine, uint32_t event)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    engine->want_capabilities(event, &wanted);
+    if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE &&
+        engine->prepare != NULL)
+        engine->prepare();
 }
 
 void engine_notify(bool on, int event)
@@ -220,7 +228,7 @@ static bool set_callbacks(const jvmtiEventCallbacks *of_others)
     table.known.ThreadEnd = on_thread_end;
     table.known.VMObjectAlloc = on_vm_object_alloc;
     size_t size = sizeof table.known;
-    if (tracer.java_major >= VIRTUAL_THREADS_SINCE) {
+    if (tracer.java_major >= JAVA_VIRTUAL_THREADS) {
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_START, on_virtual_start);
         set_by_number(&table, EVENT_NUMBER_VIRTUAL_THREAD_END, on_virtual_end);
         size = (EVENT_NUMBER_VIRTUAL_THREAD_END + 1 - JVMTI_MIN_EVENT_TYPE_VAL) * sizeof(void *);
@@ -264,6 +272,17 @@ void engine_disarm(struct session *session)
         session->engine->arm(jni, session, false);
 }
 
+void engine_switch_off(void)
+{
+    if (atomic_load(&tracer.forked) || !atomic_load(&tracer.events_on) || !control_take(0))
+        return;
+    struct session *last = tracer.last;
+    if (last != NULL && atomic_load(&tracer.session) == NULL && session_has_ended(last) &&
+        atomic_exchange(&tracer.events_on, false))
+        engine_enable(last, false);
+    control_give_back();
+}
+
 /* A beginning that is told of has its end told of, too; holds need both. */
 static void enable_collections(const struct session *session, bool on)
 {
@@ -271,11 +290,22 @@ static void enable_collections(const struct session *session, bool on)
         holds_allow(false);
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
     }
+    if (on)
+        collections_watch();
     engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH);
     if (on) {
         engine_notify(on, JVMTI_EVENT_GARBAGE_COLLECTION_START);
         holds_allow(session->holds);
     }
+}
+
+/* What the agent keeps for a thread is given back when that ends, with a session or without: these
+ * events stay on. */
+static void enable_thread_ends(void)
+{
+    engine_notify(true, JVMTI_EVENT_THREAD_END);
+    if (tracer.has_virtual_threads)
+        engine_notify(true, EVENT_NUMBER_VIRTUAL_THREAD_END);
 }
 
 /* Frees are switched off first and last on: what the JVM has found dead but not yet told must find
@@ -284,6 +314,8 @@ void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;
     uint32_t events = session->options.events;
+    if (!on)
+        atomic_store(&session->quick_objects, false);
     if (!on && (events & EVENT_METHOD) != 0)
         engine->enable_methods(session, false);
     if (!on && engine->ends_first)
@@ -295,10 +327,9 @@ void engine_enable(struct session *session, bool on)
     else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
         tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);
-    engine_notify(on, JVMTI_EVENT_THREAD_END);
+    enable_thread_ends();
     if (tracer.has_virtual_threads) {
         engine_notify(on, EVENT_NUMBER_VIRTUAL_THREAD_START);
-        engine_notify(on, EVENT_NUMBER_VIRTUAL_THREAD_END);
         set_extension_event("VirtualThreadMount", on ? on_mount : NULL);
         set_extension_event("VirtualThreadUnmount", on ? on_unmount : NULL);
     }

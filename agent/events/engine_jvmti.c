@@ -2,26 +2,27 @@
 /* engine=jvmti: every event from JVMTI itself. */
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 
-/* After a trace ended by itself (its limit, a full disk) the first Java thread that comes by
- * switches the JVM's events off: the drain thread cannot. */
-static void switch_off(void)
-{
-    if (atomic_load(&tracer.session) == NULL && !atomic_load(&tracer.forked) &&
-        atomic_exchange(&tracer.events_on, false))
-        engine_enable(tracer.last, false);
-}
+/* The distance to a first sample is 512 KiB on average, drawn from an exponential distribution. */
+#define ADVANCE_BYTES (1 << 16)
+#define ADVANCES_MOST 256
+
+/* engine_jvmti_advance() waits for a sample. */
+static _Atomic bool is_advancing;
 
 static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                      jclass class, jlong size)
 {
     (void) jvmti;
-    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
-        switch_off();
-    else
+    if (atomic_load_explicit(&tracer.session, memory_order_relaxed) != NULL)
         event_alloc(jni, thread, object, class, size, ALLOC_SAMPLED);
+    else if (atomic_load(&is_advancing))
+        atomic_store(&is_advancing, false);
+    else
+        engine_switch_off();
 }
 
 /* The VM's own allocations are often reported by both events. */
@@ -36,7 +37,7 @@ static void JNICALL on_method_entry(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 {
     (void) jvmti;
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
-        switch_off();
+        engine_switch_off();
     else
         event_method_entry(jni, thread, method);
 }
@@ -68,6 +69,22 @@ static void prepare(void)
         (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, 0);
 }
 
+void engine_jvmti_advance(JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    atomic_store(&is_advancing, true);
+    engine_notify(true, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+    for (int i = 0; i < ADVANCES_MOST && atomic_load(&is_advancing); i++) {
+        jobject array = (*jni)->NewByteArray(jni, ADVANCE_BYTES);
+        if (array == NULL)
+            break;
+        (*jni)->DeleteLocalRef(jni, array);
+    }
+    engine_notify(false, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
+    atomic_store(&is_advancing, false);
+    exception_restore(jni, of_program);
+}
+
 static void set_callbacks(jvmtiEventCallbacks *callbacks)
 {
     callbacks->SampledObjectAlloc = on_sampled_alloc;
@@ -75,7 +92,7 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->MethodExit = on_method_exit;
 }
 
-static void enable(const struct session *session, bool on)
+static void enable(struct session *session, bool on)
 {
     if ((session->options.events & EVENT_ALLOC) != 0) {
         engine_notify(on, JVMTI_EVENT_VM_OBJECT_ALLOC);

@@ -5,6 +5,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "agent/base/java_versions.h"
+#include "agent/base/method_verdicts.h"
+#include "agent/base/own_frames.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
@@ -48,7 +51,7 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
 static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
                       uint64_t class, uint64_t size_bytes)
 {
-    if (tracer.java_major <= 17 || os->last_object == 0 || os->last_class != class ||
+    if (tracer.java_major < JAVA_TAGS_BY_HASH || os->last_object == 0 || os->last_class != class ||
         os->last_size_bytes != size_bytes)
         return false;
     set_tag(object, tag_of_object(session, os->last_object) | TAG_AGAIN);
@@ -265,8 +268,10 @@ void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    if (session == NULL)
+    if (session == NULL) {
+        thread_ended_unseen(thread, is_virtual);
         return;
+    }
     if (!is_virtual)
         leave(session, os, jni);
     struct java_thread *java = thread_ended(session, os, thread);
@@ -305,9 +310,12 @@ static const struct method_entry *cached_method(struct session *session, struct 
 {
     if (os->methods == NULL && (os->methods = calloc(METHOD_CACHE, sizeof *os->methods)) == NULL)
         return method_lookup(session, method);
-    size_t slot = ((uintptr_t) method >> 3) % METHOD_CACHE;
+    if (os->methods_session != session->number) /* those of the last one are gone */
+        memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
+    os->methods_session = session->number;
+    size_t slot = method_slot(method, METHOD_CACHE);
     const struct method_entry *entry = os->methods[slot].entry;
-    if (os->methods[slot].key == method && entry->session == session->number)
+    if (os->methods[slot].key == method && method_is_of(entry, session))
         return entry;
     entry = method_lookup(session, method);
     if (entry != NULL) {
@@ -344,11 +352,9 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
 static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
                             JNIEnv *jni)
 {
-    jobject object = NULL;
     bool is_new;
-    if ((session->options.events & EVENT_ALLOC) == 0 ||
-        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, NULL, 0, &object) != JVMTI_ERROR_NONE ||
-        object == NULL)
+    jobject object = (session->options.events & EVENT_ALLOC) != 0 ? own_frame_object() : NULL;
+    if (object == NULL)
         return 0;
     uint64_t id = event_tagged_object(session, stream, thread, jni, object, &is_new);
     (*jni)->DeleteLocalRef(jni, object);

@@ -7,6 +7,8 @@
 #include "agent/hotspot/archived_classes.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +17,105 @@
 #include "agent/base/internals.h"
 #include "agent/base/text_hash.h"
 #include "agent/base/tracer.h"
-#include "agent/hotspot/archive_scan.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/hotspot/vm_structs.h"
 #include "agent/rewriter/callees.h"
 #include "capture/apart.h"
+
+/*
+ * The JVM has its archive mapped, and all its classes are structures in one region of it.  Each
+ * begins with the address of one of the few tables of virtual methods that the archive has for
+ * them, by which it is found; the region has no list of them that debuggers know.
+ */
+
+#define REGIONS 3u
+/* Classes, those of class loaders, of mirrors and of references. */
+#define KINDS 4u
+#define TABLES_LIMIT 32u
+
+struct range {
+    uintptr_t base, end;
+};
+
+static bool is_inside(const struct range *range, uintptr_t at, size_t size)
+{
+    return at >= range->base && at < range->end && size <= range->end - at;
+}
+
+/* The region in which class Object is. */
+static bool find_region(const struct vm_archive *vm, const struct range *all, struct range *region)
+{
+    for (size_t i = 0; i < REGIONS; i++) {
+        uintptr_t at = vm->header + vm->header_regions + i * vm->region_size;
+        region->base = vm_word(at, vm->region_base);
+        region->end = region->base + vm_word(at, vm->region_used);
+        if (is_inside(region, vm->object_class, sizeof(uintptr_t)) && region->base % 8 == 0 &&
+            is_inside(all, region->base, region->end - region->base))
+            return true;
+    }
+    return false;
+}
+
+/* What an archive has for an address: that, or how far it is from the base, in bytes, or (JDK 27)
+ * in words, and then a number of 32 bits. */
+static uintptr_t absolute(const struct range *all, uintptr_t at, bool narrow)
+{
+    if (narrow)
+        return all->base + (uint32_t) at * sizeof at;
+    return at < all->base ? all->base + at : at;
+}
+
+/* The tables come in the order of the kinds, each behind its size; the first is that of Object. */
+static bool find_tables(const struct vm_archive *vm, const struct range *all, bool narrow,
+                        uintptr_t tables[KINDS])
+{
+    uintptr_t list = absolute(all, vm->vtables, narrow), wanted = vm_word(vm->object_class, 0);
+    for (size_t i = 0; i < TABLES_LIMIT; i++) {
+        uintptr_t entry = list + i * sizeof wanted;
+        if (entry % sizeof entry != 0 || !is_inside(all, entry, KINDS * sizeof wanted))
+            return false;
+        for (size_t kind = 0; kind < KINDS; kind++)
+            tables[kind] =
+                absolute(all, vm_word(entry, kind * sizeof wanted), narrow) + sizeof wanted;
+        if (tables[0] == wanted)
+            return true;
+    }
+    return false;
+}
+
+static void report_object(const struct vm_archive *vm, const struct range *all, uintptr_t class,
+                          void (*found)(const char *name, size_t length))
+{
+    uintptr_t symbol = vm_word(class, vm->class_name);
+    uint16_t length;
+    if (!is_inside(all, symbol, vm->symbol_body))
+        return;
+    memcpy(&length, (const char *) symbol + vm->symbol_length, sizeof length);
+    if (is_inside(all, symbol, vm->symbol_body + length))
+        found((const char *) symbol + vm->symbol_body, length);
+}
+
+/* Calls `found` with the name of each class, as class files have it (not ended by a 0 byte). Arrays
+ * are no classes here; hidden classes are.  Does nothing where the JVM uses no archive or is
+ * not as it should be. */
+static void archive_scan(void (*found)(const char *name, size_t length))
+{
+    struct vm_archive vm;
+    struct range region;
+    uintptr_t tables[KINDS];
+    if (!vm_archive_get(&vm))
+        return;
+    struct range all = {vm.base, vm.top};
+    if (!find_region(&vm, &all, &region) ||
+        (!find_tables(&vm, &all, false, tables) && !find_tables(&vm, &all, true, tables)))
+        return;
+    size_t head = vm.class_name + sizeof(uintptr_t);
+    for (uintptr_t at = region.base; is_inside(&region, at, head); at += sizeof(uintptr_t)) {
+        uintptr_t word = vm_word(at, 0);
+        if (word == tables[0] || word == tables[1] || word == tables[2] || word == tables[3])
+            report_object(&vm, &all, at, found);
+    }
+}
 
 #define TABLE_BITS 16u
 #define TABLE_SIZE (1u << TABLE_BITS)
@@ -138,6 +235,17 @@ static void add_class(const char *name, size_t length)
     add(hash_class((struct text){name, length}));
 }
 
+/* Each archive has these, and they are of all the kinds that classes have. */
+static bool has_known(void)
+{
+    static const char *const names[] = {"java/lang/Object", "java/lang/String", "java/lang/Class",
+                                        "java/lang/ClassLoader", "java/lang/ref/WeakReference"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (atomic_load(place_of(hash_class((struct text){names[i], strlen(names[i])}))) == 0)
+            return false;
+    return true;
+}
+
 void archived_classes_read(void)
 {
     char path[4096], *home = NULL;
@@ -145,6 +253,8 @@ void archived_classes_read(void)
         return;
     if (table_count == 0)
         archive_scan(add_class);
+    if (table_count != 0 && !has_known())
+        table_count = 0;
     if (table_count != 0)
         internal_used(INTERNAL_ARCHIVE);
     else

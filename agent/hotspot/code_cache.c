@@ -65,14 +65,15 @@ static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
 }
 
 /* Stubs that compiled code calls to make an object: engine=jvmti gets its event there.  The names
- * are those of JDK 17, then of 25. */
+ * are those of JDK 17, of 25 and of 27. */
 static bool is_stub_with_frame(const char *name)
 {
     static const char *const starts[] = {"_new_", "_multianewarray", "C1 Runtime ", "C2 Runtime "};
-    static const char ending[] = " Runtime1 stub";
+    static const char *const ends[] = {" Runtime1 stub", " (C1 runtime)", " (C2 runtime)"};
     size_t length = strlen(name);
-    if (length > sizeof ending && strcmp(name + length - (sizeof ending - 1), ending) == 0)
-        return true;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (length > strlen(ends[i]) && strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
+            return true;
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
         if (strncmp(name, starts[i], strlen(starts[i])) == 0)
             return true;

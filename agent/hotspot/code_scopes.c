@@ -7,6 +7,7 @@
  */
 #include "agent/hotspot/code_cache.h"
 
+#include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 #include "format/core/hash.h"
 
@@ -106,7 +107,7 @@ static uint32_t find_scope(const struct vm_structs *vm, const struct stretch *pc
 /* Base 64 with a first digit up to 191; since JDK 20 no byte is 0. */
 static bool read_number(const struct stretch *stream, size_t *at, uint32_t *value)
 {
-    uint32_t sum = 0, least = tracer.java_major >= 20 ? 1 : 0;
+    uint32_t sum = 0, least = tracer.java_major >= JAVA_NUMBERS_WITHOUT_ZERO ? 1 : 0;
     for (unsigned i = 0; i < 5; i++) {
         if (*at >= stream->size)
             return false;

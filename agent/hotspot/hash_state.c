@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_words.h"
@@ -60,6 +61,7 @@ static void read_window(const JNIEnv *jni, struct window *window)
 static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
 {
     bool drawn = true;
+    jthrowable of_program = exception_set_aside(jni);
     for (size_t i = 0; i < HASH_WORDS && drawn; i++) {
         jint hash = 0;
         jobject object = (*jni)->NewByteArray(jni, 0);
@@ -68,8 +70,7 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
         hashes[i] = (uint32_t) hash;
         (*jni)->DeleteLocalRef(jni, object);
     }
-    if (!drawn)
-        (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     return drawn;
 }
 
@@ -77,11 +78,11 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
 static void prove(JNIEnv *jni)
 {
     jint drawn = 0;
+    jthrowable of_program = exception_set_aside(jni);
     jobject object = (*jni)->NewByteArray(jni, 0);
-    if (object == NULL) {
-        (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
+    if (object == NULL)
         return;
-    }
     hash_state_enter();
     struct hash_words words = own_now(jni);
     bool done =

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/peek.h"
 #include "agent/hotspot/slots.h"
@@ -13,7 +15,6 @@
 
 #define ATTEMPTS 8 /* objects move */
 #define MANY 64    /* elements: more than the rounding of a size hides */
-#define ANNOUNCES_ALL 25
 
 struct header_layout header_layout;
 
@@ -23,11 +24,25 @@ static bool flag_is_set(const char *name)
     return flag != NULL && *flag == 1;
 }
 
+static bool has_no_concurrent_phases(void)
+{
+    return flag_is_set("UseSerialGC") || flag_is_set("UseParallelGC");
+}
+
+bool collector_announces_all(void)
+{
+    return tracer.java_major >= JAVA_ANNOUNCES_ALL || !has_no_concurrent_phases();
+}
+
 bool collector_announces_moves(void)
 {
-    return flag_is_set("UseG1GC") ||
-           ((flag_is_set("UseSerialGC") || flag_is_set("UseParallelGC")) &&
-            tracer.java_major >= ANNOUNCES_ALL);
+    return flag_is_set("UseG1GC") || (has_no_concurrent_phases() && collector_announces_all());
+}
+
+bool collector_keeps_weakly_held(void)
+{
+    return flag_is_set("UseZGC") &&
+           (tracer.java_major >= JAVA_ZGC_IS_GENERATIONAL || flag_is_set("ZGenerational"));
 }
 
 /* An array of `length` elements of 1 << shift bytes; of references where shift is out of range. */
@@ -126,6 +141,17 @@ static bool read_header(jobject object, uint64_t *class_word, uint32_t *length)
     return true;
 }
 
+/* Where HotSpot's JVMs have an object's class and an array's length. */
+static const struct word_layout {
+    bool narrow;
+    uint8_t class_at, class_shift, length_at;
+} layouts[] = {
+    {true, 8, 0, 12},  /* behind the word of locks and hashes: compressed class pointers */
+    {false, 8, 0, 16}, /* a whole one */
+    {true, 4, 10, 8},  /* the upper 22 bits of that word: -XX:+UseCompactObjectHeaders */
+};
+#define LAYOUTS (sizeof layouts / sizeof layouts[0])
+
 /* Two of a class, and one of each of two others. */
 static bool headers_are_as_said(const jarray arrays[4], const jsize lengths[4])
 {
@@ -147,9 +173,12 @@ static bool find_words(JNIEnv *jni, jclass element)
                         make_array(jni, NULL, 3, lengths[2]),
                         make_array(jni, element, ELEMENT_SHIFTS, lengths[3])};
     bool found = false;
-    for (int i = 0; i < 2 * ATTEMPTS && !found; i++) {
-        header_layout.narrow = i % 2 == 0;
-        header_layout.length_at = header_layout.narrow ? 12 : 16;
+    for (size_t i = 0; i < LAYOUTS * ATTEMPTS && !found; i++) {
+        const struct word_layout *layout = &layouts[i % LAYOUTS];
+        header_layout.narrow = layout->narrow;
+        header_layout.class_at = layout->class_at;
+        header_layout.class_shift = layout->class_shift;
+        header_layout.length_at = layout->length_at;
         found = headers_are_as_said(arrays, lengths);
     }
     for (int i = 0; i < 4; i++)
@@ -159,9 +188,10 @@ static bool find_words(JNIEnv *jni, jclass element)
 
 static bool find_layout(JNIEnv *jni)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jclass element = (*jni)->FindClass(jni, "java/lang/Object");
     bool found = element != NULL && find_sizes(jni, element) && find_words(jni, element);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, element);
     return found;
 }

@@ -16,7 +16,9 @@
 
 struct header_layout {
     bool known;
-    bool narrow; /* the class's word has 4 bytes, not 8 */
+    bool narrow;         /* the class's word has 4 bytes, not 8 */
+    uint8_t class_at;    /* where it begins */
+    uint8_t class_shift; /* of a narrow one: its lower bits are not the class's (compact headers) */
     uint8_t length_at;
     uint8_t elements_at[ELEMENT_SHIFTS]; /* by the logarithm of an element's size */
     uint8_t references_shift;            /* that of a reference's */
@@ -29,6 +31,12 @@ extern struct header_layout header_layout;
  * all JVMs that were tested; Serial and Parallel since some JDK after 17, which announces no
  * collections for histograms and heap dumps. */
 bool collector_announces_moves(void);
+/* False: it collects for class histograms and heap dumps without a word. */
+bool collector_announces_all(void);
+
+/* Generational ZGC: its young collections treat weak references as strong, so that what has one, or
+ * a tag, dies in old collections only. */
+bool collector_keeps_weakly_held(void);
 
 /* Once a session that reads headers, on a Java thread: header_layout, as the JVM's own answers show
  * it; not where moves are not announced. */
@@ -39,10 +47,10 @@ static inline uint64_t header_class_word(uintptr_t object)
     uint32_t half;
     uint64_t word;
     if (__builtin_expect(header_layout.narrow, 1)) {
-        memcpy(&half, (const void *) (object + 8), sizeof half);
-        return half;
+        memcpy(&half, (const void *) (object + header_layout.class_at), sizeof half);
+        return half >> header_layout.class_shift;
     }
-    memcpy(&word, (const void *) (object + 8), sizeof word);
+    memcpy(&word, (const void *) (object + header_layout.class_at), sizeof word);
     return word;
 }
 

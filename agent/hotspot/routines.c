@@ -10,11 +10,28 @@
 
 static struct routine *wanted; /* one at a time, while the JVM starts or under control_lock */
 
+/* JDK 25 and earlier have the plain name; 26 "Stub Generator dtan_stub", 27 "dtan_stub (stub gen)".
+ */
+static bool is_name_of(const char *name, const char *routine)
+{
+    static const char prefix[] = "Stub Generator ", suffix[] = "_stub";
+    size_t length = strlen(routine);
+    if (strcmp(name, routine) == 0)
+        return true;
+    if (strncmp(name, prefix, sizeof prefix - 1) == 0)
+        name += sizeof prefix - 1;
+    if (strncmp(name, routine, length) != 0 ||
+        strncmp(name + length, suffix, sizeof suffix - 1) != 0)
+        return false;
+    const char *rest = name + length + sizeof suffix - 1;
+    return rest[0] == '\0' || strcmp(rest, " (stub gen)") == 0;
+}
+
 static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
 {
     (void) jvmti, (void) length;
     for (int i = 0; i < 2; i++)
-        if (wanted->names[i] != NULL && strcmp(name, wanted->names[i]) == 0)
+        if (wanted->names[i] != NULL && is_name_of(name, wanted->names[i]))
             wanted->address = (uintptr_t) address;
 }
 

@@ -3,6 +3,7 @@
  * are read through the kernel, which does not fault. */
 #include "agent/hotspot/slots.h"
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/peek.h"
@@ -26,12 +27,13 @@ static bool are_as_expected(jobject one, jobject again, jobject other)
 
 static bool is_so(JNIEnv *jni)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jobject one = (*jni)->NewByteArray(jni, 0), other = (*jni)->NewByteArray(jni, 0);
     jobject again = one != NULL ? (*jni)->NewLocalRef(jni, one) : NULL;
     bool so = false;
     for (int i = 0; i < ATTEMPTS && !so && again != NULL && other != NULL; i++)
         so = are_as_expected(one, again, other);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, again);
     (*jni)->DeleteLocalRef(jni, other);
     (*jni)->DeleteLocalRef(jni, one);

@@ -54,3 +54,13 @@ uint64_t untagged_class_take(JNIEnv *jni, const char *signature, jclass mirror)
     }
     return 0;
 }
+
+void untagged_classes_drop(bool (*is_gone)(uint64_t number))
+{
+    for (size_t i = 0; i < CHAINS; i++)
+        for (struct untagged_class **link = &chains[i]; *link != NULL;)
+            if (is_gone((*link)->number))
+                take_out(link);
+            else
+                link = &(*link)->next;
+}

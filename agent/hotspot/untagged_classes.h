@@ -17,4 +17,7 @@ bool untagged_class_add(const char *signature, uint64_t number, jweak mirror);
 /* The class's number, and takes it out; 0: it is not there. */
 uint64_t untagged_class_take(JNIEnv *jni, const char *signature, jclass mirror);
 
+/* Takes out those of which this is said. */
+void untagged_classes_drop(bool (*is_gone)(uint64_t number));
+
 #endif

@@ -5,11 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "agent/base/tracer.h"
-
 #define TABLE_END SIZE_MAX
-#define FIRST_JAVA 17
-#define LAST_JAVA 25 /* the newest that the walk was tested with */
 
 /* One of the exported tables: entries of `stride` bytes, the parts of each at offsets that are
  * exported too. */
@@ -173,9 +169,9 @@ static bool read_variants(struct vm_structs *vm, const char **missing)
     *missing = "debugging information of compiled code";
     if (!read_inner_scopes(vm) && !read_outer_scopes(vm))
         return false;
-    *missing = "_cont_entry";
-    return field_offset("JavaThread", "_cont_entry", &vm->thread_continuation) ||
-           tracer.java_major < 19;
+    if (!field_offset("JavaThread", "_cont_entry", &vm->thread_continuation))
+        vm->thread_continuation = 0;
+    return true;
 }
 
 static bool read_rest(struct vm_structs *vm, const char **missing)
@@ -183,8 +179,7 @@ static bool read_rest(struct vm_structs *vm, const char **missing)
     *missing = "a static field";
     if (!static_field("CodeCache", "_heaps", &vm->heaps) ||
         !static_field("StubRoutines", "_call_stub_return_address", &vm->call_stub_return) ||
-        !static_field("AbstractInterpreter", "_code", &vm->interpreter) ||
-        !static_field("PerfMemory", "_start", &vm->counters))
+        !static_field("AbstractInterpreter", "_code", &vm->interpreter))
         return false;
     *missing = "a size or a constant";
     return type_size("HeapBlock", &vm->block_size) && type_size("PcDesc", &vm->pc_size) &&
@@ -206,9 +201,6 @@ const struct vm_structs *vm_structs_get(const char **missing)
     static bool complete;
     if (complete)
         return &vm;
-    *missing = "a JDK from 17 to 25";
-    if (tracer.java_major < FIRST_JAVA || tracer.java_major > LAST_JAVA)
-        return NULL;
     *missing = "libjvm.so";
     if (!open_libjvm())
         return NULL;
@@ -221,21 +213,25 @@ static bool read_header(struct vm_archive *vm, uintptr_t info)
 {
     size_t header, vtables;
     if (info == 0 || !field_offset("FileMapInfo", "_header", &header) ||
-        !field_offset("FileMapHeader", "_cloned_vtables_offset", &vtables) ||
+        (!field_offset("FileMapHeader", "_cloned_vtables_offset", &vtables) &&
+         !field_offset("FileMapHeader", "_cloned_vtables", &vtables)) ||
         (!field_offset("FileMapHeader", "_regions[0]", &vm->header_regions) &&
          !field_offset("FileMapHeader", "_space[0]", &vm->header_regions)))
         return false;
     vm->header = vm_word(info, header);
     if (vm->header != 0)
-        vm->vtables_offset = vm_word(vm->header, vtables);
+        vm->vtables = vm_word(vm->header, vtables);
     return vm->header != 0;
 }
 
 bool vm_archive_get(struct vm_archive *vm)
 {
     const uintptr_t *base, *top, *info, *object;
-    if (!open_libjvm() || !static_field("MetaspaceObj", "_shared_metaspace_base", &base) ||
-        !static_field("MetaspaceObj", "_shared_metaspace_top", &top) ||
+    if (!open_libjvm() ||
+        (!static_field("MetaspaceObj", "_shared_metaspace_base", &base) &&
+         !static_field("MetaspaceObj", "_aot_metaspace_base", &base)) ||
+        (!static_field("MetaspaceObj", "_shared_metaspace_top", &top) &&
+         !static_field("MetaspaceObj", "_aot_metaspace_top", &top)) ||
         !static_field("FileMapInfo", "_current_info", &info) ||
         !static_field("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
                       &object))
@@ -267,12 +263,13 @@ struct counter_head {
     int32_t data_offset;
 };
 
-const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name)
+const volatile int64_t *vm_counter(const char *name)
 {
-    uintptr_t start = *vm->counters;
+    const uintptr_t *memory;
     struct counters_head head;
-    if (start == 0)
+    if (!open_libjvm() || !static_field("PerfMemory", "_start", &memory) || *memory == 0)
         return NULL;
+    uintptr_t start = *memory;
     memcpy(&head, (const void *) start, sizeof head);
     if (head.magic != 0xc0c0feca || head.major != 2)
         return NULL;

@@ -13,7 +13,7 @@
 
 /* Offsets in bytes; those of frames in words. */
 struct vm_structs {
-    size_t thread_anchor, thread_continuation; /* the latter 0: the JVM has no virtual threads */
+    size_t thread_anchor, thread_continuation; /* the latter 0: it is not shown, or there is none */
     size_t anchor_sp, anchor_pc, anchor_fp;
     size_t wrapper_anchor;
     size_t heap_memory, heap_segments, heap_log2_segment;
@@ -32,7 +32,7 @@ struct vm_structs {
     size_t method_const, const_constants, const_idnum, const_size, const_code_size, pool_holder;
     int64_t entry_wrapper, interpreted_sender;
     /* where the JVM keeps them */
-    const uintptr_t *heaps, *call_stub_return, *interpreter, *counters;
+    const uintptr_t *heaps, *call_stub_return, *interpreter;
 };
 
 /* Once the JVM has initialised itself.  NULL: something is not as it should be; `*missing` names
@@ -45,7 +45,7 @@ struct vm_archive {
     uintptr_t header;       /* that of the file */
     uintptr_t object_class; /* java.lang.Object */
     size_t header_regions, region_size, region_base, region_used;
-    size_t vtables_offset; /* from `base`: a list of tables of virtual methods */
+    uintptr_t vtables; /* a list of tables of virtual methods: see archive_scan.c */
     size_t class_name, symbol_length, symbol_body;
 };
 
@@ -53,7 +53,7 @@ struct vm_archive {
 bool vm_archive_get(struct vm_archive *vm);
 
 /* A performance counter of the JVM by name, e.g. java.cls.unloadedClasses; NULL: there is none. */
-const volatile int64_t *vm_counter(const struct vm_structs *vm, const char *name);
+const volatile int64_t *vm_counter(const char *name);
 
 /* The place of a JVM flag's value by its name, e.g. UseG1GC; NULL: there is none. */
 const void *vm_flag(const char *name);

@@ -5,64 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
+#include "agent/base/patience.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/untagged_classes.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/named_objects.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 
-#define PAGE_ENTRIES 1024u
-#define PAGES 65536u /* 64 Mi classes */
 #define NAME_LIMIT 65536u
 
-/* A class or a class loader.  Entries are never freed: tags and traces name them. */
-struct named_object {
-    char *name; /* class: as in a class file, standard UTF-8 */
-    size_t name_length;
-    uint64_t loader;
-    _Atomic uint64_t object; /* the tag that it would have if it were no class or loader */
-    _Atomic(jweak) mirror;   /* of a class */
-    /* number in the dictionary of a session: session << 40 | number */
-    _Atomic uint64_t session_number;
-};
-
 #define NUMBER_BITS 40u
-
-struct named_table {
-    _Atomic(struct named_object *) pages[PAGES];
-    uint64_t count; /* entry 0 is not used */
-};
 
 static struct named_table classes = {.count = 1};
 static struct named_table loaders = {.count = 1};
 /* Held while a class gets its tag; no callback that holds a lock of the VM takes it. */
 static pthread_mutex_t class_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static struct named_object *named_at(struct named_table *table, uint64_t index)
-{
-    if (index == 0 || index >= (uint64_t) PAGES * PAGE_ENTRIES)
-        return NULL;
-    struct named_object *page =
-        atomic_load_explicit(&table->pages[index / PAGE_ENTRIES], memory_order_acquire);
-    return page != NULL ? &page[index % PAGE_ENTRIES] : NULL;
-}
-
-/* Adds an entry; the class lock is held.  0: out of memory. */
-static uint64_t named_add(struct named_table *table)
-{
-    uint64_t index = table->count;
-    if (index >= (uint64_t) PAGES * PAGE_ENTRIES)
-        return 0;
-    if (atomic_load(&table->pages[index / PAGE_ENTRIES]) == NULL) {
-        struct named_object *page = calloc(PAGE_ENTRIES, sizeof *page);
-        if (page == NULL)
-            return 0;
-        atomic_store_explicit(&table->pages[index / PAGE_ENTRIES], page, memory_order_release);
-    }
-    table->count++;
-    return index;
-}
 
 static struct named_object *named_of_tag(jlong tag)
 {
@@ -95,6 +56,59 @@ uint64_t object_of_tag(const struct session *session, jlong tag)
     return named != NULL ? id_of_session(session, atomic_load(&named->object)) : 0;
 }
 
+static void forget_named(struct named_table *table, const struct session *session)
+{
+    for (uint64_t index = 1; index < table->count; index++) {
+        struct named_object *named = named_at(table, index);
+        if (named != NULL && id_of_session(session, atomic_load(&named->object)) != 0)
+            atomic_store(&named->object, 0);
+    }
+}
+
+static jint JNICALL forget_tag(jlong class_tag, jlong size, jlong *tag, jint length, void *session)
+{
+    (void) class_tag, (void) size, (void) length;
+    if ((*tag & TAG_MARKS) == 0 && object_of_tag(session, *tag) != 0)
+        *tag = 0;
+    return 0;
+}
+
+void tags_forget(struct session *session)
+{
+    if (session->number < TAG_SESSIONS)
+        return;
+    jvmtiHeapCallbacks callbacks;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_iteration_callback = forget_tag;
+    if (!session_lock(session, &class_lock))
+        return;
+    forget_named(&classes, session);
+    forget_named(&loaders, session);
+    pthread_mutex_unlock(&class_lock);
+    (*tracer.jvmti)
+        ->IterateThroughHeap(tracer.jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &callbacks, session);
+}
+
+static bool is_gone(uint64_t number)
+{
+    return named_is_gone(&classes, number);
+}
+
+void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
+{
+    static uint64_t emptied_after;
+    if (!lock_within(&class_lock, PATIENCE_NS))
+        return;
+    if (last_session != emptied_after)
+        named_reuse(&classes);
+    emptied_after = last_session;
+    if (named_find_gone(&classes, jni)) {
+        untagged_classes_drop(is_gone);
+        named_empty_gone(&classes, jni);
+    }
+    pthread_mutex_unlock(&class_lock);
+}
+
 bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
 {
     struct named_object *named = named_of_tag(tag);
@@ -104,6 +118,18 @@ bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
     return id_of_session(session, old) == 0 &&
            atomic_compare_exchange_strong(&named->object, &old,
                                           (uint64_t) tag_of_object(session, object));
+}
+
+bool class_is_filler(jlong tag)
+{
+    static const char *const fillers[] = {"[Ljdk/internal/vm/FillerElement;",
+                                          "jdk/internal/vm/FillerObject"};
+    const struct named_object *class = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    for (size_t i = 0; class != NULL && i < sizeof fillers / sizeof fillers[0]; i++)
+        if (class->name_length == strlen(fillers[i]) &&
+            memcmp(class->name, fillers[i], class->name_length) == 0)
+            return true;
+    return false;
 }
 
 uint64_t class_number_of_tag(const struct session *session, jlong tag)
@@ -124,7 +150,7 @@ static bool set_class_name(struct named_object *class, const char *signature)
     size_t length = strlen(signature);
     if (length > NAME_LIMIT || (class->name = malloc(length + 1)) == NULL)
         return false;
-    class->name_length = utf8_of_modified(signature, class->name);
+    class->name_length = (uint32_t) utf8_of_modified(signature, class->name);
     if (class->name_length >= 2 && class->name[0] == 'L') {
         class->name_length -= 2;
         memmove(class->name, class->name + 1, class->name_length);
@@ -157,7 +183,8 @@ static uint64_t number_loader(jobject loader)
 
 uint64_t loader_number(jobject loader)
 {
-    pthread_mutex_lock(&class_lock);
+    if (!lock_within(&class_lock, PATIENCE_NS))
+        return 0;
     hash_state_enter();
     uint64_t number = number_loader(loader);
     hash_state_leave();
@@ -256,7 +283,8 @@ static uint64_t number_class(struct session *session, jclass mirror, bool existi
     uint64_t number = class_number_of_tag(session, tag);
     if (number != 0)
         return number;
-    pthread_mutex_lock(&class_lock);
+    if (!session_lock(session, &class_lock))
+        return 0;
     hash_state_enter();
     tag = tag_class(mirror);
     hash_state_leave();
@@ -278,7 +306,7 @@ static bool may_be_tagged(jclass class)
     const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
                         JVMTI_CLASS_STATUS_PRIMITIVE | JVMTI_CLASS_STATUS_ERROR;
     jint status = 0;
-    return tracer.java_major <= 17 || !hash_state_is_known() ||
+    return tracer.java_major < JAVA_TAGS_BY_HASH || !hash_state_is_known() ||
            (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) != JVMTI_ERROR_NONE ||
            (status & linked) != 0;
 }
@@ -290,7 +318,8 @@ void class_loaded(struct session *session, jclass class, bool existing)
         number_class(session, class, existing);
         return;
     }
-    pthread_mutex_lock(&class_lock);
+    if (!session_lock(session, &class_lock))
+        return;
     hash_state_enter();
     uint64_t index = 0;
     if ((*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) == JVMTI_ERROR_NONE)
@@ -354,6 +383,7 @@ bool class_is_of_application(JNIEnv *jni, jobject loader)
 {
     static _Atomic(jobject) platform;
     if (atomic_load(&platform) == NULL) {
+        jthrowable of_program = exception_set_aside(jni);
         jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
         jmethodID get = class != NULL
                             ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
@@ -362,7 +392,7 @@ bool class_is_of_application(JNIEnv *jni, jobject loader)
         jobject found = get != NULL ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
         if (found != NULL)
             atomic_store(&platform, (*jni)->NewGlobalRef(jni, found));
-        (*jni)->ExceptionClear(jni);
+        exception_restore(jni, of_program);
         (*jni)->DeleteLocalRef(jni, found);
         (*jni)->DeleteLocalRef(jni, class);
     }

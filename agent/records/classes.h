@@ -35,7 +35,7 @@ uint64_t class_number(struct session *session, jclass class);
  * until the next call. */
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jclass class);
-/* The name as in a class file, for ever; NULL: it is no class's tag. */
+/* The name as in a class file, as long as the class is loaded; NULL: it is no class's tag. */
 const char *class_name_of_tag(jlong tag);
 /* For a class that has a number: the logarithm of the size of an array's elements, `references` for
  * references; negative: it is no array. */
@@ -45,11 +45,21 @@ int class_element_shift(jclass class, int references);
 void class_loaded(struct session *session, jclass class, bool existing);
 /* For a class's tag, without calling the JVM; 0 if it has no number yet. */
 uint64_t class_number_of_tag(const struct session *session, jlong tag);
+/* For a class's tag: its objects fill gaps that a collector left in the heap (JDK 20 and later;
+ * before that they are objects of java.lang.Object and int[], like any other). */
+bool class_is_filler(jlong tag);
 
 /* The tag of an object that gets its id in this session. */
 jlong tag_of_object(const struct session *session, uint64_t object);
 /* The object id behind a tag, 0 if it has none in this session. */
 uint64_t object_of_tag(const struct session *session, jlong tag);
+/* What an earlier session tagged whose number has the same bits in tags loses its id: so many
+ * sessions later tags would name it wrongly.  Before the session is seen, on a Java thread. */
+void tags_forget(struct session *session);
+/* Gives back what is kept of classes that were unloaded.  On a Java thread, before a session is
+ * seen and after all probes of the last one, which had this number, have ended: threads keep
+ * references of these classes. */
+void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session);
 /* Gives a class mirror or loader that has no object id in this session the id `object`; false if it
  * has one. */
 bool object_claim_tag(const struct session *session, jlong tag, uint64_t object);

@@ -4,31 +4,60 @@
 
 #include <sched.h>
 
+#include "capture/log.h"
+
 _Atomic bool holds_refused = true;
 
 static struct {
     pthread_mutex_t lock;
-    bool allowed;
+    bool allowed, forbidden;
     unsigned pauses; /* that were announced and are not over: one may be told of within another */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Whoever began before holds were refused is waited for. */
 static void wait_for_holds(void)
 {
-    threads_order_probes();
+    if (!threads_barrier()) {
+        log_message("the kernel refuses membarrier() now: objects are not looked at any more");
+        holds_forbid();
+    }
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
         while (atomic_load_explicit(&os->holds, memory_order_acquire) != 0)
             sched_yield();
+}
+
+/* The lock is held. */
+static void publish(void)
+{
+    atomic_store(&holds_refused, !state.allowed || state.forbidden || state.pauses != 0);
 }
 
 void holds_allow(bool allowed)
 {
     pthread_mutex_lock(&state.lock);
     state.allowed = allowed;
-    atomic_store(&holds_refused, !allowed || state.pauses != 0);
+    if (allowed)
+        atomic_fetch_add(&tracer.collections_begun, 1);
+    publish();
     pthread_mutex_unlock(&state.lock);
     if (!allowed)
         wait_for_holds();
+}
+
+void holds_forbid(void)
+{
+    pthread_mutex_lock(&state.lock);
+    state.forbidden = true;
+    publish();
+    pthread_mutex_unlock(&state.lock);
+}
+
+bool holds_are_good(const struct session *session)
+{
+    pthread_mutex_lock(&state.lock);
+    bool forbidden = state.forbidden;
+    pthread_mutex_unlock(&state.lock);
+    return session->holds && !forbidden;
 }
 
 void holds_wait(void)
@@ -48,6 +77,6 @@ void holds_go_on(void)
     pthread_mutex_lock(&state.lock);
     if (state.pauses != 0)
         state.pauses--;
-    atomic_store(&holds_refused, !state.allowed || state.pauses != 0);
+    publish();
     pthread_mutex_unlock(&state.lock);
 }

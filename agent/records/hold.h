@@ -18,8 +18,15 @@
 
 #include "agent/records/threads.h"
 
-/* Collections announce themselves to holds_wait() and holds_go_on() from now on, or no more. */
+/* Collections announce themselves to holds_wait() and holds_go_on() from now on, or no more.
+ * Allowing begins a new count of collections: those that nobody announced meanwhile have made every
+ * address stale that was noted with the count before. */
 void holds_allow(bool allowed);
+/* Refuses holds until the process ends: collections are not announced, or marks are not seen in
+ * order.  Any thread; it waits for no hold. */
+void holds_forbid(void);
+/* Whether the session's holds prove anything: no object moves unannounced. */
+bool holds_are_good(const struct session *session);
 /* In the pause, before objects move: no thread holds when this returns, nor begins to. */
 void holds_wait(void);
 /* In the pause, at its end. */

@@ -312,22 +312,30 @@ static void write_counts(struct session *session, const struct call_counts *sum)
     }
 }
 
-void method_counts_finish(struct session *session)
+static void finish_open_calls(const struct session *session, struct call_counts *sum)
+{
+    uint64_t now = clock_raw_unordered();
+    while (all_stacks != NULL) {
+        if (all_stacks->session == session->number)
+            add_open_calls(sum, all_stacks, now);
+        destroy_stack(all_stacks);
+    }
+}
+
+void method_counts_finish(struct session *session, bool all_left)
 {
     struct call_counts sum = {.session = session->number};
-    uint64_t now = clock_raw_unordered();
+    uint64_t since = atomic_load(&session->ended_probes);
     if (session->options.method != METHOD_COUNT)
         return;
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
-        if (os->counts != NULL && os->counts->session == session->number) {
+        if (os->counts != NULL && thread_has_left(os, since) &&
+            os->counts->session == session->number) {
             add_counts(&sum, os->counts);
             forget_counts(os->counts);
         }
-    while (all_stacks != NULL) {
-        if (all_stacks->session == session->number)
-            add_open_calls(&sum, all_stacks, now);
-        destroy_stack(all_stacks);
-    }
+    if (all_left)
+        finish_open_calls(session, &sum);
     write_counts(session, &sum);
     forget_counts(&sum);
 }

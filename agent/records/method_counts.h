@@ -30,7 +30,8 @@ void method_counts_leave(struct session *session, struct os_thread *os, struct j
 void method_counts_unmounted(struct os_thread *os, struct java_thread *java);
 void method_counts_thread_ended(struct session *session, struct os_thread *os,
                                 struct java_thread *java);
-/* By the drain thread, when no probe runs any more. */
-void method_counts_finish(struct session *session);
+/* By the drain thread, when no probe runs any more; unless `all_left`, some threads are in one for
+ * good: what these counted is left out, and calls that are open are. */
+void method_counts_finish(struct session *session, bool all_left);
 
 #endif

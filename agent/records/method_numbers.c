@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/hash_numbers.h"
+#include "agent/base/own_frames.h"
 #include "agent/base/text_hash.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
@@ -65,16 +66,6 @@ static bool is_in_between(jmethodID method)
     return false;
 }
 
-static jmethodID method_at(jint depth)
-{
-    jmethodID method = NULL;
-    jlocation location;
-    return (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, depth, &method, &location) ==
-                   JVMTI_ERROR_NONE
-               ? method
-               : NULL;
-}
-
 /* Of a hidden class the JVM adds a suffix to the name in the class file. */
 static uint32_t hash_name(const char *class_name, const char *method_name, const char *descriptor)
 {
@@ -125,9 +116,9 @@ uint64_t method_find(struct session *session, uint32_t number)
 {
     struct method_page *page = method_page_of(number);
     uint32_t wanted = page != NULL ? atomic_load(&page->names[number % METHOD_PAGE_NUMBERS]) : 0;
-    jmethodID method = method_at(1);
+    jmethodID method = own_frame_method(1);
     if (method != NULL && is_in_between(method))
-        method = method_at(2);
+        method = own_frame_method(2);
     return method != NULL && (wanted == 0 || is_called(method, wanted))
                ? know(session, number, method)
                : 0;

@@ -12,8 +12,9 @@
 #define TEXT_LIMIT 131072u
 
 /* Read without a lock.  A table that became too small is kept:
- * readers may still be in it. */
+ * readers may still be in it until the session ends. */
 struct method_table {
+    struct method_table *smaller; /* the one before */
     size_t mask;
     size_t count;
     _Atomic(struct method_entry *) entries[];
@@ -58,6 +59,7 @@ static struct method_table *method_table_grown(void)
     if (table == NULL)
         return NULL;
     table->mask = size - 1;
+    table->smaller = old;
     for (size_t i = 0; old != NULL && i <= old->mask; i++)
         if (atomic_load(&old->entries[i]) != NULL)
             method_insert(table, atomic_load(&old->entries[i]));
@@ -127,25 +129,50 @@ static void describe_method(struct session *session, struct method_entry *entry,
         (*jni)->DeleteLocalRef(jni, mirror);
 }
 
+/* Others look at the entry without a lock. */
+static void publish(struct method_entry *entry, const struct method_entry *fresh,
+                    const struct session *session)
+{
+    entry->id = fresh->id;
+    entry->is_static = fresh->is_static;
+    entry->is_traced = fresh->is_traced;
+    atomic_store_explicit(&entry->session, session->number, memory_order_release);
+}
+
 const struct method_entry *method_lookup(struct session *session, jmethodID method)
 {
     struct method_entry *entry =
         find_entry(atomic_load_explicit(&methods, memory_order_acquire), method);
-    if (entry != NULL && entry->session == session->number)
+    if (entry != NULL && method_is_of(entry, session))
         return entry;
-    struct method_entry fresh = {.key = method, .session = session->number};
+    struct method_entry fresh = {.key = method};
     describe_method(session, &fresh, method);
     pthread_mutex_lock(&method_lock);
     entry = find_entry(atomic_load(&methods), method);
-    if (entry == NULL || entry->session != session->number) {
+    if (entry == NULL || !method_is_of(entry, session)) {
         struct method_table *table = method_table_grown();
         if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
-            *entry = fresh;
+            entry->key = method;
+            publish(entry, &fresh, session);
             method_insert(table, entry);
         } else if (entry != NULL) {
-            *entry = fresh;
+            publish(entry, &fresh, session);
         }
     }
     pthread_mutex_unlock(&method_lock);
     return entry;
+}
+
+void methods_forget(void)
+{
+    pthread_mutex_lock(&method_lock);
+    struct method_table *table = atomic_exchange(&methods, NULL);
+    for (size_t i = 0; table != NULL && i <= table->mask; i++)
+        free(atomic_load(&table->entries[i]));
+    while (table != NULL) {
+        struct method_table *smaller = table->smaller;
+        free(table);
+        table = smaller;
+    }
+    pthread_mutex_unlock(&method_lock);
 }

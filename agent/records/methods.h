@@ -7,13 +7,20 @@
 
 struct method_entry {
     void *key;
-    uint64_t session;
+    _Atomic uint64_t session; /* stored last, with release: the rest is of this session */
     uint64_t id;
     bool is_static;
     bool is_traced;
 };
 
+static inline bool method_is_of(const struct method_entry *entry, const struct session *session)
+{
+    return atomic_load_explicit(&entry->session, memory_order_acquire) == session->number;
+}
+
 /* The method's entry for this session; NULL if the JVM cannot name it. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method);
+/* Gives all entries back: no thread is in a probe, and the next session asks the JVM anew. */
+void methods_forget(void);
 
 #endif

@@ -62,6 +62,8 @@ static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint leng
     struct walk *walk = data;
     (void) length;
     uint64_t class = class_number_of_tag(walk->session, class_tag);
+    if (class_is_filler(class_tag))
+        return JVMTI_VISIT_OBJECTS;
     if (class == 0) {
         walk->unknown_classes++;
         return JVMTI_VISIT_OBJECTS;
@@ -102,7 +104,9 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
     switch_to_vm(session, stream);
     for (int round = 0; round < ROUNDS; round++) {
         struct walk walk = {.session = session, .stream = stream};
+        live_stand_still(stream, true);
         (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, NULL, &callbacks, &walk);
+        live_stand_still(stream, false);
         if (walk.unknown_classes == 0)
             break;
         take_classes(session, jni);

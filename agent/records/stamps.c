@@ -2,6 +2,9 @@
 /* What a session's stamps are: of the clock, of the start snapshot, or counted. */
 #include "agent/records/stamps.h"
 
+/* Some hundred of the longest ticks that are waited out. */
+#define LONGEST_WAIT_NS UINT64_C(200000)
+
 bool stamps_are_times(const struct session *session)
 {
     return session->options.resolution_ns != 0;
@@ -46,6 +49,17 @@ uint64_t stamp_of_collection(const struct session *session)
         return raw > tracer.scale.zero ? raw - tracer.scale.zero : tracer_stamp(session);
     uint64_t tick = atomic_load(&tracer.collection_tick);
     return tick > session->first_stamp ? tick : session->first_stamp;
+}
+
+void stamps_wait_for(uint64_t stamp)
+{
+    uint64_t longest = tracer_stamps_of_ns(LONGEST_WAIT_NS);
+    for (;;) {
+        int64_t left = (int64_t) (stamp - (clock_raw() - tracer.scale.zero));
+        if (left <= 0 || (uint64_t) left > longest)
+            return;
+        atomic_signal_fence(memory_order_seq_cst);
+    }
 }
 
 void stamps_go_beyond(uint64_t tick)

@@ -17,6 +17,10 @@ void stamps_advance(struct session *session, uint64_t stamp);
 /* Of those that died by the last collection: when it ended.  Counted, it is what tracer.tick was
  * before: whatever happened then has that at the most, and of one tick frees come last. */
 uint64_t stamp_of_collection(const struct session *session);
+/* Returns when the clock has come so far, which is a tick or two away; at once if it is further:
+ * the clock has gone back (a process restored on another machine), and nobody waits until it has
+ * caught up. */
+void stamps_wait_for(uint64_t stamp);
 /* Counted stamps are greater from now on. */
 void stamps_go_beyond(uint64_t tick);
 

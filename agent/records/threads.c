@@ -10,11 +10,91 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
+/* A thread's entry in the trace: its name, and what kind of thread it is. */
+
+#define LONGEST_NAME ((size_t) 65536)
+#define CUT "..."
+#define HEAD_WORDS 3u
+
+struct description {
+    uint64_t *words; /* HEAD_WORDS, and the name */
+    size_t length;   /* of the name, in bytes */
+    uint64_t flags;
+};
+
+/* Where a name that is too long ends: before a character that does not fit. */
+static size_t end_of_cut(const char *name)
+{
+    size_t end = LONGEST_NAME - strlen(CUT);
+    while (end > 0 && ((unsigned char) name[end] & 0xc0) == 0x80)
+        end--;
+    return end;
+}
+
+static void set_name(struct description *of, const char *name)
+{
+    size_t room = strlen(name); /* no character is longer in UTF-8 */
+    of->words = calloc(HEAD_WORDS + room / 8 + 1, sizeof *of->words);
+    if (of->words == NULL)
+        return;
+    char *text = (char *) &of->words[HEAD_WORDS];
+    of->length = utf8_of_modified(name, text);
+    if (of->length <= LONGEST_NAME)
+        return;
+    of->length = end_of_cut(text);
+    memcpy(text + of->length, CUT, strlen(CUT));
+    of->length += strlen(CUT);
+    memset(text + of->length, 0, -of->length % 8);
+}
+
+static void describe(struct description *of, jthread thread)
+{
+    JNIEnv *jni = NULL;
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE)
+        return;
+    if (info.is_daemon)
+        of->flags |= THREAD_DAEMON;
+    if (info.name != NULL)
+        set_name(of, info.name);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) {
+        (*jni)->DeleteLocalRef(jni, info.thread_group);
+        (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    }
+}
+
+/* Gives the thread its number in the session, and writes its entry and its start.  A name of more
+ * than 65,536 bytes is cut, and ends with three dots.  The register lock is held. */
+static void thread_define(struct session *session, jthread thread, struct java_thread *known,
+                          bool existing)
+{
+    uint64_t nameless[HEAD_WORDS] = {0};
+    struct description of = {.flags = known->is_virtual ? THREAD_VIRTUAL : 0};
+    describe(&of, thread);
+    uint64_t *words = of.words != NULL ? of.words : nameless;
+    pthread_mutex_lock(&session->global_lock);
+    known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
+    known->session = session->number;
+    known->depth = known->pending = known->reserved = 0;
+    words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
+    words[1] = of.flags;
+    words[2] = of.length;
+    global_write(session, words, HEAD_WORDS + (of.length + 7) / 8, 0);
+    global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START, known->id,
+                 2);
+    pthread_mutex_unlock(&session->global_lock);
+    free(of.words);
+}
+
 #define REST_NS 20000000L
-#define END_HOOKS 4u
+#define END_HOOKS 6u
+#define UNFENCED_NS 10000000L
 
 __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;
@@ -23,6 +103,7 @@ static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct os_thread *idle_threads;
 /* Serialises the registration of Java threads. */
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct java_thread *unused_threads; /* under that lock */
 
 static thread_end_hook *end_hooks[END_HOOKS];
@@ -56,6 +137,8 @@ static void release_os_thread(void *data)
     os->own = os->current = NULL;
     os->ended = false;
     os->last_object = 0;
+    os->recent = (struct recent_objects){0};
+    os->sight = (struct sight){0};
     memset(os->classes, 0, sizeof os->classes);
     memset(os->class_words, 0, sizeof os->class_words);
     if (os->methods != NULL)
@@ -69,7 +152,7 @@ static void release_os_thread(void *data)
 
 /* With membarrier() whoever ends a session pays for the order between a probe's mark and its look
  * at the session, and probes go without a fence. */
-bool probes_need_fence = true;
+_Atomic bool probes_need_fence = true;
 
 static int membarrier(int command)
 {
@@ -137,12 +220,40 @@ struct session *probe_enter(struct os_thread **out)
     return session;
 }
 
+/* A process that was restored from a checkpoint is not registered any more. */
+static bool membarrier_everywhere(void)
+{
+    return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
+           (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+            membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0);
+}
+
+bool threads_barrier(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&probes_need_fence, memory_order_relaxed) || membarrier_everywhere())
+        return true;
+    atomic_store(&probes_need_fence, true);
+    /* Stores that were made without a fence leave a processor's buffer long before. */
+    nanosleep(&(struct timespec){0, UNFENCED_NS}, NULL);
+    return false;
+}
+
+/* Leaf calls have no fence. */
+static void end_quick_probes(void)
+{
+    struct session *session = atomic_load(&tracer.session);
+    if (session == NULL)
+        return;
+    atomic_store(&session->quick_methods, false);
+    atomic_store(&session->quick_objects, false);
+}
+
 uint64_t threads_order_probes(void)
 {
     static _Atomic uint64_t count;
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!probes_need_fence)
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (!threads_barrier())
+        end_quick_probes();
     return atomic_fetch_add(&count, 1) + 1;
 }
 
@@ -160,6 +271,14 @@ bool threads_have_left(uint64_t since)
             all = false;
     }
     return all;
+}
+
+uint64_t threads_not_left(uint64_t since)
+{
+    uint64_t count = 0;
+    for (struct os_thread *os = atomic_load(&all_threads); os != NULL; os = os->next_all)
+        count += !thread_has_left(os, since);
+    return count;
 }
 
 struct os_thread *threads_first(void)
@@ -209,17 +328,19 @@ static bool is_virtual_thread(jthread thread)
 
 static struct java_thread *create_java_thread(jthread thread)
 {
+    pthread_mutex_lock(&unused_lock);
     struct java_thread *java = unused_threads;
+    if (java != NULL)
+        unused_threads = java->next_unused;
+    pthread_mutex_unlock(&unused_lock);
     if (java == NULL)
         java = calloc(1, sizeof *java);
-    else
-        unused_threads = java->next_unused;
     if (java != NULL)
         java->is_virtual = is_virtual_thread(thread);
     return java;
 }
 
-/* Who still looks at it sees that it runs nowhere.  The register lock is held. */
+/* Who still looks at it sees that it runs nowhere. */
 static void discard_java_thread(struct java_thread *java)
 {
     atomic_store(&java->os, NULL);
@@ -228,43 +349,10 @@ static void discard_java_thread(struct java_thread *java)
     java->depth = java->capacity = java->pending = 0;
     java->last_stamp = 0;
     java->session = 0;
+    pthread_mutex_lock(&unused_lock);
     java->next_unused = unused_threads;
     unused_threads = java;
-}
-
-static void register_name(struct session *session, jthread thread, struct java_thread *known,
-                          bool existing)
-{
-    uint64_t flags = known->is_virtual ? THREAD_VIRTUAL : 0;
-    uint64_t words[3 + 128] = {0};
-    jvmtiThreadInfo info;
-    memset(&info, 0, sizeof info);
-    size_t length = 0;
-    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) == JVMTI_ERROR_NONE) {
-        if (info.is_daemon)
-            flags |= THREAD_DAEMON;
-        if (info.name != NULL) {
-            if (strlen(info.name) < sizeof words - 3 * sizeof words[0])
-                length = utf8_of_modified(info.name, (char *) &words[3]);
-            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
-        }
-        JNIEnv *jni = NULL;
-        if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) {
-            (*jni)->DeleteLocalRef(jni, info.thread_group);
-            (*jni)->DeleteLocalRef(jni, info.context_class_loader);
-        }
-    }
-    pthread_mutex_lock(&session->global_lock);
-    known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
-    known->session = session->number;
-    known->depth = known->pending = known->reserved = 0;
-    words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
-    words[1] = flags;
-    words[2] = length;
-    global_write(session, words, 3 + (length + 7) / 8, 0);
-    global_event(session, existing ? STEP_LIVE_THREAD_EXISTING : STEP_LIVE_THREAD_START, known->id,
-                 2);
-    pthread_mutex_unlock(&session->global_lock);
+    pthread_mutex_unlock(&unused_lock);
 }
 
 static bool is_left_out(jthread thread)
@@ -281,7 +369,8 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
     void *storage = NULL;
     if (is_left_out(thread))
         return NULL;
-    pthread_mutex_lock(&register_lock);
+    if (!session_lock(session, &register_lock))
+        return NULL;
     if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
         storage = NULL;
     struct java_thread *known = storage;
@@ -291,7 +380,7 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
         known = NULL;
     }
     if (known != NULL && known->session != session->number)
-        register_name(session, thread, known, existing);
+        thread_define(session, thread, known, existing);
     pthread_mutex_unlock(&register_lock);
     return known;
 }
@@ -338,7 +427,9 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
     struct java_thread *java = NULL;
     if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
         java = thread_register(session, thread, false);
-    if (!is_virtual)
+    if (is_virtual)
+        os->carries = true;
+    else
         os->own = NULL;
     os->ended = false;
     set_current(os, java);
@@ -369,36 +460,60 @@ static void record_end(struct session *session, struct os_thread *os,
     live_commit(stream, 2, 1);
 }
 
-struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread)
+/* The register lock is held: who registers threads at a start may be looking at this one. */
+static struct java_thread *take_from(jthread thread)
 {
-    /* Who registers threads at a start may be looking at this one. */
-    pthread_mutex_lock(&register_lock);
     struct java_thread *java = thread_of(thread);
     if (java != NULL)
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, NULL);
+    return java;
+}
+
+struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread)
+{
+    if (!session_lock(session, &register_lock))
+        return NULL;
+    struct java_thread *java = take_from(thread);
     pthread_mutex_unlock(&register_lock);
     if (java != NULL)
         record_end(session, os, java);
     return java;
 }
 
+static void part(struct os_thread *os, const struct java_thread *java, bool is_virtual)
+{
+    if (os->current == java)
+        os->current = is_virtual ? os->own : NULL;
+    if (os->own == java)
+        os->own = NULL;
+}
+
 void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual)
 {
     if (java != NULL) {
-        if (os->current == java)
-            os->current = is_virtual ? os->own : NULL;
-        if (os->own == java)
-            os->own = NULL;
-        pthread_mutex_lock(&register_lock);
+        part(os, java, is_virtual);
         discard_java_thread(java);
-        pthread_mutex_unlock(&register_lock);
     }
     if (!is_virtual)
         os->ended = true;
 }
 
+void thread_ended_unseen(jthread thread, bool is_virtual)
+{
+    if (!lock_within(&register_lock, PATIENCE_NS))
+        return;
+    struct java_thread *java = take_from(thread);
+    pthread_mutex_unlock(&register_lock);
+    if (java == NULL)
+        return;
+    if (thread_self != NULL)
+        part(thread_self, java, is_virtual);
+    discard_java_thread(java);
+}
+
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread)
 {
+    os->carries = true;
     struct java_thread *java = set_current(os, thread_register(session, thread, false));
     struct live_stream *stream = thread_stream(session, os);
     if (java == NULL || stream == NULL || java->last_stamp == 0)
@@ -410,8 +525,7 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
         stamps_go_beyond(java->last_stamp);
     } else {
         after += (session->options.resolution_ns << tracer.scale.shift) / tracer.scale.multiplier;
-        while (clock_raw() - tracer.scale.zero < after)
-            atomic_signal_fence(memory_order_seq_cst);
+        stamps_wait_for(after);
     }
     if (stream->last_stamp < after)
         stream->last_stamp = after;

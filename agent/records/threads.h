@@ -98,11 +98,13 @@ struct os_thread {
     struct java_thread *own;     /* the platform thread */
     uint32_t sights;             /* first sights of objects, within each other: object_ids.h */
     bool collects;               /* collect=: the probe ends with a collection */
+    bool carries;                /* it has, or had, a virtual thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
     struct method_cache_entry *methods;    /* made at the first method event */
+    uint64_t methods_session;              /* theirs */
     _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
     _Atomic uint64_t weak_session;
     struct class_cache_entry uncached;
@@ -110,7 +112,9 @@ struct os_thread {
     struct call_counts *counts;   /* method=count */
     struct class_cache_entry classes[CLASS_CACHE];
     struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
-    struct recycled *recycled;          /* references to use again: agent/deaths */
+    /* References to use again: agent/deaths.  The owner's; whoever takes them away (the thread's
+     * end, the reaper after a session) exchanges the pointer. */
+    _Atomic(struct recycled *) recycled;
     struct known_object *known_objects; /* agent/references; made at the first that is named */
     struct sight sight;
 };
@@ -125,7 +129,7 @@ void thread_leave_out(jobject thread);
 
 /* The calling thread's; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
-extern bool probes_need_fence;
+extern _Atomic bool probes_need_fence;
 
 /* Marks the calling thread as in a probe; NULL when nothing is recorded. */
 struct session *probe_enter(struct os_thread **out);
@@ -158,6 +162,8 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
 /* Records the end; what the agent keeps for the thread, or NULL, is then to be forgotten. */
 struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread);
+/* The same, without a session. */
+void thread_ended_unseen(jthread thread, bool is_virtual);
 void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual);
 /* A virtual thread goes on or off this native thread. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
@@ -169,7 +175,18 @@ struct os_thread *threads_first(void);
 /* After tracer.session was changed: every probe that does not see the change has its mark set.
  * Returns what threads_have_left() asks for. */
 uint64_t threads_order_probes(void);
+/* Orders marks alone: every thread's mark of a probe or hold is visible, or that thread has not
+ * looked yet.  Returns false if the kernel refuses the barrier that it granted at load (a seccomp
+ * filter that was set later): from then on probes have a fence (`probes_need_fence`), and what was
+ * never fenced must not be used. */
+bool threads_barrier(void);
 /* True if each thread has been seen outside probes since that call. */
 bool threads_have_left(uint64_t since);
+/* Whether this one has, and how many have not. */
+static inline bool thread_has_left(const struct os_thread *os, uint64_t since)
+{
+    return atomic_load(&os->left) >= since;
+}
+uint64_t threads_not_left(uint64_t since);
 
 #endif

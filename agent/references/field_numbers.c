@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
+#include "agent/base/own_frames.h"
 #include "agent/base/text_hash.h"
 #include "agent/references/fields.h"
 
@@ -127,11 +129,9 @@ static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
 
 static jclass calling_class(void)
 {
-    jmethodID method = NULL;
-    jlocation location;
+    jmethodID method = own_frame_method(1);
     jclass class = NULL;
-    if ((*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location) ==
-        JVMTI_ERROR_NONE)
+    if (method != NULL)
         (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class);
     return class;
 }
@@ -175,10 +175,11 @@ static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field
         site->is_static ? class_seen(jni, site->owner) : class_above(jni, holder, site->owner);
     if (class == NULL)
         return 0;
+    jthrowable of_program = exception_set_aside(jni);
     jfieldID field = site->is_static
                          ? (*jni)->GetStaticFieldID(jni, class, site->name, site->descriptor)
                          : (*jni)->GetFieldID(jni, class, site->name, site->descriptor);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     if (field != NULL)
         number = field_number_of_id(session, jni, class, field);
     (*jni)->DeleteLocalRef(jni, class);

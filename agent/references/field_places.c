@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/hotspot/peek.h"
 #include "agent/records/classes.h"
@@ -42,14 +43,21 @@ static uint64_t static_offset_of(jfieldID field)
     return peek((uintptr_t) field, &id, sizeof id) ? (uint64_t) (uint32_t) id.offset : 0;
 }
 
+/* NULL: the class has no such field. */
+static jfieldID static_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jfieldID field = (*jni)->GetStaticFieldID(jni, class, name, descriptor);
+    exception_restore(jni, of_program);
+    return field;
+}
+
 static uint64_t static_number(JNIEnv *jni, jclass class, const char *name)
 {
-    jfieldID field = (*jni)->GetStaticFieldID(jni, class, name, "J");
+    jfieldID field = static_field(jni, class, name, "J");
     if (field != NULL)
         return (uint64_t) (*jni)->GetStaticLongField(jni, class, field);
-    (*jni)->ExceptionClear(jni);
-    field = (*jni)->GetStaticFieldID(jni, class, name, "I");
-    (*jni)->ExceptionClear(jni);
+    field = static_field(jni, class, name, "I");
     return field != NULL ? (uint64_t) (*jni)->GetStaticIntField(jni, class, field) : 0;
 }
 
@@ -63,14 +71,14 @@ static bool prove(JNIEnv *jni)
                 {"BASECOUNT", "baseCount", "J"},
                 {"CELLSBUSY", "cellsBusy", "I"}};
     bool so = true;
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/util/concurrent/ConcurrentHashMap");
     for (size_t i = 0; class != NULL && so && i < sizeof rows / sizeof rows[0]; i++) {
         jfieldID field = (*jni)->GetFieldID(jni, class, rows[i].field, rows[i].descriptor);
-        (*jni)->ExceptionClear(jni);
-        uint64_t wanted = static_number(jni, class, rows[i].offset);
-        so = field != NULL && wanted != 0 && offset_of(field) == wanted;
+        uint64_t wanted = field != NULL ? static_number(jni, class, rows[i].offset) : 0;
+        so = wanted != 0 && offset_of(field) == wanted;
     }
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return so && class != NULL;
 }
@@ -78,8 +86,9 @@ static bool prove(JNIEnv *jni)
 void field_places_begin(const struct session *session, JNIEnv *jni)
 {
     (void) session;
+    jthrowable of_program = exception_set_aside(jni);
     jclass unsafe = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     if (unsafe != NULL) {
         places.elements_at = static_number(jni, unsafe, "ARRAY_OBJECT_BASE_OFFSET");
         places.element_size = static_number(jni, unsafe, "ARRAY_OBJECT_INDEX_SCALE");

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
 #include "agent/records/put_record.h"
+#include "agent/references/class_fields.h"
 #include "agent/references/graph_fields.h"
 #include "capture/log.h"
 #include "format/core/grow.h"
@@ -38,6 +40,8 @@ struct walk {
     JNIEnv *jni;
     struct live_stream *stream;
     struct graph_fields *fields;
+    struct class_fields *class_fields;
+    jlong own_tag; /* of the thread that takes the snapshot */
     struct marked_object *marked;
     size_t marked_count, marked_capacity;
     struct thread_name *threads;
@@ -150,7 +154,21 @@ static void put_edge(struct walk *walk, enum step_live_reference kind, uint64_t 
     put(walk, kind, holder, target, number, 0);
 }
 
-static void keep_root(struct walk *walk, jvmtiHeapReferenceKind kind,
+static void keep_root(struct walk *walk, const struct graph_root *root)
+{
+    if (walk->root_count == walk->root_capacity) {
+        struct graph_root *grown =
+            step_grown(walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *grown);
+        if (grown == NULL) {
+            walk->unknown++;
+            return;
+        }
+        walk->roots = grown;
+    }
+    walk->roots[walk->root_count++] = *root;
+}
+
+static void take_root(struct walk *walk, jvmtiHeapReferenceKind kind,
                       const jvmtiHeapReferenceInfo *info, uint64_t target)
 {
     struct graph_root root = {.target = target, .kind = kind};
@@ -165,16 +183,15 @@ static void keep_root(struct walk *walk, jvmtiHeapReferenceKind kind,
         root.method = info->jni_local.method;
     }
     root.thread_object = kind == JVMTI_HEAP_REFERENCE_THREAD ? target : id_of_tag(walk, &tag);
-    if (walk->root_count == walk->root_capacity) {
-        struct graph_root *grown =
-            step_grown(walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *grown);
-        if (grown == NULL) {
-            walk->unknown++;
-            return;
-        }
-        walk->roots = grown;
-    }
-    walk->roots[walk->root_count++] = root;
+    keep_root(walk, &root);
+}
+
+/* The agent's own local references.  The walk goes on from them, but they are not the program's. */
+static bool is_own(const struct walk *walk, jvmtiHeapReferenceKind kind,
+                   const jvmtiHeapReferenceInfo *info)
+{
+    return kind == JVMTI_HEAP_REFERENCE_JNI_LOCAL && info->jni_local.depth == 0 &&
+           walk->own_tag != 0 && info->jni_local.thread_tag == walk->own_tag;
 }
 
 static bool is_root(jvmtiHeapReferenceKind kind)
@@ -210,14 +227,14 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     struct walk *walk = data;
     (void) class_tag, (void) size, (void) length;
     begin(walk);
-    if (kind == JVMTI_HEAP_REFERENCE_CLASS)
+    if (kind == JVMTI_HEAP_REFERENCE_CLASS || is_own(walk, kind, info))
         return JVMTI_VISIT_OBJECTS;
     bool is_static = kind == JVMTI_HEAP_REFERENCE_STATIC_FIELD;
     uint64_t target = id_of_tag(walk, tag), holder = is_static ? 0 : id_of_tag(walk, referrer_tag);
     if (target == 0 || (!is_root(kind) && !is_static && holder == 0))
         walk->unknown++;
     else if (is_root(kind))
-        keep_root(walk, kind, info, target);
+        take_root(walk, kind, info, target);
     else
         take_edge(walk, kind, info, holder, target,
                   class_number_of_tag(walk->session, is_static && referrer_tag != NULL
@@ -255,6 +272,40 @@ static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
     return 0;
 }
 
+/* A thread without an id gets a tag that is the walk's only. */
+static void mark_own_thread(struct walk *walk)
+{
+    jthread own = NULL;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &own) != JVMTI_ERROR_NONE || own == NULL)
+        return;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, own, &walk->own_tag);
+    if (walk->own_tag == 0 &&
+        (*tracer.jvmti)->SetTag(tracer.jvmti, own, TAG_PASSING) == JVMTI_ERROR_NONE)
+        walk->own_tag = TAG_PASSING;
+    (*walk->jni)->DeleteLocalRef(walk->jni, own);
+}
+
+/* ---- fields of Class ---- */
+
+/* Without events=reference the trace lacks the Class objects of classes that are loaded later: what
+ * such an object holds gets the class as its root. */
+static void put_class_field(void *context, jobject holder, uint64_t field, jobject target)
+{
+    struct walk *walk = context;
+    jlong holder_tag = 0, target_tag = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, holder, &holder_tag);
+    (*tracer.jvmti)->GetTag(tracer.jvmti, target, &target_tag);
+    uint64_t from = id_of_tag(walk, &holder_tag), to = id_of_tag(walk, &target_tag);
+    if (from != 0 && to != 0)
+        put_edge(walk, STEP_LIVE_FIELD_EDGE, from, to, field);
+    else if (to != 0)
+        keep_root(walk, &(struct graph_root){.target = to, .kind = JVMTI_HEAP_REFERENCE_OTHER});
+    else
+        walk->unknown++;
+}
+
+/* ---- the walk ---- */
+
 /* After the walk: methods are asked of the JVM. */
 static void put_roots(struct walk *walk)
 {
@@ -272,11 +323,14 @@ static void follow(struct walk *walk)
     jvmtiHeapCallbacks callbacks;
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_reference_callback = on_reference;
+    live_stand_still(walk->stream, true);
     jvmtiError code =
         (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, NULL, &callbacks, walk);
+    live_stand_still(walk->stream, false);
     if (code != JVMTI_ERROR_NONE)
         log_message("a snapshot is not complete: JVMTI error %d", (int) code);
     begin(walk);
+    walk->unknown += class_fields_each(walk->class_fields, put_class_field, walk);
     put_roots(walk);
     untag_objects(walk);
     put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
@@ -290,29 +344,43 @@ static void take(struct walk *walk)
     walk->thread = java != NULL ? java->id : 0;
     walk->stream = thread_stream(walk->session, walk->os);
     walk->fields = graph_fields_create(walk->session, walk->jni);
-    if (walk->stream == NULL || walk->fields == NULL)
+    walk->class_fields = class_fields_hold(walk->session, walk->jni);
+    if (walk->stream == NULL || walk->fields == NULL || walk->class_fields == NULL)
         return;
     walk->number = ++walk->session->snapshot_count;
     hash_state_enter();
     for (int i = 0; i < TAG_ROUNDS; i++)
         reaper_visit(walk->session, tag_object, walk);
     name_threads(walk);
+    mark_own_thread(walk);
     follow(walk);
     hash_state_leave();
+}
+
+/* False: a pass or another snapshot does not end. */
+static bool stop_others(void)
+{
+    if (!lock_within(&snapshot_lock, tracer.dying ? SECOND_NS : COMMAND_PATIENCE_NS))
+        return false;
+    if (reaper_stop_passes())
+        return true;
+    pthread_mutex_unlock(&snapshot_lock);
+    return false;
 }
 
 bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
 {
     struct walk walk = {.jni = jni, .reason = reason};
     bool taken = false;
-    pthread_mutex_lock(&snapshot_lock);
-    reaper_stop_passes();
+    if (!stop_others())
+        return false;
     walk.session = probe_enter(&walk.os);
     if (walk.session != NULL) {
         taken = (walk.session->options.events & EVENT_ALLOC) != 0 &&
                 stamps_are_times(walk.session); /* else what came before it could not be told */
         if (taken)
             take(&walk);
+        class_fields_release(walk.class_fields);
         probe_leave(walk.os);
     }
     reaper_go_on();

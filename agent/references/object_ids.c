@@ -61,7 +61,7 @@ uint64_t object_id_of(struct session *session, struct os_thread *os, struct live
     if (__builtin_expect(id != 0, 1))
         return id;
     bool is_new = false;
-    id = identity_find(jni, identity_key(object), object);
+    id = identity_find(session, jni, identity_key(object), object);
     if (id == 0)
         id = event_tagged_object(session, stream, thread, jni, object, &is_new);
     object_id_note(session, os, object, id);

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/hotspot/compilations.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/routines.h"
 #include "agent/hotspot/slots.h"
@@ -15,6 +17,8 @@
 #define NEST_HIDDEN_STRONG 7 /* MethodHandleNatives.Constants: NESTMATE, HIDDEN, STRONG_LOADER */
 #define ATTEMPTS 8           /* objects move */
 #define SHOWN_NUMBER 5
+#define PROOF_ROUNDS 400
+#define PROOF_LOOPS 1000
 
 typedef jclass(JNICALL *define_function)(JNIEnv *, jclass, const char *, const jbyte *, jsize,
                                          jobject, jboolean, jint, jobject);
@@ -113,28 +117,65 @@ static jclass define_class(JNIEnv *jni)
     return class;
 }
 
+/* One that is shown must arrive, once; whether at its address: it may move before that is read. */
+static bool arrives_once(JNIEnv *jni, jobject sight, jmethodID show, jobject object, bool *same)
+{
+    uint64_t calls = proof.calls, with = SHOWN_NUMBER + calls;
+    (*jni)->CallVoidMethod(jni, sight, show, object, (jlong) with);
+    *same = proof.sight.place == slot_word(object);
+    return !(*jni)->ExceptionCheck(jni) && proof.calls == calls + 1 && proof.sight.with == with;
+}
+
 /* By the native method, which the interpreter calls. */
-static bool arrives(JNIEnv *jni, jobject sight, jmethodID show)
+static bool arrives(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
+{
+    bool same = false;
+    for (int i = 0; i < ATTEMPTS && !same; i++)
+        if (!arrives_once(jni, sight, show, object, &same))
+            return false;
+    return same;
+}
+
+/* Whatever runs the method: interpreter, C1, and C2, which calls the routine itself. */
+static bool arrives_compiled(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
+{
+    int after = 0, moved = 0;
+    if (compilations_never_come())
+        return true;
+    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
+        for (int call = 0; call < PROOF_LOOPS; call++) {
+            bool same = false;
+            if (!arrives_once(jni, sight, show, object, &same))
+                return false;
+            moved += !same;
+        }
+        if (compilations_are_made())
+            after++;
+        else
+            compilations_wait();
+    }
+    return after != 0 && moved < ATTEMPTS;
+}
+
+static bool is_proven(JNIEnv *jni, jobject sight, jmethodID show)
 {
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
-    bool same = false;
+    bool wanted = internals_are_to_be_proven();
     proof.thread = pthread_self();
     atomic_store(&proof.runs, true);
-    for (int i = 0; i < ATTEMPTS && !same && object != NULL; i++) {
-        uint64_t calls = proof.calls;
-        (*jni)->CallVoidMethod(jni, sight, show, object, (jlong) (SHOWN_NUMBER + i));
-        if ((*jni)->ExceptionCheck(jni) || proof.calls != calls + 1 ||
-            proof.sight.with != (uint64_t) (SHOWN_NUMBER + i))
-            break;
-        same = proof.sight.place == slot_word(object);
-    }
+    bool proven =
+        object != NULL && arrives(jni, sight, show, object) &&
+        (!wanted || (compilations_watch(&show, 1) && arrives_compiled(jni, sight, show, object)));
     atomic_store(&proof.runs, false);
+    if (wanted)
+        compilations_end();
     (*jni)->DeleteLocalRef(jni, object);
-    return same;
+    return proven;
 }
 
 static bool make(JNIEnv *jni, jclass probes)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = define_class(jni);
     jmethodID show =
         class != NULL ? (*jni)->GetMethodID(jni, class, SIGHT_METHOD, SIGHT_DESCRIPTOR) : NULL;
@@ -142,10 +183,10 @@ static bool make(JNIEnv *jni, jclass probes)
     jfieldID field = sight != NULL ? (*jni)->GetStaticFieldID(jni, probes, PROBE_SIGHT_FIELD,
                                                               "L" PROBE_CLASS ";")
                                    : NULL;
-    bool made = field != NULL && arrives(jni, sight, show);
+    bool made = field != NULL && is_proven(jni, sight, show);
     if (made)
         (*jni)->SetStaticObjectField(jni, probes, field, sight);
-    (*jni)->ExceptionClear(jni);
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, sight);
     (*jni)->DeleteLocalRef(jni, class);
     return made;
@@ -163,6 +204,12 @@ void sights_make(JNIEnv *jni, jclass probes)
         sights.refused = "what is shown does not arrive";
         routine_replace(&sights.routine, 0);
     }
+}
+
+void sights_end(void)
+{
+    atomic_store(&sights.on, false);
+    routine_replace(&sights.routine, 0);
 }
 
 void sights_use(bool wanted)

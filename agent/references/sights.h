@@ -19,5 +19,7 @@ bool sights_possible(void);
 void sights_make(JNIEnv *jni, jclass probes);
 /* A session begins in which objects are asked for, or (`wanted` false) are not. */
 void sights_use(bool wanted);
+/* For the rest of the process: nothing is shown any more, and the JVM has its routine again. */
+void sights_end(void);
 
 #endif

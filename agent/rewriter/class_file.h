@@ -107,6 +107,8 @@ struct class_callee {
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee);
 bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field);
 bool text_is(struct class_text text, const char *wanted);
+/* With a 0 behind it, in the file's arena; NULL: out of memory. */
+char *class_text_copy(struct class_file *file, struct class_text text);
 
 /* Constants for the new file, each added once; 0: the pool is full (REWRITE_UNSUPPORTED is set). */
 uint32_t pool_probe(struct class_file *file, enum probe probe);

@@ -277,6 +277,10 @@ bool code_put_attribute(struct method_code *method, const uint8_t *attribute)
     if (text_is(name, "RuntimeVisibleTypeAnnotations") ||
         text_is(name, "RuntimeInvisibleTypeAnnotations"))
         put_annotations(method, content, length);
+    else if (method->file->version > REWRITE_NEWEST_VERSION)
+        return class_fault(method->file, REWRITE_UNSUPPORTED,
+                           (size_t) (attribute - method->file->bytes),
+                           "a class file of an unknown version, with an unknown attribute of code");
     else
         put_bytes(&method->file->output, content, length);
     return true;

@@ -252,3 +252,13 @@ bool pool_push(struct class_file *file, uint32_t number, struct code_push *push)
     }
     return true;
 }
+
+char *class_text_copy(struct class_file *file, struct class_text text)
+{
+    char *copy = arena_take(&file->arena, text.length + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text.bytes, text.length);
+    copy[text.length] = 0;
+    return copy;
+}

@@ -59,6 +59,7 @@ struct method_code {
     bool object_init;      /* Object.<init> */
     bool alloc;            /* allocation probes */
     bool references;       /* probes of stores */
+    bool may_outgrow;      /* what the JVM compiles */
     uint32_t number;       /* method probes, or 0 */
     bool leaf;             /* one of them, at the return: leaf_method.c */
     struct code_push push; /* of the number */

@@ -123,8 +123,8 @@ enum probe {
     PROBES_CALLED             /* how many there are to call */
 };
 
-/* What a method does without. */
-enum rewrite_loss { LOSS_METHOD_EVENTS, LOSS_STORES, LOSS_ALLOCATIONS };
+/* What a method does without; the last one has all probes, and is not compiled. */
+enum rewrite_loss { LOSS_METHOD_EVENTS, LOSS_STORES, LOSS_ALLOCATIONS, LOSS_COMPILATION };
 
 /* Class, method and descriptor as in the class file (modified UTF-8), ended by a 0 byte. */
 struct rewrite_request {
@@ -135,6 +135,9 @@ struct rewrite_request {
     bool nameless;      /* instance methods get entry(): nobody asks for their object */
     bool leaf;          /* leaf methods get call(): where no objects are traced at all */
     bool apart;         /* methods with a number are made too large to be inlined by C2 */
+    /* The JVM compiles no larger method: one that probes would make larger goes without those of
+     * its events, if it is small enough then.  0: it compiles all. */
+    uint32_t compiled_bytes;
     /* The number that a method's probes pass; 0: no method probes in it.  Called once for each
      * method with code, in the order of the class file.  Needed where `method` is set. */
     uint32_t (*method_number)(void *context, const char *class_name, const char *method_name,
@@ -235,7 +238,8 @@ static inline uint64_t leaf_bits(enum leaf_probe probe)
     return LEAF_TAG << LEAF_TAG_SHIFT | (uint64_t) probe << LEAF_NUMBER_BITS;
 }
 
-/* Newest class file version that is known (JDK 25). */
-#define REWRITE_NEWEST_VERSION 69
+/* Newest class file version that is known (JDK 28).  A newer one is read as this one; what is in it
+ * that this one does not have is not taken for anything known: REWRITE_UNSUPPORTED. */
+#define REWRITE_NEWEST_VERSION 72
 
 #endif

@@ -1,9 +1,310 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The StackMapTable: its frames at their new places, and one for the unwinding handler. */
+#include "agent/rewriter/stack_map.h"
+
+#include <stdlib.h>
+
 #include "agent/rewriter/method_code.h"
 
-#include "agent/rewriter/frame_list.h"
-#include "agent/rewriter/stack_map.h"
+/*
+ * A StackMapTable with frames for trampolines and guards in it.  Most frames state what differs
+ * from the one before, so that none can be put between two of them: here all are written in full.
+ * Only methods over 32 KiB get trampolines, and those with exception handlers guards.
+ */
+
+enum { TYPE_EARLY_THIS = 6 };
+
+#define TYPES_LIMIT ((uint32_t) 1 << 22) /* locals of all frames of a method together */
+
+struct full_frame {
+    uint32_t offset, place; /* old, new */
+    const uint8_t **locals; /* the bytes of each type */
+    const uint8_t *stack;
+    const uint8_t *unset; /* NULL: all strict fields of the class, or none */
+    uint32_t local_count, stack_count;
+    bool is_early; /* `this` is not initialised */
+    bool is_guard; /* on its stack is a throwable of whatever class */
+};
+
+struct frame_list {
+    struct method_code *method;
+    struct full_frame *frames;
+    uint32_t count, taken;  /* taken: locals of all frames */
+    const uint8_t **locals; /* after the last frame */
+    const uint8_t *unset;   /* in the last frame */
+    uint32_t local_count, room;
+};
+
+static bool add_local(struct frame_list *list, const uint8_t *type)
+{
+    if (list->local_count == list->room)
+        return method_leave(list->method, "its stack map has too many variables");
+    list->locals[list->local_count++] = type;
+    return true;
+}
+
+/* A type that the file does not write down: of a parameter. */
+static bool add_initial(struct frame_list *list, uint8_t tag, uint32_t class_index)
+{
+    uint8_t *type = arena_take(&list->method->file->arena, 3);
+    if (type == NULL)
+        return method_no_memory(list->method);
+    type[0] = tag;
+    store_u2(type + 1, class_index);
+    return add_local(list, type);
+}
+
+static bool add_object(struct frame_list *list, struct class_text name)
+{
+    uint32_t index = pool_class(list->method->file, name);
+    return index != 0 && add_initial(list, 7, index);
+}
+
+/* The parameter that starts at text[*i]; moves *i behind it. */
+static bool add_parameter(struct frame_list *list, struct class_text text, size_t *i)
+{
+    size_t start = *i;
+    while (*i < text.length && text.bytes[*i] == '[')
+        ++*i;
+    bool array = *i > start;
+    if (*i == text.length)
+        return method_malformed(list->method, 0, "no descriptor of a method");
+    uint8_t kind = text.bytes[*i];
+    while (kind == 'L' && *i + 1 < text.length && text.bytes[*i] != ';')
+        ++*i;
+    ++*i;
+    if (array)
+        return add_object(list, (struct class_text){text.bytes + start, *i - start});
+    if (kind == 'L')
+        return add_object(list, (struct class_text){text.bytes + start + 1, *i - start - 2});
+    return add_initial(list, kind == 'J' ? 4 : kind == 'D' ? 3 : kind == 'F' ? 2 : 1, 0);
+}
+
+/* The variables at the start of the method. */
+static bool add_parameters(struct frame_list *list)
+{
+    struct method_code *method = list->method;
+    struct class_text text = method->descriptor;
+    size_t i = 1;
+    if ((method->access & ACCESS_STATIC) == 0 &&
+        !add_initial(list, method->constructor ? 6 : 7, method->file->this_class))
+        return false;
+    while (i < text.length && text.bytes[i] != ')') {
+        if (!add_parameter(list, text, &i))
+            return false;
+    }
+    return true;
+}
+
+/* What a frame does to the variables of the one before. */
+static bool apply(struct frame_list *list, const struct map_frame *frame)
+{
+    const uint8_t *type = frame->locals;
+    if (frame->kind == FRAME_FULL)
+        list->local_count = 0;
+    if (frame->kind >= FRAME_CHOP_3 && frame->kind < FRAME_SAME) {
+        uint32_t gone = FRAME_SAME - frame->kind;
+        if (gone > list->local_count)
+            return method_malformed(list->method, 0, "a frame of the stack map is none");
+        list->local_count -= gone;
+    }
+    for (uint32_t i = 0; i < frame->local_count; i++) {
+        if (!add_local(list, type))
+            return false;
+        type += type[0] >= 7 ? 3 : 1;
+    }
+    return true;
+}
+
+/* Whether one of the types is that of a `this` that is not initialised. */
+static bool has_early_this(const struct frame_list *list, const struct map_frame *frame)
+{
+    const uint8_t *type = frame->stack;
+    for (uint32_t i = 0; i < list->local_count; i++)
+        if (list->locals[i][0] == TYPE_EARLY_THIS)
+            return true;
+    for (uint32_t i = 0; i < frame->stack_count; i++) {
+        if (type[0] == TYPE_EARLY_THIS)
+            return true;
+        type += type[0] >= 7 ? 3 : 1;
+    }
+    return false;
+}
+
+static bool add_frame(struct frame_list *list, const struct map_frame *frame)
+{
+    struct method_code *method = list->method;
+    struct full_frame *full = &list->frames[list->count];
+    if (!apply(list, frame))
+        return false;
+    list->taken += list->local_count;
+    if (list->taken > TYPES_LIMIT)
+        return method_leave(method, "its stack map has too many variables");
+    bool is_early = has_early_this(list, frame);
+    list->unset = !is_early ? NULL : frame->unset != NULL ? frame->unset : list->unset;
+    size_t bytes = list->local_count * sizeof *full->locals;
+    *full = (struct full_frame){.offset = frame->offset,
+                                .place = method->map[frame->offset],
+                                .locals = arena_take(&method->file->arena, bytes),
+                                .stack = frame->stack,
+                                .unset = list->unset,
+                                .is_early = is_early,
+                                .local_count = list->local_count,
+                                .stack_count = frame->stack_count};
+    if (full->locals == NULL)
+        return method_no_memory(method);
+    memcpy(full->locals, list->locals, bytes);
+    list->count++;
+    return true;
+}
+
+static bool add_frames(struct frame_list *list)
+{
+    struct map_reader reader;
+    struct map_frame frame;
+    if (!map_reader_open(&reader, list->method))
+        return map_reader_fault(&reader, list->method);
+    while (map_reader_next(&reader, &frame)) {
+        if ((list->method->marks[frame.offset] & MARK_START) == 0)
+            return map_reader_fault(&reader, list->method);
+        if (!add_frame(list, &frame))
+            return false;
+    }
+    return list->count == load_u2(list->method->frames) || map_reader_fault(&reader, list->method);
+}
+
+static int compare_offset(const void *key, const void *element)
+{
+    uint32_t offset = *(const uint32_t *) key;
+    const struct full_frame *frame = element;
+    return (offset > frame->offset) - (offset < frame->offset);
+}
+
+/* The frames of the file are in the order of their offsets when this is called. */
+static bool add_trampolines(struct frame_list *list, uint32_t file_count)
+{
+    struct method_code *method = list->method;
+    for (uint32_t i = 0; i < method->trampoline_count; i++) {
+        const struct trampoline *trampoline = &method->trampolines[i];
+        const struct full_frame *target =
+            bsearch(&trampoline->target, list->frames, file_count, sizeof *target, compare_offset);
+        if (target == NULL)
+            return method_malformed(method, trampoline->jump, "the target of a jump has no frame");
+        list->frames[list->count] = *target; /* of the file: no guard */
+        list->frames[list->count++].place = trampoline->position;
+    }
+    return true;
+}
+
+static uint32_t type_slots(const uint8_t *type)
+{
+    return type[0] == 3 || type[0] == 4 ? 2 : 1; /* double, long */
+}
+
+/* The frame of a handler with its exception in the guard's variable. */
+static bool add_guard(struct frame_list *list, const struct full_frame *handler)
+{
+    static const uint8_t top[1] = {0};
+    struct method_code *method = list->method;
+    struct guard guard = caught_guard(method, handler->offset);
+    uint32_t slots = 0;
+    for (uint32_t i = 0; i < handler->local_count; i++)
+        slots += type_slots(handler->locals[i]);
+    if (handler->stack_count != 1 || slots > guard.variable)
+        return method_malformed(method, handler->offset, "a handler with an odd frame");
+    uint32_t count = handler->local_count + guard.variable - slots;
+    list->taken += count + 1;
+    if (list->taken > TYPES_LIMIT)
+        return method_leave(method, "its stack map has too many variables");
+    struct full_frame *frame = &list->frames[list->count++];
+    *frame = *handler;
+    frame->place = guard_handler(method, guard);
+    frame->local_count = count + 1;
+    frame->is_guard = true;
+    frame->locals = arena_take(&method->file->arena, (count + 1) * sizeof *frame->locals);
+    if (frame->locals == NULL)
+        return method_no_memory(method);
+    for (uint32_t i = 0; i < count; i++)
+        frame->locals[i] = i < handler->local_count ? handler->locals[i] : top;
+    frame->locals[count] = handler->stack;
+    return true;
+}
+
+static bool add_guards(struct frame_list *list, uint32_t file_count)
+{
+    for (uint32_t i = 0; i < file_count; i++) {
+        if ((list->method->marks[list->frames[i].offset] & MARK_CAUGHT) != 0 &&
+            !add_guard(list, &list->frames[i]))
+            return false;
+    }
+    return true;
+}
+
+static int compare_place(const void *left, const void *right)
+{
+    const struct full_frame *a = left, *b = right;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static bool put_full(struct method_code *method, const struct full_frame *frame, uint32_t delta)
+{
+    struct class_output *output = &method->file->output;
+    stack_map_put_unset(output, frame->unset);
+    stack_map_put_head(output, FRAME_FULL, delta);
+    put_u2(output, frame->local_count);
+    for (uint32_t i = 0; i < frame->local_count; i++) {
+        if (!stack_map_put_types(method, frame->locals[i], 1))
+            return false;
+    }
+    put_u2(output, frame->stack_count);
+    if (!frame->is_guard)
+        return stack_map_put_types(method, frame->stack, frame->stack_count);
+    put_u1(output, 7);
+    put_u2(output, pool_throwable(method->file));
+    return pool_throwable(method->file) != 0;
+}
+
+/* A frame without a list has that of the frame before: no list may stand before the frames that
+ * have all strict fields still to set. */
+static bool unset_is_inherited(const struct frame_list *list)
+{
+    bool listed = false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->frames[i].is_early && list->frames[i].unset == NULL && listed)
+            return false;
+        listed = listed || list->frames[i].unset != NULL;
+    }
+    return true;
+}
+
+/* Writes all frames in full, in order, with a copy of its target's frame for each trampoline and
+ * one for the guard of each handler's probe; *next is one more than the place of the last frame, or
+ * 0; *count is how many there are. */
+static bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t *count)
+{
+    struct class_arena *arena = &method->file->arena;
+    uint32_t file_count = load_u2(method->frames);
+    uint32_t most = file_count * (1 + method->catches) + method->trampoline_count;
+    struct frame_list list = {.method = method, .room = method->max_locals + 1};
+    list.frames = arena_take(arena, most * sizeof *list.frames);
+    list.locals = arena_take(arena, list.room * sizeof *list.locals);
+    if (list.frames == NULL || list.locals == NULL)
+        return method_no_memory(method);
+    if (!add_parameters(&list) || !add_frames(&list) || !add_guards(&list, file_count) ||
+        !add_trampolines(&list, file_count))
+        return false;
+    *count = list.count;
+    qsort(list.frames, list.count, sizeof *list.frames, compare_place);
+    if (!unset_is_inherited(&list))
+        return method_leave(method,
+                            "its stack map would have lists of strict fields in another order");
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (!put_full(method, &list.frames[i], list.frames[i].place - *next))
+            return false;
+        *next = list.frames[i].place + 1;
+    }
+    return true;
+}
 
 enum { TYPE_OBJECT = 7, TYPE_UNINITIALIZED = 8 };
 
@@ -45,6 +346,18 @@ static bool read_types(struct map_frame *frame, const uint8_t **at, const uint8_
     return *at != NULL;
 }
 
+/* The list of strict fields that are not set yet, which may stand before a frame. */
+static bool read_unset(struct map_frame *frame, const uint8_t **at, const uint8_t *end)
+{
+    if (*at == end || **at != FRAME_EARLY_LARVAL)
+        return *at != end;
+    frame->unset = *at + 1;
+    if (end - *at < 3 || end - *at <= 3 + 2 * (ptrdiff_t) load_u2(frame->unset))
+        return false;
+    *at += 3 + 2 * (size_t) load_u2(frame->unset);
+    return true;
+}
+
 bool map_reader_next(struct map_reader *reader, struct map_frame *frame)
 {
     const uint8_t *at = reader->at;
@@ -53,7 +366,7 @@ bool map_reader_next(struct map_reader *reader, struct map_frame *frame)
         return false;
     *frame = (struct map_frame){0};
     reader->fault = at;
-    if (at == reader->end)
+    if (!read_unset(frame, &at, reader->end))
         return false;
     frame->kind = *at++;
     if (frame->kind < FRAME_FIRST_LONG) {
@@ -134,6 +447,14 @@ bool stack_map_put_types(struct method_code *method, const uint8_t *types, uint3
     return true;
 }
 
+void stack_map_put_unset(struct class_output *output, const uint8_t *unset)
+{
+    if (unset == NULL)
+        return;
+    put_u1(output, FRAME_EARLY_LARVAL);
+    put_bytes(output, unset, 2 + 2 * (size_t) load_u2(unset));
+}
+
 void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t delta)
 {
     if (delta < 64 && (kind == FRAME_SAME || kind == FRAME_ONE_STACK)) {
@@ -147,6 +468,7 @@ void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t del
 static bool put_frame(struct method_code *method, const struct map_frame *frame, uint32_t delta)
 {
     struct class_output *output = &method->file->output;
+    stack_map_put_unset(output, frame->unset);
     stack_map_put_head(output, frame->kind, delta);
     if (frame->kind == FRAME_FULL)
         put_u2(output, frame->local_count);

@@ -7,6 +7,7 @@
 
 enum frame_kind {
     FRAME_FIRST_LONG = 128,
+    FRAME_EARLY_LARVAL = 246, /* class files from 72 on: a prefix of another frame */
     FRAME_ONE_STACK = 247,
     FRAME_CHOP_3 = 248,
     FRAME_SAME = 251,
@@ -16,6 +17,8 @@ enum frame_kind {
 /* A frame; short forms have the kind of their long ones.  Types are as they lie in the file. */
 struct map_frame {
     uint32_t kind, offset;
+    const uint8_t *unset; /* of an early larval frame: the number of strict fields that are not set
+                             yet, and their indices; NULL: as in the frame before */
     const uint8_t *locals, *stack; /* locals: new ones (append) or all (full) */
     uint32_t local_count, stack_count;
 };
@@ -33,6 +36,8 @@ bool map_reader_fault(struct map_reader *reader, struct method_code *method);
 
 /* Types, with the places of `new` in uninitialised ones set right. */
 bool stack_map_put_types(struct method_code *method, const uint8_t *types, uint32_t count);
+/* The prefix of an early larval frame; nothing if `unset` is NULL. */
+void stack_map_put_unset(struct class_output *output, const uint8_t *unset);
 void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t delta);
 
 #endif

@@ -205,16 +205,6 @@ static uint32_t opcode_at(const struct method_code *method, uint32_t offset)
     return method->code[offset];
 }
 
-static char *text_of(struct class_file *file, struct class_text text)
-{
-    char *copy = arena_take(&file->arena, text.length + 1);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text.bytes, text.length);
-    copy[text.length] = 0;
-    return copy;
-}
-
 static bool look_at_field(struct method_code *method, uint32_t index, bool is_static,
                           struct store_site *site)
 {
@@ -227,8 +217,8 @@ static bool look_at_field(struct method_code *method, uint32_t index, bool is_st
         (field.descriptor.bytes[0] != 'L' && field.descriptor.bytes[0] != '['))
         return true;
     const struct rewrite_request *request = file->request;
-    char *names[3] = {text_of(file, field.owner), text_of(file, field.name),
-                      text_of(file, field.descriptor)};
+    char *names[3] = {class_text_copy(file, field.owner), class_text_copy(file, field.name),
+                      class_text_copy(file, field.descriptor)};
     if (names[0] == NULL || names[1] == NULL || names[2] == NULL)
         return method_no_memory(method);
     uint32_t number =

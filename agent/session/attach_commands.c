@@ -3,6 +3,7 @@
 #include "agent/session/attach_commands.h"
 
 #include "agent/base/internals.h"
+#include "agent/base/patience.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/references/heap_graph.h"
@@ -28,18 +29,21 @@ static jint start(struct options *options)
     }
     if (!archive_dump_allows(options))
         return JNI_ERR;
-    session_stop(END_STOPPED); /* one that ended by itself leaves its thread behind */
+    session_stop(END_STOPPED, COMMAND_PATIENCE_NS); /* one that ended by itself is not joined yet */
     internals_begin(options->internals, options->internals_proven);
     hash_state_find(jni);
     if (!entry_points_prepare(options))
         return JNI_ERR;
     jint code = JNI_ERR;
-    pthread_mutex_lock(&tracer.control_lock);
+    if (!control_take(COMMAND_PATIENCE_NS)) {
+        log_message("start: another trace is being started or stopped");
+        return JNI_ERR;
+    }
     struct session *session = session_prepare(options);
     if (session != NULL &&
         (options->start_at.count != 0 ? trigger_arm(session, jni) : session_begin(session, jni)))
         code = JNI_OK;
-    pthread_mutex_unlock(&tracer.control_lock);
+    control_give_back();
     return code;
 }
 
@@ -52,8 +56,7 @@ static jint stop(struct options *options)
         log_message("stop: no trace is being recorded");
         return JNI_ERR;
     }
-    session_stop(END_STOPPED);
-    return JNI_OK;
+    return session_stop(END_STOPPED, COMMAND_PATIENCE_NS) ? JNI_OK : JNI_ERR;
 }
 
 static jint flush(struct options *options)

@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/java_versions.h"
+#include "agent/base/patience.h"
 #include "agent/bytecode/engine_bytecode.h"
+#include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
@@ -18,14 +21,12 @@
 #include "agent/references/heap_graph.h"
 #include "agent/references/object_ids.h"
 #include "agent/session/attach_commands.h"
+#include "agent/session/engine_choice.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
-
-#define OLDEST_JAVA 17
-#define VIRTUAL_THREADS_SINCE 21
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 /* Made at load, begun at VM init. */
@@ -37,19 +38,32 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
     tracer.start = clock_moment_now();
 }
 
+/* Nothing of the program has begun.  Runtime.halt() would wait for the JVM's start on some JDKs. */
+static void end_jvm(void)
+{
+    log_message("required=yes: the program does not run untraced");
+    _exit(1);
+}
+
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) thread;
+    bool begun = true;
     hash_state_find(jni);
     hash_state_enter();
-    pthread_mutex_lock(&tracer.control_lock);
-    if (prepared != NULL && prepared->options.start_at.count != 0)
-        trigger_arm(prepared, jni);
+    bool taken = control_take(PATIENCE_NS);
+    if (!taken)
+        log_message("another trace is being started: none is begun");
+    else if (prepared != NULL && prepared->options.start_at.count != 0)
+        begun = trigger_arm(prepared, jni);
     else if (prepared != NULL)
-        session_begin(prepared, jni);
+        begun = session_begin(prepared, jni);
     prepared = NULL;
-    pthread_mutex_unlock(&tracer.control_lock);
+    if (taken)
+        control_give_back();
     hash_state_leave();
+    if (!begun && tracer.options.required)
+        end_jvm();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -59,7 +73,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     tracer.dying = true;
     tracer.closer = pthread_self();
     atomic_store(&tracer.closing, true);
-    session_stop(END_VM_DEATH);
+    session_stop(END_VM_DEATH, 0);
     atomic_store(&tracer.closing, false);
     trigger_disarm();
     reaper_wake();
@@ -71,7 +85,7 @@ bool entry_points_prepare(const struct options *options)
         .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
     engine_jvmti.set_callbacks(&callbacks);
     engine_bytecode.set_callbacks(&callbacks);
-    return engine_prepare(session_engine(options), options->events, &callbacks);
+    return engine_prepare(engine_of_options(options), options->events, &callbacks);
 }
 
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
@@ -79,8 +93,10 @@ static void after_fork(void)
 {
     struct session *session = atomic_load(&tracer.session);
     atomic_store(&tracer.forked, true);
-    if (session != NULL)
+    if (session != NULL) {
         atomic_store(&session->quick_methods, false);
+        atomic_store(&session->quick_objects, false);
+    }
 }
 
 static int java_major_version(void)
@@ -138,18 +154,18 @@ static const char *consequence(void)
 static bool get_jvmti(JavaVM *vm)
 {
     if ((*vm)->GetEnv(vm, (void **) &tracer.jvmti, JVMTI_VERSION_11) != JNI_OK) {
-        log_message("this JVM has no JVMTI 11: JDK %d or later is needed%s", OLDEST_JAVA,
+        log_message("this JVM has no JVMTI 11: JDK %d or later is needed%s", JAVA_OLDEST,
                     consequence());
         return false;
     }
     tracer.java_major = java_major_version();
-    if (tracer.java_major < OLDEST_JAVA) {
+    if (tracer.java_major < JAVA_OLDEST) {
         log_message("this JVM is of Java %d: JDK %d or later is needed%s", tracer.java_major,
-                    OLDEST_JAVA, consequence());
+                    JAVA_OLDEST, consequence());
         return false;
     }
     tracer.vm = vm;
-    tracer.early_collection = tracer.java_major < VIRTUAL_THREADS_SINCE;
+    tracer.early_collection = tracer.java_major < JAVA_SAMPLES_ALL;
     return true;
 }
 
@@ -178,6 +194,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(reaper_thread_ended);
     thread_at_end(stacks_thread_ended);
     thread_at_end(object_ids_thread_ended);
+    thread_at_end(native_methods_thread_ended);
     object_ids_at_first_sight(stores_of_seen);
     triggers_initialize();
     reaper_also(heap_graph_take_if_due);
@@ -204,6 +221,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         return JNI_ERR;
     if (!initialize(vm) || !entry_points_prepare(&tracer.options))
         return tracer.options.required ? JNI_ERR : JNI_OK;
+    engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
     prepared = session_prepare(&tracer.options);

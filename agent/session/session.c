@@ -12,21 +12,24 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
+#include "agent/events/engine.h"
 #include "agent/events/events.h"
-#include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/methods.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
 #include "agent/references/field_places.h"
 #include "agent/references/heap_graph.h"
+#include "agent/session/engine_choice.h"
 #include "agent/session/session_drain.h"
 #include "agent/session/triggers.h"
 #include "agent/stacks/stack_tree.h"
@@ -34,12 +37,30 @@
 #include "capture/apart.h"
 #include "capture/log.h"
 #include "capture/provenance.h"
-#include "capture/trace_file.h"
+#include "capture/trace_store.h"
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 
-#define FLUSH_SECONDS 60
-#define LAST_WORDS_POLL_NS 100000
+/* A collector that tracing slows down: said on stderr once, and in each such trace. */
+
+#define NOTE                                                                                       \
+    "young collections of generational ZGC free no object whose death is traced: the heap fills "  \
+    "and collections take longer; events=class+alloc+thread does without deaths"
+
+/* Before the session's first block: sets the property `collector-note` if the session traces deaths
+ * under a collector whose young collections free no traced object. */
+static void collector_note(const struct session *session)
+{
+    static _Atomic bool said;
+    if ((session->options.events & (EVENT_FREE | EVENT_REFERENCE)) == 0 ||
+        !collector_keeps_weakly_held())
+        return;
+    step_writer_property(session->writer, "collector-note", NOTE);
+    if (!atomic_exchange(&said, true))
+        log_message("%s", NOTE);
+}
+
+#define FILES_PATIENCE_NS (30 * SECOND_NS)
 /* Of JVMs that have virtual threads: the longest tick that is waited out, and what longer ones
  * become.
  */
@@ -49,19 +70,6 @@
  */
 #define CHECK_NS UINT64_C(2000000000)
 
-const char *session_end_name(enum session_end end)
-{
-    static const char *const names[] = {"vm-death", "stopped", "limit", "disk-full", "failed"};
-    return names[end];
-}
-
-const struct engine *session_engine(const struct options *options)
-{
-    static const struct engine *const engines[] = {
-        [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
-    return engines[options->engine];
-}
-
 static void log_error(const struct step_error *error)
 {
     char text[900];
@@ -69,28 +77,31 @@ static void log_error(const struct step_error *error)
     log_message("%s", text);
 }
 
+/* From now on options.file is the name that the trace has. */
 static bool open_files(struct session *session)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
-    char live_path[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX];
-    snprintf(live_path, sizeof live_path, "%s%s", session->options.file, STEP_LIVE_SUFFIX);
-    if (trace_file_open(session->options.file, &session->file, &error) != STEP_STATUS_OK) {
+    const struct options *options = &session->options;
+    const struct trace_store_wanted wanted = {.path = options->file,
+                                              .rules = {options->overwrite, options->mode},
+                                              .ring = options->ring,
+                                              .buffer_bytes = options->buffer_bytes,
+                                              .drop = options->overflow == OVERFLOW_DROP,
+                                              .gives_up = session_drain_gives_up,
+                                              .owner = session};
+    if (trace_store_open(&wanted, &session->store, &error) != STEP_STATUS_OK) {
         log_error(&error);
         return false;
     }
-    session->map = live_map_create(live_path, session->options.buffer_bytes,
-                                   session->options.overflow == OVERFLOW_DROP, &error);
-    if (session->map == NULL) {
-        log_error(&error);
-        return false;
-    }
+    snprintf(session->options.file, sizeof session->options.file, "%s", session->store->path);
+    session->map = session->store->map;
     session->map->run_apart = session->keeps_apart ? apart_run : NULL;
-    struct step_writer_options options;
-    step_writer_options_init(&options);
-    options.definition = &step_java_trace_definition;
-    options.output = trace_file_output(session->file);
-    options.level = (int) session->options.level;
-    if (step_writer_create(&options, &session->writer, &error) != STEP_STATUS_OK) {
+    struct step_writer_options writing;
+    step_writer_options_init(&writing);
+    writing.definition = &step_java_trace_definition;
+    writing.output = trace_store_output(session->store);
+    writing.level = (int) options->level;
+    if (step_writer_create(&writing, &session->writer, &error) != STEP_STATUS_OK) {
         log_error(&error);
         return false;
     }
@@ -116,30 +127,40 @@ static bool start_drain(struct session *session)
     return code == 0;
 }
 
-/* Lets the drain thread do something, and waits; NULL: it drains from now on. */
+/* Lets the drain thread do something, and waits; NULL: it drains from now on.  False if it failed,
+ * or did not come back: from a disk that does not answer. */
 static bool session_errand(struct session *session, bool (*errand)(struct session *session))
 {
     session->errand = errand;
     sem_post(&session->errand_wanted);
-    while (sem_wait(&session->errand_done) != 0)
-        ;
-    return errand == NULL || session->errand_succeeded;
+    if (semaphore_within(&session->errand_done, FILES_PATIENCE_NS))
+        return errand == NULL || session->errand_succeeded;
+    log_message("%s: the disk does not answer", session->options.file);
+    session->abandoned = true;
+    return false;
 }
 
 static bool dismiss(struct session *session)
 {
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
-    live_map_destroy(session->map, false);
     stack_tree_destroy(session->stacks);
-    trace_file_close(session->file);
+    trace_store_end(session->store, false);
+    trace_store_destroy(session->store);
     return session->dismissed = true;
 }
 
+/* One whose drain thread does not come back stays; that thread is dismissed when it does. */
 static void destroy(struct session *session)
 {
+    if (session->abandoned) {
+        session->errand = dismiss;
+        sem_post(&session->errand_wanted);
+        return;
+    }
     if (session->drain_started) {
-        session_errand(session, dismiss);
+        if (!session_errand(session, dismiss))
+            return;
         pthread_join(session->drain, NULL);
     }
     free(session);
@@ -147,7 +168,8 @@ static void destroy(struct session *session)
 
 void session_discard(struct session *session)
 {
-    unlink(session->options.file);
+    if (session->store != NULL)
+        unlink(session->store->path);
     destroy(session);
 }
 
@@ -157,16 +179,8 @@ struct session *session_prepare(const struct options *options)
     if (session == NULL)
         return NULL;
     session->options = *options;
-    session->engine = session_engine(options);
     session->options.events &= tracer.capable;
-    session->names_objects = session->options.engine == ENGINE_BYTECODE &&
-                             (~session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
-                             session->options.method != METHOD_COUNT;
-    session->finds_objects =
-        session->names_objects || (session->options.events & EVENT_REFERENCE) != 0;
-    session->keeps_references =
-        session->finds_objects ||
-        (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_FREE) != 0);
+    engine_choice_apply(session);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
     pthread_mutex_init(&session->global_lock, NULL);
@@ -176,7 +190,7 @@ struct session *session_prepare(const struct options *options)
     sem_init(&session->errand_done, 0, 0);
     session->drain_started = start_drain(session);
     if (!session->drain_started || !session_errand(session, open_files)) {
-        destroy(session);
+        session_discard(session);
         return NULL;
     }
     return session;
@@ -215,10 +229,15 @@ static void put_provenance(struct session *session)
     options_event_names(session->options.events, events, sizeof events);
     put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
     put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
+    if (session->fallback != NULL)
+        put_property(session, "engine-reason", session->fallback);
+    if (session->incomplete != NULL)
+        put_property(session, "incomplete", session->incomplete);
     put_property(session, "events", events);
     char internals[INTERNALS_TEXT];
     internals_describe(internals);
     put_property(session, "internals", internals);
+    collector_note(session);
     if (session->options.method == METHOD_COUNT)
         put_property(session, "method", "count");
     if (leaf_methods_have_one_time(&session->options))
@@ -228,6 +247,7 @@ static void put_provenance(struct session *session)
         provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);
     put_property(session, "clock", stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
     put_start_time(session);
+    put_property(session, "ring", session->store->writer != NULL ? "memory" : "file");
     put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
         provenance_number(session->writer, "stack", session->options.stack);
@@ -275,38 +295,82 @@ static bool new_objects_are_plain(const struct session *session)
            session->stacks == NULL;
 }
 
+/* Before probes find a session: the objects of the last one are not its own.  False as long as a
+ * thread is in a probe of the last one. */
+static bool last_is_over(JNIEnv *jni)
+{
+    if (tracer.last == NULL)
+        return true;
+    if (!tracer.last->joined)
+        log_message("%s is still being written: no trace is started", tracer.last->options.file);
+    else if (!reaper_clear(jni, PATIENCE_NS))
+        log_message("a thread is still in the agent, since %s ended: no trace is started",
+                    tracer.last->options.file);
+    else
+        return true;
+    return false;
+}
+
+/* What was found out for the last session and cannot serve this one. */
+static void forget_unloaded(JNIEnv *jni)
+{
+    if (tracer.last == NULL)
+        return;
+    classes_forget_unloaded(jni, tracer.last->number);
+    methods_forget();
+}
+
+static void free_last(void)
+{
+    if (tracer.last != NULL && !tracer.last->abandoned)
+        free(tracer.last);
+}
+
+/* One that is not begun. */
+static bool fail(struct session *session)
+{
+    internals_publish(NULL);
+    if (session->options.start_at.count != 0)
+        engine_disarm(session);
+    session_discard(session);
+    return false;
+}
+
 bool session_begin(struct session *session, JNIEnv *jni)
 {
+    if (!last_is_over(jni))
+        return fail(session);
+    forget_unloaded(jni);
     limit_resolution(&session->options);
     clock_calibrate(&tracer.start, &tracer.scale);
     stamps_describe(session, session->map->header);
     event_set_free_gap(session);
+    slots_prove(jni);
+    if (!engine_choice_settle(session, jni)) {
+        session_discard(session);
+        return false;
+    }
     internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();
-    slots_prove(jni);
     session->holds = session->options.engine == ENGINE_BYTECODE && atomic_load(&slots_readable) &&
-                     collector_announces_moves();
+                     collector_announces_moves() && internals_writes_fault() == NULL;
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
         headers_prove(jni, session->holds);
     if ((session->options.events & EVENT_REFERENCE) != 0)
         field_places_begin(session, jni);
     put_provenance(session);
-    if (!session_errand(session, write_first)) {
-        destroy(session);
-        return false;
-    }
+    if (!session_errand(session, write_first))
+        return fail(session);
     const uint64_t start[] = {live_word(STEP_LIVE_VM_START, 0)};
     global_write(session, start, 1, 1);
     stamps_freeze(session);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
-    if (tracer.last != NULL)
-        reaper_clear(
-            jni); /* before probes find the session: the last one's objects are not this one's */
-    free(tracer.last);
+    free_last();
     tracer.last = session;
     class_is_of_application(jni, NULL);
+    tags_forget(session);
     trigger_expect(session);
     stacks_begin(session, jni);
     atomic_store(&tracer.session, session);
@@ -323,116 +387,4 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);
     return true;
-}
-
-/* Until the drain thread has closed the trace, or nearly; the control lock keeps the session. */
-static void attend_end(struct session *session)
-{
-    JNIEnv *jni = NULL;
-    bool ended = false;
-    if (!session->names_objects ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
-        return;
-    while (!ended && !atomic_load(&session->last_words_said)) {
-        last_words_say(jni);
-        nanosleep(&(struct timespec){0, LAST_WORDS_POLL_NS}, NULL);
-        pthread_mutex_lock(&session->state_lock);
-        ended = session->ended;
-        pthread_mutex_unlock(&session->state_lock);
-    }
-}
-
-static void take_last_snapshot(const struct session *session)
-{
-    JNIEnv *jni = NULL;
-    if ((session->options.snapshots & SNAPSHOT_END) != 0 &&
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
-        heap_graph_take(jni, STEP_LIVE_AT_END);
-}
-
-/* A JVM that ends waits for no room: threads in probes fill a chunk each, beyond the limit, and
- * leave.
- */
-static void lift_limit(struct session *session)
-{
-    pthread_mutex_lock(&session->state_lock);
-    if (!session->ending)
-        live_map_lift_limit(session->map);
-    pthread_mutex_unlock(&session->state_lock);
-}
-
-void session_stop(enum session_end end)
-{
-    hash_state_enter();
-    pthread_mutex_lock(&tracer.control_lock);
-    struct session *session = tracer.last;
-    if (session != NULL && !atomic_load(&tracer.forked)) {
-        if (end == END_VM_DEATH)
-            lift_limit(session);
-        if (atomic_exchange(&tracer.events_on, false)) {
-            take_last_snapshot(session);
-            engine_enable(session, false);
-        }
-        pthread_mutex_lock(&session->state_lock);
-        if (!session->ending) {
-            session->wanted_end = end;
-            atomic_store(&session->wanted_ns, clock_monotonic_ns());
-            atomic_store(&session->end_wanted, true);
-            futex_gate_open(&session->map->shared->work);
-        }
-        pthread_mutex_unlock(&session->state_lock);
-        if (!session->joined) {
-            attend_end(session);
-            pthread_join(session->drain, NULL);
-        }
-        session->joined = true;
-    }
-    pthread_mutex_unlock(&tracer.control_lock);
-    hash_state_leave();
-}
-
-bool session_flush(void)
-{
-    pthread_mutex_lock(&tracer.control_lock);
-    struct session *session = tracer.last;
-    bool done = false;
-    if (session != NULL) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += FLUSH_SECONDS;
-        pthread_mutex_lock(&session->state_lock);
-        uint32_t wanted = atomic_fetch_add(&session->flush_wanted, 1) + 1;
-        int code = 0;
-        while (!session->ended && (int32_t) (atomic_load(&session->flush_done) - wanted) < 0 &&
-               code == 0)
-            code = pthread_cond_timedwait(&session->state_changed, &session->state_lock, &until);
-        done = !session->ended && code == 0;
-        pthread_mutex_unlock(&session->state_lock);
-    }
-    pthread_mutex_unlock(&tracer.control_lock);
-    return done;
-}
-
-void session_log_status(void)
-{
-    pthread_mutex_lock(&tracer.control_lock);
-    struct session *session = tracer.last;
-    if (session == NULL) {
-        log_message("status: no trace was started");
-    } else {
-        pthread_mutex_lock(&session->state_lock);
-        bool ended = session->ended;
-        pthread_mutex_unlock(&session->state_lock);
-        char events[64];
-        options_event_names(session->options.events, events, sizeof events);
-        if (ended)
-            log_message("status: %s: ended (%s)", session->options.file,
-                        session_end_name(session->end));
-        else
-            log_message("status: %s: recording %s; classes=%" PRIu64 " threads=%" PRIu64
-                        " methods=%" PRIu64,
-                        session->options.file, events, atomic_load(&session->class_count),
-                        atomic_load(&session->thread_count), atomic_load(&session->method_count));
-    }
-    pthread_mutex_unlock(&tracer.control_lock);
 }

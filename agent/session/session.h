@@ -5,8 +5,6 @@
 
 #include "agent/base/tracer.h"
 
-/* The engine that the options ask for. */
-const struct engine *session_engine(const struct options *options);
 /* Creates the trace's files; logs and returns NULL on failure.  The control lock is held by the
  * caller of this and of session_begin(), but at load, when there is one thread. */
 struct session *session_prepare(const struct options *options);
@@ -14,8 +12,9 @@ struct session *session_prepare(const struct options *options);
 bool session_begin(struct session *session, JNIEnv *jni);
 /* Removes the files of a session that was not begun. */
 void session_discard(struct session *session);
-/* Ends the trace, if there is one, and waits until the file is closed. */
-void session_stop(enum session_end end);
+/* Ends the trace, if there is one, and waits until the file is closed: for so long at most, and at
+ * VM death for as long as finish= says.  False if it is not. */
+bool session_stop(enum session_end end, uint64_t limit_ns);
 bool session_flush(void);
 void session_log_status(void);
 const char *session_end_name(enum session_end end);

@@ -3,11 +3,14 @@
 #include "agent/session/session_drain.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <string.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/patience.h"
 #include "agent/base/tracer.h"
+#include "agent/bytecode/huge_methods.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
@@ -19,12 +22,14 @@
 #include "capture/drain.h"
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
-#include "capture/trace_file.h"
+#include "capture/trace_store.h"
 #include "format/live/live_decoder.h"
 
 /* What raw bytes may become in the file, at worst and at a guess. */
 #define WORST_RATIO 4u
 #define LIKELY_RATIO 24u
+/* How long a call that writes may take whatever finish= says. */
+#define LEAST_ANSWER_NS UINT64_C(2000000000)
 
 static struct session *session_of(const struct drain *drain)
 {
@@ -132,14 +137,36 @@ static bool is_quiet(const struct drain *drain)
            (drain->failed || last_words_are_said(session));
 }
 
-/* The JVM waits for the end of its trace, and has waited for as long as finish= says. */
-static bool is_late(const struct drain *drain)
+/* A JVM that ends gets half of its time for the probes, and the rest for what is to be written. */
+static bool gives_up(const struct drain *drain)
 {
     const struct session *session = session_of(drain);
+    uint64_t limit_ns = PATIENCE_NS, half_ns = session->options.finish_ns / 2;
+    if (atomic_load(&tracer.death_ns) != 0 && half_ns < limit_ns)
+        limit_ns = half_ns;
+    return clock_monotonic_ns() - session->quiet_from_ns >= limit_ns;
+}
+
+/* The JVM waits for the end of its trace, and has waited for as long as finish= says. */
+static bool has_waited(const struct session *session)
+{
     uint64_t death = atomic_load(&tracer.death_ns), wanted = atomic_load(&session->wanted_ns);
     uint64_t from = death > wanted ? death : wanted;
     bool waits = death != 0 && (atomic_load(&session->end_wanted) || session->ending);
     return waits && clock_monotonic_ns() - from >= session->options.finish_ns;
+}
+
+static bool is_late(const struct drain *drain)
+{
+    return has_waited(session_of(drain));
+}
+
+bool session_drain_gives_up(void *data, uint64_t waited_ns)
+{
+    const struct session *session = data;
+    bool is_stopped = atomic_load(&session->end_wanted) || session->ending;
+    return waited_ns >= LEAST_ANSWER_NS &&
+           (has_waited(session) || (is_stopped && waited_ns >= session->options.finish_ns));
 }
 
 /* Reasons to end that the drain thread finds itself. */
@@ -151,14 +178,14 @@ static bool must_end(struct drain *drain)
     uint64_t backlog = atomic_load(&session->map->shared->backlog_bytes);
     uint64_t likely = step_writer_size(session->writer) + backlog / LIKELY_RATIO;
     if (drain->failed) {
-        session->end = session->file->full ? END_DISK_FULL : END_FAILED;
+        session->end = session->store->full ? END_DISK_FULL : END_FAILED;
     } else if (session->options.limit_bytes != 0 && likely >= session->options.limit_bytes) {
         session->end = END_LIMIT;
         log_message("%s: the trace ends here: limit reached", session->options.file);
     } else if (atomic_load(&session->map->shared->failed)) {
         end_for_file(session, session->map->shared->code);
-    } else if (!trace_file_reserve(session->file, backlog / WORST_RATIO)) {
-        end_for_file(session, session->file->code);
+    } else if (!trace_store_reserve(session->store, backlog / WORST_RATIO)) {
+        end_for_file(session, session->store->code);
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
     } else {
@@ -173,6 +200,7 @@ static void end_probes(struct drain *drain)
     struct session *session = session_of(drain);
     atomic_store(&tracer.session, NULL);
     atomic_store(&session->ended_probes, threads_order_probes());
+    session->quiet_from_ns = clock_monotonic_ns();
     event_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->shared->failed))
         live_map_stop(session->map);
@@ -204,12 +232,22 @@ static void tell_of_rest(struct drain *drain)
                 drain->path, drain->path);
 }
 
+/* Threads that are still in a probe may record one event more, which nobody drains. */
+static void tell_of_threads(struct drain *drain)
+{
+    uint64_t count = threads_not_left(atomic_load(&session_of(drain)->ended_probes));
+    drain_put_number(drain, "threads-in-probes", count);
+    log_message("%s: %" PRIu64 " threads do not come out of the agent (are they suspended?): the "
+                "event that each was about to record is missing; %s" STEP_LIVE_SUFFIX " stays",
+                drain->path, count, drain->path);
+}
+
 static void close_trace(struct drain *drain)
 {
     struct session *session = session_of(drain);
-    session->file->ending = true;
+    session->store->ending = true;
     event_close_free_batch(session, true);
-    method_counts_finish(session);
+    method_counts_finish(session, !drain->abandoned);
     uint64_t end_stamp = write_vm_death(session);
     drain_take_everything(drain);
     if (!drain->left)
@@ -218,11 +256,18 @@ static void close_trace(struct drain *drain)
     internals_publish(NULL);
     internals_describe(internals);
     drain_put_text(drain, "internals", internals);
+    char huge[HUGE_METHODS_TEXT];
+    if (huge_methods_describe(huge))
+        drain_put_text(drain, "not-compiled", huge);
+    if (internals_writes_fault() != NULL)
+        drain_put_text(drain, "internals-fault", internals_writes_fault());
     drain_put_text(drain, "end", session_end_name(session->end));
     if (session->snapshot_count > 0)
         drain_put_number(drain, "snapshots", session->snapshot_count);
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
+    if (drain->abandoned)
+        tell_of_threads(drain);
     drain_close(drain);
     if (drain->left)
         tell_of_rest(drain);
@@ -240,6 +285,17 @@ static void give_memory_back(const struct session *session)
 #endif
 }
 
+/* What probes use. */
+static void give_back(struct drain *drain)
+{
+    struct session *session = session_of(drain);
+    trace_store_destroy(session->store);
+    stack_tree_destroy(session->stacks);
+    session->stacks = NULL;
+    session->store = NULL;
+    session->map = NULL;
+}
+
 static void end_session(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -248,18 +304,17 @@ static void end_session(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
     end_probes(drain);
     close_trace(drain);
-    trace_file_close(session->file);
     step_writer_destroy(session->writer);
     live_decoder_destroy(session->decoder);
     /* What the file could not take can be recovered from the live file. */
-    live_map_destroy(session->map, drain->failed || drain->left);
-    stacks_report(session);
-    stack_tree_destroy(session->stacks);
-    session->stacks = NULL;
-    session->file = NULL;
+    trace_store_end(session->store, drain->failed || drain->left || drain->abandoned);
     session->writer = NULL;
     session->decoder = NULL;
-    session->map = NULL;
+    stacks_report(session);
+    if (drain->abandoned)
+        atomic_store(&session->abandoned, true);
+    if (!drain->abandoned)
+        give_back(drain);
     give_memory_back(session);
     pthread_mutex_lock(&session->state_lock);
     session->ended = true;
@@ -288,6 +343,7 @@ static const struct drain_operations operations = {.begin = begin_chunk,
                                                    .settled = settled,
                                                    .take_all_full = take_all_full,
                                                    .is_quiet = is_quiet,
+                                                   .gives_up = gives_up,
                                                    .is_late = is_late};
 
 static void drain_session(struct session *session)

@@ -2,12 +2,16 @@
 /* Who waits for triggers, and what they set off. */
 #include "agent/session/triggers.h"
 
+#include "agent/base/patience.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/threads.h"
+#include "agent/session/engine_choice.h"
 #include "agent/session/session.h"
 #include "capture/log.h"
+
+#define BEGIN_PATIENCE_NS SECOND_NS
 
 static struct session *_Atomic waiting; /* prepared, not begun */
 /* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
@@ -17,15 +21,16 @@ static struct {
     uint64_t depth; /* that thread's own */
 } last_call;
 
-/* One thread begins the session; others go on untraced meanwhile. */
+/* One thread begins the session; others go on untraced meanwhile, or after a while. */
 static void begin(JNIEnv *jni)
 {
     hash_state_enter();
-    pthread_mutex_lock(&tracer.control_lock);
-    struct session *session = tracer.dying ? NULL : atomic_exchange(&waiting, NULL);
-    if (session != NULL)
-        session_begin(session, jni);
-    pthread_mutex_unlock(&tracer.control_lock);
+    if (control_take(BEGIN_PATIENCE_NS)) {
+        struct session *session = tracer.dying ? NULL : atomic_exchange(&waiting, NULL);
+        if (session != NULL)
+            session_begin(session, jni);
+        control_give_back();
+    }
     hash_state_leave();
 }
 
@@ -52,8 +57,11 @@ static void note_call(void)
     probe_leave(os);
 }
 
+/* A thread that starts or stops a trace runs Java code for it, which is none of the program's. */
 static void entered(JNIEnv *jni, unsigned triggers)
 {
+    if (control_is_mine())
+        return;
     if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
         begin(jni);
     if ((triggers & TRIGGER_STOP) != 0)
@@ -78,8 +86,8 @@ static bool is_end(void)
 
 static void left(unsigned triggers)
 {
-    if ((triggers & TRIGGER_STOP) != 0 && is_end())
-        session_stop(END_STOPPED);
+    if ((triggers & TRIGGER_STOP) != 0 && !control_is_mine() && is_end())
+        session_stop(END_STOPPED, PATIENCE_NS);
 }
 
 void triggers_initialize(void)
@@ -96,17 +104,18 @@ void trigger_expect(const struct session *session)
 
 bool trigger_arm(struct session *session, JNIEnv *jni)
 {
+    if (!engine_choice_settle(session, jni) || !engine_arm(session, jni)) {
+        session_discard(session);
+        return false;
+    }
     atomic_store(&waiting, session);
-    if (engine_arm(session, jni))
-        return true;
-    atomic_store(&waiting, NULL);
-    session_discard(session);
-    return false;
+    return true;
 }
 
 bool trigger_disarm(void)
 {
-    pthread_mutex_lock(&tracer.control_lock);
+    if (!control_take(tracer.dying ? SECOND_NS : PATIENCE_NS))
+        return false;
     struct session *session = atomic_exchange(&waiting, NULL);
     if (session != NULL) {
         log_message("%s: no trace was made: no method of start= was entered",
@@ -114,7 +123,7 @@ bool trigger_disarm(void)
         engine_disarm(session);
         session_discard(session);
     }
-    pthread_mutex_unlock(&tracer.control_lock);
+    control_give_back();
     return session != NULL;
 }
 

@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 #include "format/core/hash.h"
 
@@ -51,7 +53,6 @@ struct new_start {
 };
 
 struct frame_walker {
-    uintptr_t thread; /* JavaThread */
     uintptr_t stack_end;
     uint32_t new_count, passed;
     struct new_start new_starts[STARTS_LOOKED_AT];
@@ -90,13 +91,13 @@ static uintptr_t thread_pointer(JNIEnv *jni)
 
 static bool find_thread_offset(JNIEnv *jni)
 {
+    jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
     walk.thread_pointer = class != NULL ? (*jni)->GetFieldID(jni, class, "eetop", "J") : NULL;
-    if (walk.thread_pointer == NULL) {
-        (*jni)->ExceptionClear(jni);
-        return false;
-    }
+    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
+    if (walk.thread_pointer == NULL)
+        return false;
     uintptr_t thread = thread_pointer(jni);
     walk.environment_offset = (intptr_t) ((uintptr_t) jni - thread);
     return thread != 0 && walk.environment_offset > 0 && walk.environment_offset < 1 << 14;
@@ -113,10 +114,10 @@ static bool find_interpreter(const struct vm_structs *vm)
     return walk.interpreter_start != 0 && walk.call_stub_return != 0;
 }
 
-static bool find_counters(const struct vm_structs *vm)
+static bool find_counters(void)
 {
-    walk.unloaded = vm_counter(vm, "java.cls.unloadedClasses");
-    walk.shared_unloaded = vm_counter(vm, "java.cls.sharedUnloadedClasses");
+    walk.unloaded = vm_counter("java.cls.unloadedClasses");
+    walk.shared_unloaded = vm_counter("java.cls.sharedUnloadedClasses");
     return walk.unloaded != NULL && walk.shared_unloaded != NULL;
 }
 
@@ -132,7 +133,7 @@ bool frame_walk_prepare(JNIEnv *jni, const char **reason)
     if (!code_cache_prepare(vm) || !find_interpreter(vm))
         return false;
     *reason = "the JVM does not count the classes that it unloads (-XX:-UsePerfData)";
-    if (!find_counters(vm))
+    if (!find_counters())
         return false;
     *reason = "threads are not found";
     if (!find_thread_offset(jni))
@@ -140,6 +141,11 @@ bool frame_walk_prepare(JNIEnv *jni, const char **reason)
     frame_hash_prepare();
     walk.vm = vm;
     return true;
+}
+
+bool frame_walk_sees_carriers(void)
+{
+    return walk.vm->thread_continuation != 0 || tracer.java_major < JAVA_CONTINUATIONS;
 }
 
 static uintptr_t end_of_stack(void)
@@ -157,14 +163,12 @@ static uintptr_t end_of_stack(void)
                : 0;
 }
 
-struct frame_walker *frame_walker_create(JNIEnv *jni)
+struct frame_walker *frame_walker_create(void)
 {
     uintptr_t end = walk.vm != NULL ? end_of_stack() : 0;
-    uintptr_t thread = (uintptr_t) jni - (uintptr_t) walk.environment_offset;
     struct frame_walker *walker = end != 0 ? calloc(1, sizeof *walker) : NULL;
     if (walker == NULL)
         return NULL;
-    walker->thread = thread;
     walker->stack_end = end;
     return walker;
 }
@@ -342,15 +346,17 @@ static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame
     return true;
 }
 
-bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit, struct stack_key *key)
+bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
+                struct stack_key *key)
 {
     const struct vm_structs *vm = walk.vm;
     struct machine_frame frame;
     uintptr_t here = (uintptr_t) __builtin_frame_address(0);
+    uintptr_t thread = (uintptr_t) jni - (uintptr_t) walk.environment_offset; /* JavaThread */
     /* A virtual thread's frames may go on in the heap. */
-    if (vm->thread_continuation != 0 && vm_word(walker->thread, vm->thread_continuation) != 0)
+    if (vm->thread_continuation != 0 && vm_word(thread, vm->thread_continuation) != 0)
         return false;
-    if (!from_anchor(vm, walker->thread + vm->thread_anchor, &frame) ||
+    if (!from_anchor(vm, thread + vm->thread_anchor, &frame) ||
         !anchored_is_sound(walker, here, &frame))
         return false;
     struct frame_hash hash = {0};

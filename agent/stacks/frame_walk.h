@@ -16,10 +16,13 @@ struct frame_walker;
 
 /* Once, after the JVM has initialised itself: whether frames can be walked here.  If not, `*reason`
  * tells why. */
+/* False: a thread must not be walked that carries virtual threads, or did, since nothing shows
+ * whether its frames go on in the heap (JDK 21).  Once it is prepared. */
+bool frame_walk_sees_carriers(void);
 bool frame_walk_prepare(JNIEnv *jni, const char **reason);
 
 /* For the calling thread; NULL: it cannot be walked. */
-struct frame_walker *frame_walker_create(JNIEnv *jni);
+struct frame_walker *frame_walker_create(void);
 void frame_walker_destroy(struct frame_walker *walker);
 
 /* How many frames decide a stack. */
@@ -31,8 +34,9 @@ struct frame_limit {
 };
 
 /* The key of the thread's innermost Java frames; stacks with equal keys, found with equal limits,
- * are equal in the frames that are wanted.  False: the stack has a frame that is not understood. */
-bool frame_walk(struct frame_walker *walker, const struct frame_limit *limit,
+ * are equal in the frames that are wanted.  `jni` is the thread's own, now: a native thread that
+ * detaches and attaches anew has another.  False: the stack has a frame that is not understood. */
+bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
                 struct stack_key *key);
 
 /* After a walk: of its stack, so many frames are `making`. */

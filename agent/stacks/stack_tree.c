@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of frames: an open-addressed table from (parent, method, bytecode index) to a number,
- * read without a lock.  Bytecode indexes of one line share a number.
+ * The tree of frames: an open-addressed table from (parent, method, bytecode index, age) to a
+ * number, read without a lock.  Bytecode indexes of one line share a number.
  */
 #include "agent/stacks/stack_tree.h"
 
@@ -19,7 +19,7 @@
 struct stack_slot {
     void *method;
     int32_t bytecode;
-    uint32_t parent;
+    uint32_t parent, age;
     _Atomic uint32_t number;
 };
 
@@ -54,17 +54,8 @@ static struct stack_table *table_create(size_t slots)
     return table;
 }
 
-static void want_line_numbers(void)
-{
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_line_numbers = 1;
-    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
-}
-
 struct stack_tree *stack_tree_create(void)
 {
-    want_line_numbers();
     struct stack_tree *tree = calloc(1, sizeof *tree);
     struct stack_table *table = table_create(FIRST_SLOTS);
     struct line_slot *lines = calloc(FIRST_SLOTS, sizeof *lines);
@@ -105,35 +96,37 @@ struct stack_known *stack_tree_known(struct stack_tree *tree)
     return tree->known;
 }
 
-static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame)
+static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t age)
 {
-    uint64_t hash = step_hash_join(parent, (uint64_t) (uintptr_t) frame->method);
+    uint64_t hash =
+        step_hash_join(parent | (uint64_t) age << 32, (uint64_t) (uintptr_t) frame->method);
     return (size_t) (step_hash_join(hash, (uint64_t) frame->location) >> 20);
 }
 
 /* The slot of the frame, or the empty one where it would go. */
 static struct stack_slot *find_slot(struct stack_table *table, uint32_t parent,
-                                    const jvmtiFrameInfo *frame, uint32_t *number)
+                                    const jvmtiFrameInfo *frame, uint32_t age, uint32_t *number)
 {
-    for (size_t i = frame_hash(parent, frame) & table->mask;; i = (i + 1) & table->mask) {
+    for (size_t i = frame_hash(parent, frame, age) & table->mask;; i = (i + 1) & table->mask) {
         struct stack_slot *slot = &table->slots[i];
         *number = atomic_load_explicit(&slot->number, memory_order_acquire);
         if (*number == 0 || (slot->method == (void *) frame->method && slot->parent == parent &&
-                             slot->bytecode == (int32_t) frame->location))
+                             slot->bytecode == (int32_t) frame->location && slot->age == age))
             return slot;
     }
 }
 
 static void insert(struct stack_table *table, uint32_t parent, const jvmtiFrameInfo *frame,
-                   uint32_t number)
+                   uint32_t age, uint32_t number)
 {
     uint32_t found;
-    struct stack_slot *slot = find_slot(table, parent, frame, &found);
+    struct stack_slot *slot = find_slot(table, parent, frame, age, &found);
     if (found != 0)
         return;
     slot->method = (void *) frame->method;
     slot->parent = parent;
     slot->bytecode = (int32_t) frame->location;
+    slot->age = age;
     table->count++;
     atomic_store_explicit(&slot->number, number, memory_order_release);
 }
@@ -152,7 +145,7 @@ static struct stack_table *grown_table(struct stack_tree *tree)
         uint32_t number = atomic_load(&slot->number);
         if (number != 0)
             insert(table, slot->parent, &(jvmtiFrameInfo){(jmethodID) slot->method, slot->bytecode},
-                   number);
+                   slot->age, number);
     }
     table->older = old;
     atomic_store_explicit(&tree->table, table, memory_order_release);
@@ -227,7 +220,8 @@ static uint32_t define(struct session *session, const struct line_slot *key)
 }
 
 /* A frame that the table does not have.  Nothing is asked of the JVM under the lock. */
-static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame)
+static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame,
+                          uint32_t age)
 {
     const struct method_entry *method = method_lookup(session, frame->method);
     if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
@@ -241,20 +235,21 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
     pthread_mutex_lock(&tree->lock);
     struct stack_table *table = grown_table(tree);
     if (table != NULL && grow_lines(tree) && (number = define(session, &key)) != 0)
-        insert(table, parent, frame, number);
+        insert(table, parent, frame, age, number);
     pthread_mutex_unlock(&tree->lock);
     return number != 0 ? number : parent;
 }
 
-uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth)
+uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth,
+                         uint32_t age)
 {
     uint32_t number = 0;
     for (size_t i = depth; i-- > 0;) {
         struct stack_table *table =
             atomic_load_explicit(&session->stacks->table, memory_order_acquire);
         uint32_t child;
-        find_slot(table, number, &frames[i], &child);
-        number = child != 0 ? child : add_frame(session, number, &frames[i]);
+        find_slot(table, number, &frames[i], age, &child);
+        number = child != 0 ? child : add_frame(session, number, &frames[i], age);
     }
     return number;
 }

@@ -12,8 +12,10 @@ struct stack_tree *stack_tree_create(void);
 void stack_tree_destroy(struct stack_tree *tree);
 
 /* The number of the innermost of `depth` frames, which are given from there out; new frames are
- * defined in the trace.  0: there are none. */
-uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth);
+ * defined in the trace.  0: there are none.  A frame is known by its method and bytecode index, and
+ * by `age`: how often methods had been redefined when the frames were read. */
+uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth,
+                         uint32_t age);
 
 /* The stacks that are known by their keys. */
 struct stack_known *stack_tree_known(struct stack_tree *tree);

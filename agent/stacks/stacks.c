@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/own_frames.h"
 #include "agent/records/threads.h"
 #include "agent/stacks/frame_walk.h"
 #include "agent/stacks/stack_known.h"
@@ -35,21 +36,38 @@ struct making_entry {
 struct thread_stacks {
     uint32_t capacity; /* frames */
     bool walker_tried;
+    uint64_t session;            /* in which the thread was asked whether it carries virtual ones */
     struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
     struct making_entry makings[MAKINGS];
     jvmtiFrameInfo frames[];
 };
 
+/* Counts the calls of stacks_methods_change(): odd while methods are redefined. */
+static _Atomic uint32_t methods_age;
+#define ATTEMPTS 4
+
 static struct {
-    bool on; /* frames are walked */
+    bool on;          /* frames are walked */
+    bool no_carriers; /* but those of threads that carry virtual ones */
     _Atomic uint64_t compared, different, asked, unknown;
 } walking;
+
+/* Not by the drain thread, which makes the tree: the JVM refuses a thread that it does not know. */
+static void want_line_numbers(void)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_line_numbers = 1;
+    if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) != JVMTI_ERROR_NONE)
+        log_message("call stacks: this JVM gives no line numbers");
+}
 
 void stacks_begin(struct session *session, JNIEnv *jni)
 {
     const char *reason = "";
     if (session->stacks == NULL)
         return;
+    want_line_numbers();
     atomic_store(&walking.compared, 0);
     atomic_store(&walking.different, 0);
     atomic_store(&walking.asked, 0);
@@ -59,6 +77,11 @@ void stacks_begin(struct session *session, JNIEnv *jni)
         return;
     reason = "this JVM is none of those that were tested";
     walking.on = internal_try(INTERNAL_FRAMES) && frame_walk_prepare(jni, &reason);
+    walking.no_carriers = walking.on && !frame_walk_sees_carriers();
+    if (walking.no_carriers && !tracer.has_virtual_threads) {
+        walking.on = false;
+        reason = "virtual threads are not announced";
+    }
     if (walking.on)
         internal_used(INTERNAL_FRAMES);
     else
@@ -88,9 +111,44 @@ void stacks_thread_ended(struct os_thread *os)
 {
     thread_stacks_destroy(os->stacks);
     os->stacks = NULL;
+    os->carries = false;
 }
 
-static struct thread_stacks *stacks_of(struct os_thread *os, JNIEnv *jni, uint32_t capacity)
+/* Virtual threads that are announced set os->carries; before a session's begin none was. */
+static bool is_carrier(JNIEnv *jni)
+{
+    jthread thread = NULL;
+    char *signature = NULL;
+    bool is = true;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
+        thread == NULL)
+        return true;
+    jclass class = (*jni)->GetObjectClass(jni, thread);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
+        JVMTI_ERROR_NONE)
+        is = strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0 ||
+             strcmp(signature, "Ljava/lang/VirtualThread;") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    (*jni)->DeleteLocalRef(jni, class);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return is;
+}
+
+/* Whether the calling thread's frames can be walked. */
+static bool is_walked(const struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    struct thread_stacks *stacks = os->stacks;
+    if (stacks->walker == NULL || !walking.on)
+        return false;
+    if (!walking.no_carriers)
+        return true;
+    if (stacks->session != session->number && !os->carries)
+        os->carries = is_carrier(jni);
+    stacks->session = session->number;
+    return !os->carries;
+}
+
+static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
 {
     struct thread_stacks *stacks = os->stacks;
     if (stacks == NULL || stacks->capacity < capacity) {
@@ -101,7 +159,7 @@ static struct thread_stacks *stacks_of(struct os_thread *os, JNIEnv *jni, uint32
         stacks->capacity = capacity;
     }
     if (!stacks->walker_tried && walking.on) {
-        stacks->walker = frame_walker_create(jni);
+        stacks->walker = frame_walker_create();
         stacks->walker_tried = true;
     }
     return stacks;
@@ -159,9 +217,9 @@ static size_t frames_of_making(struct session *session, struct thread_stacks *st
     return count;
 }
 
-static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth)
+static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth, uint32_t age)
 {
-    struct stack_key key = {~UINT64_C(0), depth};
+    struct stack_key key = {~(uint64_t) age, depth};
     for (size_t i = 0; i < depth; i++) {
         uint64_t method = (uint64_t) (uintptr_t) frames[i].method;
         key.low = step_hash_join(step_hash_join(key.low, method), (uint64_t) frames[i].location);
@@ -171,28 +229,48 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
 }
 
 /* The JVM is asked for the frames; 0 if it has none. */
-static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                    jobject made, uint64_t class, size_t *making)
+static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                         jobject made, uint64_t class, uint32_t age, size_t *making)
 {
     struct stack_known *known = stack_tree_known(session->stacks);
     uint32_t wanted = session->options.stack, above = made != NULL ? CONSTRUCTORS : 0, number;
-    jint got = 0;
+    jint first_asked = made != NULL ? PROBES : 0;
     *making = 0;
-    if ((*tracer.jvmti)
-            ->GetStackTrace(tracer.jvmti, NULL, made != NULL ? PROBES : 0, (jint) (wanted + above),
-                            stacks->frames, &got) != JVMTI_ERROR_NONE)
+    size_t depth = (size_t) own_frames(first_asked, (jint) (wanted + above), stacks->frames);
+    size_t first = 0;
+    if (depth == 0)
         return 0;
-    size_t depth = (size_t) got, first = 0;
     if (made != NULL)
         first = frames_of_making(session, stacks, jni, depth, made, class);
     *making = first;
     size_t count = first + wanted < depth ? wanted : depth - first;
-    struct stack_key key = key_of_frames(stacks->frames + first, count);
+    struct stack_key key = key_of_frames(stacks->frames + first, count, age);
     if (stack_known_find(known, &key, &number))
         return number;
-    number = stack_tree_walk(session, stacks->frames + first, count);
+    number = stack_tree_walk(session, stacks->frames + first, count, age);
     stack_known_add(known, &key, number);
     return number;
+}
+
+/* A method may be redefined after its frame was read and before its line is: its identifier then
+ * means the new method.  The frame that is read next has another identifier. */
+static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                    jobject made, uint64_t class, size_t *making)
+{
+    uint32_t age, number = 0, before;
+    int attempts = 0;
+    do {
+        before = number;
+        age = atomic_load(&methods_age);
+        number = ask_once(session, stacks, jni, made, class, age, making);
+    } while ((age != atomic_load(&methods_age) || (age % 2 != 0 && number != before)) &&
+             ++attempts < ATTEMPTS);
+    return number;
+}
+
+void stacks_methods_change(void)
+{
+    atomic_fetch_add(&methods_age, 1);
 }
 
 static void compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
@@ -206,28 +284,29 @@ static void compare(struct session *session, struct thread_stacks *stacks, JNIEn
 }
 
 /* What distinguishes the calling thread's stack from others, if anything does. */
-static bool find_key(const struct session *session, struct thread_stacks *stacks, bool in_java,
+static bool find_key(const struct session *session, struct os_thread *os, JNIEnv *jni, bool in_java,
                      uint64_t class, struct stack_key *key)
 {
     const struct frame_limit limit = {.wanted = session->options.stack,
                                       .passed = in_java ? PROBES : 0,
                                       .making = in_java ? CONSTRUCTORS : 0,
                                       .salt = step_hash_join(session->number, class)};
-    return stacks->walker != NULL && walking.on && frame_walk(stacks->walker, &limit, key);
+    return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key);
 }
 
 /* A stack that is not known; it becomes so unless a method was redefined, or a class unloaded, in
  * between. */
-static uint32_t ask_and_learn(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNIEnv *jni,
                               jobject made, uint64_t class, const struct stack_key *key)
 {
+    struct thread_stacks *stacks = os->stacks;
     struct stack_key again;
     size_t making;
     uint32_t number = ask(session, stacks, jni, made, class, &making);
     atomic_fetch_add_explicit(&walking.asked, 1, memory_order_relaxed);
     if (key == NULL)
         atomic_fetch_add_explicit(&walking.unknown, 1, memory_order_relaxed);
-    else if (find_key(session, stacks, made != NULL, class, &again) && again.low == key->low &&
+    else if (find_key(session, os, jni, made != NULL, class, &again) && again.low == key->low &&
              again.high == key->high) {
         stack_known_add(stack_tree_known(session->stacks), key, number);
         frame_walk_learn(stacks->walker, (uint32_t) making);
@@ -241,15 +320,15 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
     if (session->stacks == NULL)
         return 0;
     struct thread_stacks *stacks =
-        stacks_of(os, jni, session->options.stack + (made != NULL ? CONSTRUCTORS : 0));
+        stacks_of(os, session->options.stack + (made != NULL ? CONSTRUCTORS : 0));
     if (stacks == NULL)
         return 0;
     struct stack_key key;
     uint32_t number;
-    if (!find_key(session, stacks, made != NULL, class, &key))
-        return ask_and_learn(session, stacks, jni, made, class, NULL);
+    if (!find_key(session, os, jni, made != NULL, class, &key))
+        return ask_and_learn(session, os, jni, made, class, NULL);
     if (!stack_known_find(stack_tree_known(session->stacks), &key, &number))
-        return ask_and_learn(session, stacks, jni, made, class, &key);
+        return ask_and_learn(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
         compare(session, stacks, jni, made, class, number);
     return number;

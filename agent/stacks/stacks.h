@@ -14,6 +14,9 @@ struct os_thread;
 void stacks_begin(struct session *session, JNIEnv *jni);
 /* When it has ended: logs what the option walk=check found. */
 void stacks_report(const struct session *session);
+/* Before and after methods are redefined: what was known of them by their identifiers and bytecode
+ * indexes does not hold any more. */
+void stacks_methods_change(void);
 /* A native thread ends. */
 void stacks_thread_ended(struct os_thread *os);
 

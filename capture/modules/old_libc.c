@@ -87,6 +87,12 @@ int fstat64_here(int file, struct stat *status)
     return (int) syscall(SYS_fstat, file, status);
 }
 
+OWN(int, lstat64, (const char *path, struct stat *status));
+int lstat64_here(const char *path, struct stat *status)
+{
+    return (int) syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+}
+
 OWN(int, memfd_create, (const char *name, unsigned flags));
 int memfd_create_here(const char *name, unsigned flags)
 {

@@ -15,29 +15,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "converter/attach/target_files.h"
+#include "converter/attach/target_user.h"
+
 #define LISTEN_MS 10000  /* a JVM answers SIGQUIT at its next safepoint */
 #define ANSWER_MS 120000 /* loading begins a trace: what lives is walked */
 #define ANSWER_MOST ((size_t) 4096)
 
 #define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
-/* Root acts as the JVM's user, which is the one whom a JVM in a user namespace knows. */
-static bool become(const struct jvm_process *process)
-{
-    return geteuid() != 0 || (setegid(process->gid) == 0 && seteuid(process->uid) == 0);
-}
+struct load {
+    const char *path;
+    const char *options;
+};
 
-static void become_oneself(uid_t uid, gid_t gid)
-{
-    if (geteuid() != uid && (seteuid(uid) != 0 || setegid(gid) != 0))
-        abort(); /* nothing may go on as another */
-}
-
-static int connect_to(const struct jvm_process *process)
+/* The descriptor's name in /proc refers to the socket itself, whatever the path has become. */
+static int connect_to_socket(int file)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/%ld/root/tmp/.java_pid%ld",
-             (long) process->pid, (long) process->inner_pid);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file);
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor >= 0 &&
         connect(descriptor, (const struct sockaddr *) &address, sizeof address) == 0)
@@ -49,29 +45,52 @@ static int connect_to(const struct jvm_process *process)
     return -1;
 }
 
-/* Asks the JVM to listen, and waits until it does.  -1: it does not. */
-static int wake(const struct jvm_process *process)
+/* -1 with errno; `fault` is the reason if something else has the name. */
+static int connect_to(const struct jvm_process *process, int tmp, const char **fault)
 {
-    char trigger[80];
-    const struct timespec pause = {.tv_nsec = 20000000};
-    snprintf(trigger, sizeof trigger, "/proc/%ld/root/tmp/.attach_pid%ld", (long) process->pid,
-             (long) process->inner_pid);
-    int file = open(trigger, O_CREAT | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    char name[64];
+    snprintf(name, sizeof name, ".java_pid%ld", (long) process->inner_pid);
+    int file = target_files_open(process, tmp, name, S_IFSOCK, fault);
     if (file < 0)
         return -1;
+    int descriptor = connect_to_socket(file);
+    int code = errno;
+    *fault = strerror(code);
     close(file);
+    errno = code;
+    return descriptor;
+}
+
+/* A JVM that finds no such file of its user prints its threads at SIGQUIT. */
+static bool put_trigger(const struct jvm_process *process, int tmp, const char *name,
+                        const char **fault)
+{
+    int file = openat(tmp, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0 && errno == EEXIST)
+        file = target_files_open(process, tmp, name, S_IFREG, fault);
+    else
+        *fault = strerror(errno);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+/* Asks the JVM to listen, and waits until it does.  -1: it does not. */
+static int wake(const struct jvm_process *process, int tmp, const char **fault)
+{
+    char trigger[64];
     int descriptor = -1;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    snprintf(trigger, sizeof trigger, ".attach_pid%ld", (long) process->inner_pid);
+    if (!put_trigger(process, tmp, trigger, fault))
+        return -1;
     for (int waited = 0; descriptor < 0 && waited < LISTEN_MS; waited += 20) {
         if (waited % 1000 == 0 && kill(process->pid, SIGQUIT) != 0)
             break;
         nanosleep(&pause, NULL);
-        if (!jvm_process_is_there(process))
-            break;
-        descriptor = connect_to(process);
+        descriptor = connect_to(process, tmp, fault);
     }
-    int code = errno;
-    unlink(trigger);
-    errno = code;
+    unlinkat(tmp, trigger, 0);
     return descriptor;
 }
 
@@ -89,7 +108,7 @@ static bool send_texts(int descriptor, const char *const *texts, size_t count)
     return true;
 }
 
-/* All that the JVM says until it closes.  False: it says nothing for long. */
+/* Reads until the JVM closes.  False: it sends nothing for long. */
 static bool read_answer(int descriptor, char *answer, size_t size)
 {
     size_t length = 0;
@@ -138,26 +157,29 @@ static enum step_status request(int descriptor, const char *path, const char *op
     return judge(answer, error);
 }
 
+static enum step_status load(const struct jvm_process *process, void *context, int output,
+                             struct step_error *error)
+{
+    const struct load *wanted = context;
+    const char *fault = NULL;
+    (void) output;
+    int tmp = target_files_find(process, "tmp", O_DIRECTORY);
+    int descriptor = tmp >= 0 ? connect_to(process, tmp, &fault) : -1;
+    if (descriptor < 0 && tmp >= 0 && (errno == ENOENT || errno == ECONNREFUSED))
+        descriptor = wake(process, tmp, &fault);
+    if (descriptor < 0)
+        return FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
+                    kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
+                    : fault != NULL                              ? fault
+                                                                 : strerror(errno));
+    return request(descriptor, wanted->path, wanted->options, error);
+}
+
 enum step_status attach_load(const struct jvm_process *process, const char *path,
                              const char *options, struct step_error *error)
 {
-    uid_t uid = geteuid();
-    gid_t gid = getegid();
-    if (!become(process)) {
-        become_oneself(uid, gid);
-        return FAIL(error, "cannot act as the user of process %ld: %s", (long) process->pid,
-                    strerror(errno));
-    }
-    int descriptor = connect_to(process);
-    if (descriptor < 0)
-        descriptor = wake(process);
-    int code = errno;
-    enum step_status status =
-        descriptor >= 0 ? request(descriptor, path, options, error)
-                        : FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
-                               jvm_process_is_there(process) ? strerror(code) : "it has ended");
-    if (descriptor >= 0)
-        close(descriptor);
-    become_oneself(uid, gid);
-    return status;
+    struct load wanted = {path, options};
+    const struct target_call call = {
+        .work = load, .context = &wanted, .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
+    return target_user_call(process, &call, error);
 }

@@ -3,6 +3,7 @@
 #include "converter/attach/jvm_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
@@ -12,6 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "converter/attach/target_files.h"
+#include "converter/attach/target_user.h"
 
 #define REFUSE(error, ...)                                                                         \
     step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
@@ -26,28 +30,51 @@ static FILE *open_proc(pid_t pid, const char *name)
 struct status {
     unsigned long uid, gid, inner_pid;
     uint64_t caught;
+    char *groups; /* their line; with getline(), since there may be 65,536 */
 };
+
+static void read_line(const char *line, struct status *out)
+{
+    unsigned long effective;
+    if (sscanf(line, "Uid: %*u %lu", &effective) == 1)
+        out->uid = effective;
+    else if (sscanf(line, "Gid: %*u %lu", &effective) == 1)
+        out->gid = effective;
+    else if (strncmp(line, "NSpid:", 6) == 0)
+        out->inner_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
+    else if (strncmp(line, "SigCgt:", 7) == 0)
+        out->caught = strtoull(line + 7, NULL, 16);
+    else if (strncmp(line, "Groups:", 7) == 0 && out->groups == NULL)
+        out->groups = strdup(line + 7);
+}
 
 static bool read_status(pid_t pid, struct status *out)
 {
-    char line[1024];
+    char *line = NULL;
+    size_t size = 0;
+    *out = (struct status){.inner_pid = (unsigned long) pid};
     FILE *file = open_proc(pid, "status");
     if (file == NULL)
         return false;
-    *out = (struct status){.inner_pid = (unsigned long) pid};
-    while (fgets(line, sizeof line, file) != NULL) {
-        unsigned long effective;
-        if (sscanf(line, "Uid: %*u %lu", &effective) == 1)
-            out->uid = effective;
-        else if (sscanf(line, "Gid: %*u %lu", &effective) == 1)
-            out->gid = effective;
-        else if (strncmp(line, "NSpid:", 6) == 0)
-            out->inner_pid = strtoul(strrchr(line, '\t') + 1, NULL, 10);
-        else if (strncmp(line, "SigCgt:", 7) == 0)
-            out->caught = strtoull(line + 7, NULL, 16);
-    }
+    while (getline(&line, &size, file) > 0)
+        read_line(line, out);
+    free(line);
     fclose(file);
-    return true;
+    return out->groups != NULL;
+}
+
+static bool take_groups(const char *line, struct jvm_process *process)
+{
+    char *end;
+    process->groups = malloc((strlen(line) / 2 + 1) * sizeof *process->groups);
+    if (process->groups == NULL)
+        return false;
+    for (const char *at = line;; at = end) {
+        unsigned long group = strtoul(at, &end, 10);
+        if (end == at)
+            return true;
+        process->groups[process->group_count++] = (gid_t) group;
+    }
 }
 
 static unsigned long long start_ticks_of(pid_t pid)
@@ -68,8 +95,8 @@ static unsigned long long start_ticks_of(pid_t pid)
     return ticks;
 }
 
-/* The path of its libjvm.so, as the process sees it.  NOT_FOUND: it has none. */
-static enum step_status find_libjvm(pid_t pid, char *path, size_t size)
+/* The path of a library, such as "/libjvm.so", as the process sees it.  NOT_FOUND: it has none. */
+static enum step_status find_library(pid_t pid, const char *library, char *path, size_t size)
 {
     char line[PATH_MAX + 128];
     FILE *file = open_proc(pid, "maps");
@@ -77,11 +104,13 @@ static enum step_status find_libjvm(pid_t pid, char *path, size_t size)
         return STEP_STATUS_IO;
     enum step_status status = STEP_STATUS_NOT_FOUND;
     while (status == STEP_STATUS_NOT_FOUND && fgets(line, sizeof line, file) != NULL) {
-        char *name = strchr(line, '/');
-        line[strcspn(line, "\n")] = '\0';
-        if (name == NULL || strstr(name, "/libjvm.so") == NULL)
+        const char *name = strchr(line, '/');
+        char *end = name != NULL ? strstr(name, library) : NULL;
+        size_t length = end != NULL ? (size_t) (end - name) + strlen(library) : 0;
+        if (end == NULL || length >= size)
             continue;
-        snprintf(path, size, "%s", name);
+        memcpy(path, name, length); /* without " (deleted)" */
+        path[length] = '\0';
         status = STEP_STATUS_OK;
     }
     bool failed = ferror(file) != 0;
@@ -89,27 +118,73 @@ static enum step_status find_libjvm(pid_t pid, char *path, size_t size)
     return failed ? STEP_STATUS_IO : status;
 }
 
-/* JAVA_VERSION="17.0.9" in the JDK's file `release`. */
-static unsigned version_of(pid_t pid, const char *libjvm)
+/* ---- the JDK's version ---- */
+
+/* The JDK of .../lib/server/libjvm.so, or of client or minimal: its file `release`. */
+static bool release_path(const char *libjvm, char *out, size_t size)
 {
-    char path[2 * PATH_MAX], line[512];
-    unsigned version = 0;
-    const char *lib = strstr(libjvm, "/lib/server/"); /* or client, minimal */
-    for (const char *at = libjvm; lib == NULL && (at = strstr(at, "/lib/")) != NULL; at++)
+    const char *lib = NULL;
+    for (const char *at = libjvm; (at = strstr(at, "/lib/")) != NULL; at++)
         if (strchr(at + 5, '/') != NULL && strcmp(strchr(at + 5, '/'), "/libjvm.so") == 0)
             lib = at;
-    if (lib == NULL)
-        return 0;
-    snprintf(path, sizeof path, "/proc/%ld/root%.*s/release", (long) pid, (int) (lib - libjvm),
-             libjvm);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "JAVA_VERSION=\"%u", &version) == 1)
-            break;
-    if (file != NULL)
-        fclose(file);
-    return version;
+    return lib != NULL && snprintf(out, size, "%.*s/release", (int) (lib - libjvm), libjvm) > 0;
 }
+
+struct release {
+    const char *path;
+    char text[4096];
+    size_t length;
+};
+
+/* The JDK may belong to anybody, and what is no file has no version. */
+static enum step_status send_release(const struct jvm_process *process, void *context, int output,
+                                     struct step_error *error)
+{
+    const struct release *release = context;
+    char text[sizeof release->text];
+    struct stat about;
+    int file = target_files_find(process, release->path, 0);
+    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+        (file = target_files_read(file)) >= 0) {
+        ssize_t got = read(file, text, sizeof text);
+        if (got > 0 && target_files_write(output, text, (size_t) got))
+            return STEP_STATUS_OK;
+    }
+    return REFUSE(error, "the version of the JDK cannot be read");
+}
+
+static enum step_status take_release(void *receiver, const void *data, size_t length,
+                                     struct step_error *error)
+{
+    struct release *release = receiver;
+    (void) error;
+    if (length > sizeof release->text - 1 - release->length)
+        length = sizeof release->text - 1 - release->length;
+    memcpy(release->text + release->length, data, length);
+    release->length += length;
+    return STEP_STATUS_OK;
+}
+
+/* JAVA_VERSION="17.0.9" */
+static unsigned version_of(const struct jvm_process *process, const char *libjvm)
+{
+    static const char key[] = "JAVA_VERSION=\"";
+    char path[PATH_MAX];
+    struct step_error ignored;
+    struct release release = {.path = path};
+    const struct target_call call = {.work = send_release,
+                                     .context = &release,
+                                     .receive = take_release,
+                                     .receiver = &release,
+                                     .limit_s = 10};
+    if (!release_path(libjvm, path, sizeof path) ||
+        target_user_call(process, &call, &ignored) != STEP_STATUS_OK)
+        return 0;
+    const char *at = strstr(release.text, key);
+    return at != NULL ? (unsigned) strtoul(at + sizeof key - 1, NULL, 10) : 0;
+}
+
+/* ---- what it is ---- */
 
 static bool has_argument(pid_t pid, const char *wanted)
 {
@@ -134,13 +209,28 @@ static const char *user_name(uid_t uid)
     return user != NULL ? user->pw_name : number;
 }
 
-static bool is_elsewhere(pid_t pid)
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_elsewhere(const struct jvm_process *process)
+{
+    struct stat own, its, own_root, its_root;
+    return stat("/proc/self/ns/mnt", &own) != 0 || fstat(process->mount_namespace, &its) != 0 ||
+           stat("/", &own_root) != 0 || fstat(process->root, &its_root) != 0 ||
+           !is_same(&own, &its) || !is_same(&own_root, &its_root);
+}
+
+/* Nothing of these paths is under the control of the process. */
+static bool open_root(struct jvm_process *process)
 {
     char path[64];
-    struct stat own, its;
-    snprintf(path, sizeof path, "/proc/%ld/ns/mnt", (long) pid);
-    return stat("/proc/self/ns/mnt", &own) == 0 && stat(path, &its) == 0 &&
-           own.st_ino != its.st_ino;
+    snprintf(path, sizeof path, "/proc/%ld/root", (long) process->pid);
+    process->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/%ld/ns/mnt", (long) process->pid);
+    process->mount_namespace = open(path, O_RDONLY | O_CLOEXEC);
+    return process->root >= 0 && process->mount_namespace >= 0;
 }
 
 /* A JVM without a handler for SIGQUIT would end by the signal that asks it to listen. */
@@ -165,22 +255,28 @@ static enum step_status check_attachable(pid_t pid, const struct status *status,
     return STEP_STATUS_OK;
 }
 
-enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error)
+/* The user is read once more when the root directory is open: a set-user-id program may have had
+ * this number a moment ago, and its user's rights are not for the files of who it became. */
+static bool is_still(const struct jvm_process *process, const struct status *before)
 {
-    struct status status;
+    struct status after;
+    bool same = read_status(process->pid, &after) && after.uid == before->uid &&
+                after.gid == before->gid && strcmp(after.groups, before->groups) == 0 &&
+                jvm_process_is_there(process);
+    free(after.groups);
+    return same;
+}
+
+static enum step_status inspect(const struct status *status, struct jvm_process *process,
+                                struct step_error *error)
+{
     char libjvm[PATH_MAX];
-    if (pid <= 0 || !read_status(pid, &status))
-        return REFUSE(error, "there is no process %ld", (long) pid);
-    *process = (struct jvm_process){.pid = pid,
-                                    .inner_pid = (pid_t) status.inner_pid,
-                                    .uid = (uid_t) status.uid,
-                                    .gid = (gid_t) status.gid,
-                                    .start_ticks = start_ticks_of(pid)};
-    enum step_status found = find_libjvm(pid, libjvm, sizeof libjvm);
+    pid_t pid = process->pid;
+    enum step_status found = find_library(pid, "/libjvm.so", libjvm, sizeof libjvm);
     if (geteuid() != 0 && process->uid != geteuid())
         return REFUSE(error, "process %ld belongs to %s: run this as %s or as root", (long) pid,
                       user_name(process->uid), user_name(process->uid));
-    if (found == STEP_STATUS_IO)
+    if (found == STEP_STATUS_IO || !open_root(process))
         return REFUSE(error,
                       "process %ld cannot be looked at: %s (in a container this may take "
                       "the capability SYS_PTRACE)",
@@ -190,9 +286,38 @@ enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct
                       "process %ld is no JVM: it has no libjvm.so (native programs are recorded "
                       "from their start: steptrace record-malloc)",
                       (long) pid);
-    process->java_version = version_of(pid, libjvm);
-    process->is_elsewhere = is_elsewhere(pid);
-    return check_attachable(pid, &status, error);
+    if (!take_groups(status->groups, process) || !is_still(process, status))
+        return REFUSE(error, "process %ld changes its user", (long) pid);
+    if (find_library(pid, "/libtracer.so", process->agent, sizeof process->agent) != STEP_STATUS_OK)
+        process->agent[0] = '\0';
+    process->java_version = version_of(process, libjvm);
+    process->is_elsewhere = is_elsewhere(process);
+    return check_attachable(pid, status, error);
+}
+
+enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error)
+{
+    struct status status = {.groups = NULL};
+    *process = (struct jvm_process){.pid = pid, .root = -1, .mount_namespace = -1};
+    if (pid <= 0 || !read_status(pid, &status))
+        return REFUSE(error, "there is no process %ld", (long) pid);
+    process->inner_pid = (pid_t) status.inner_pid;
+    process->uid = (uid_t) status.uid;
+    process->gid = (gid_t) status.gid;
+    process->start_ticks = start_ticks_of(pid);
+    enum step_status result = inspect(&status, process, error);
+    free(status.groups);
+    return result;
+}
+
+void jvm_process_close(struct jvm_process *process)
+{
+    if (process->root >= 0)
+        close(process->root);
+    if (process->mount_namespace >= 0)
+        close(process->mount_namespace);
+    free(process->groups);
+    *process = (struct jvm_process){.root = -1, .mount_namespace = -1};
 }
 
 bool jvm_process_is_there(const struct jvm_process *process)

@@ -4,131 +4,263 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "converter/files/output_file.h"
+#include "converter/attach/target_files.h"
+#include "converter/attach/target_user.h"
 
 #define AGENT "libtracer.so"
 #define TRACE "run.step"
+#define LIMIT_S 60u
 
 #define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
-static bool copy(int from, int to)
+static const char *const names[] = {AGENT, TRACE, TRACE ".live"};
+
+struct transfer {
+    const struct shared_place *place;
+    const char *name;
+    int agent;        /* making: the library, opened by the caller */
+    uint64_t left;    /* fetching: as much may come */
+    const char *path; /* the output's */
+    int file;
+};
+
+/* ---- in the child ---- */
+
+static int find_directory(const struct jvm_process *process, const struct shared_place *place)
+{
+    int tmp = target_files_find(process, "tmp", O_DIRECTORY);
+    int directory = tmp >= 0 ? openat(tmp, place->name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int code = errno;
+    if (tmp >= 0)
+        close(tmp);
+    errno = code;
+    return directory;
+}
+
+static bool copy(int from, int to, uint64_t most)
 {
     static char buffer[1 << 16];
-    ssize_t got;
-    while ((got = read(from, buffer, sizeof buffer)) != 0) {
-        if (got < 0 && errno != EINTR)
+    while (most > 0) {
+        ssize_t got = read(from, buffer, most < sizeof buffer ? (size_t) most : sizeof buffer);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0;
+        if (!target_files_write(to, buffer, (size_t) got))
             return false;
-        for (ssize_t done = 0; done < got;) {
-            ssize_t put = write(to, buffer + done, (size_t) (got - done));
-            if (put < 0 && errno != EINTR)
-                return false;
-            done += put > 0 ? put : 0;
-        }
+        most -= (uint64_t) got;
     }
     return true;
 }
 
-static bool put_agent(const struct shared_place *place, const char *agent)
+static enum step_status remove_all(const struct jvm_process *process, void *context, int output,
+                                   struct step_error *error)
 {
-    int from = open(agent, O_RDONLY | O_CLOEXEC);
-    int to = openat(place->directory, AGENT, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0755);
-    bool ok = from >= 0 && to >= 0 && copy(from, to) && fchmod(to, 0755) == 0;
-    int code = errno;
-    if (from >= 0)
-        close(from);
-    if (to >= 0 && close(to) != 0)
-        ok = false;
-    errno = code;
-    return ok;
+    const struct transfer *transfer = context;
+    (void) output;
+    int tmp = target_files_find(process, "tmp", O_DIRECTORY);
+    int directory = find_directory(process, transfer->place);
+    for (size_t i = 0; directory >= 0 && i < sizeof names / sizeof names[0]; i++)
+        unlinkat(directory, names[i], 0);
+    if (tmp >= 0 && unlinkat(tmp, transfer->place->name, AT_REMOVEDIR) == 0)
+        return STEP_STATUS_OK;
+    return FAIL(error, "/tmp/%s of process %ld cannot be removed", transfer->place->name,
+                (long) process->pid);
 }
 
-static bool make_directory(const struct jvm_process *process, struct shared_place *place)
+/* A JVM that has loaded the agent from elsewhere needs no copy. */
+static bool put_agent(const struct transfer *transfer, int directory)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(place->name, sizeof place->name, "steptrace-%ld-%lld%09ld", (long) process->inner_pid,
-             (long long) now.tv_sec, now.tv_nsec);
-    if (mkdirat(place->parent, place->name, 0700) != 0)
-        return false;
-    place->directory =
-        openat(place->parent, place->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return place->directory >= 0 &&
-           (geteuid() != 0 || fchown(place->directory, process->uid, process->gid) == 0);
+    if (strstr(transfer->place->agent, transfer->place->name) == NULL)
+        return true;
+    int to = openat(directory, AGENT, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0700);
+    return to >= 0 && copy(transfer->agent, to, UINT64_MAX) && close(to) == 0;
+}
+
+static enum step_status make(const struct jvm_process *process, void *context, int output,
+                             struct step_error *error)
+{
+    struct transfer *transfer = context;
+    struct step_error ignored;
+    int tmp = target_files_find(process, "tmp", O_DIRECTORY);
+    bool made = tmp >= 0 && mkdirat(tmp, transfer->place->name, 0700) == 0;
+    if (tmp >= 0 && !made && errno == EEXIST)
+        return FAIL(error,
+                    "/tmp/%s of process %ld exists: another attach records it, or one was "
+                    "killed (then remove that directory)",
+                    transfer->place->name, (long) process->pid);
+    int directory = made ? find_directory(process, transfer->place) : -1;
+    if (directory >= 0 && put_agent(transfer, directory))
+        return STEP_STATUS_OK;
+    int code = errno;
+    if (made)
+        remove_all(process, transfer, output, &ignored);
+    return FAIL(error, "/tmp: the agent cannot be put where process %ld sees it: %s",
+                (long) process->pid, strerror(code));
+}
+
+/* Not beyond the size that it has now: a file that grows as it is read would have no end. */
+static enum step_status send_file(const struct jvm_process *process, void *context, int output,
+                                  struct step_error *error)
+{
+    const struct transfer *transfer = context;
+    const char *fault = NULL;
+    struct stat about;
+    int directory = find_directory(process, transfer->place);
+    int file = directory >= 0
+                   ? target_files_open(process, directory, transfer->name, S_IFREG, &fault)
+                   : -1;
+    if (file < 0 && errno == ENOENT)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
+                              "%s: the JVM has left no trace", transfer->path);
+    if (file >= 0)
+        file = target_files_read(file);
+    if (file < 0 || fstat(file, &about) != 0)
+        return FAIL(error, "%s: %s of process %ld is not fetched: %s", transfer->path,
+                    transfer->name, (long) process->pid, fault != NULL ? fault : strerror(errno));
+    if (!copy(file, output, (uint64_t) about.st_size))
+        return FAIL(error, "%s: the trace cannot be read: %s", transfer->path, strerror(errno));
+    return STEP_STATUS_OK;
+}
+
+/* ---- in the caller ---- */
+
+/* A JVM that has loaded the agent once keeps it, and finds it again by the same path.  A second
+ * copy of it under another path could not define its class once more. */
+static void choose_names(const struct jvm_process *process, uint64_t number,
+                         struct shared_place *place)
+{
+    static const char start[] = "/tmp/steptrace-";
+    const char *loaded = process->agent, *name = loaded + sizeof "/tmp/" - 1;
+    size_t length = strcspn(name, "/");
+    snprintf(place->name, sizeof place->name, "steptrace-%ld-%016" PRIx64,
+             (long) process->inner_pid, number);
+    if (strncmp(loaded, start, sizeof start - 1) == 0 && length < sizeof place->name &&
+        strcmp(name + length, "/" AGENT) == 0)
+        snprintf(place->name, sizeof place->name, "%.*s", (int) length, name);
+    if (loaded[0] != '\0')
+        snprintf(place->agent, sizeof place->agent, "%s", loaded);
+    else
+        snprintf(place->agent, sizeof place->agent, "/tmp/%s/" AGENT, place->name);
+    snprintf(place->trace, sizeof place->trace, "/tmp/%s/" TRACE, place->name);
 }
 
 enum step_status shared_place_make(const struct jvm_process *process, const char *agent,
                                    struct shared_place *place, struct step_error *error)
 {
-    char tmp[64];
-    *place = (struct shared_place){.parent = -1, .directory = -1};
-    snprintf(tmp, sizeof tmp, "/proc/%ld/root/tmp", (long) process->pid);
-    place->parent = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (place->parent < 0 || !make_directory(process, place) || !put_agent(place, agent)) {
+    uint64_t number;
+    struct transfer transfer = {.place = place};
+    const struct target_call call = {.work = make, .context = &transfer, .limit_s = LIMIT_S};
+    *place = (struct shared_place){.name = ""};
+    transfer.agent = open(agent, O_RDONLY | O_CLOEXEC);
+    if (transfer.agent < 0 || getrandom(&number, sizeof number, 0) != (ssize_t) sizeof number) {
         int code = errno;
-        shared_place_remove(place);
-        return FAIL(error, "%s: the agent cannot be put where process %ld sees it: %s", tmp,
-                    (long) process->pid, strerror(code));
+        if (transfer.agent >= 0)
+            close(transfer.agent);
+        return FAIL(error, "%s: %s", agent, strerror(code));
     }
-    snprintf(place->agent, sizeof place->agent, "/tmp/%s/" AGENT, place->name);
-    snprintf(place->trace, sizeof place->trace, "/tmp/%s/" TRACE, place->name);
-    return STEP_STATUS_OK;
+    choose_names(process, number, place);
+    enum step_status status = target_user_call(process, &call, error);
+    close(transfer.agent);
+    if (status != STEP_STATUS_OK)
+        *place = (struct shared_place){.name = ""};
+    return status;
+}
+
+/* With the first byte, or at the end.  Somebody else may have taken the name in a shared directory
+ * since it was free: nothing is replaced, and no link is followed. */
+static enum step_status create(struct transfer *transfer, struct step_error *error)
+{
+    if (transfer->file >= 0)
+        return STEP_STATUS_OK;
+    transfer->file =
+        open(transfer->path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0666);
+    return transfer->file >= 0
+               ? STEP_STATUS_OK
+               : step_error_set(error, errno == EEXIST ? STEP_STATUS_BUSY : STEP_STATUS_IO, NULL,
+                                STEP_NO_OFFSET, "%s: cannot create: %s", transfer->path,
+                                strerror(errno));
+}
+
+static enum step_status receive(void *receiver, const void *data, size_t length,
+                                struct step_error *error)
+{
+    struct transfer *transfer = receiver;
+    if (length > transfer->left)
+        return FAIL(error, "%s: %s of the JVM would fill more than half of the space that is free",
+                    transfer->path, transfer->name);
+    transfer->left -= length;
+    enum step_status status = create(transfer, error);
+    if (status == STEP_STATUS_OK && !target_files_write(transfer->file, data, length))
+        status = FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
+    return status;
 }
 
 /* What a process left that was killed lies in the live file beside the trace. */
-static enum step_status fetch_one(const struct shared_place *place, const char *name,
-                                  const char *output, struct step_error *error)
+static enum step_status fetch_one(const struct jvm_process *process, struct transfer *transfer,
+                                  struct step_error *error)
 {
-    int from = openat(place->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (from < 0)
-        return FAIL(error, "%s: the JVM has left no trace: %s", output, strerror(errno));
-    struct output_file file;
-    char buffer[1 << 14];
-    ssize_t got = 0;
-    enum step_status status = output_file_open(&file, output, error);
-    if (status != STEP_STATUS_OK) {
-        close(from);
-        return status;
-    }
-    while (status == STEP_STATUS_OK && (got = read(from, buffer, sizeof buffer)) > 0)
-        status = output_file_write(&file, buffer, (size_t) got, error);
-    if (status == STEP_STATUS_OK && got < 0)
-        status = FAIL(error, "%s: the trace cannot be read: %s", output, strerror(errno));
+    const struct target_call call = {.work = send_file,
+                                     .context = transfer,
+                                     .receive = receive,
+                                     .receiver = transfer,
+                                     .limit_s = LIMIT_S};
+    transfer->file = -1;
+    enum step_status status = target_user_call(process, &call, error);
     if (status == STEP_STATUS_OK)
-        status = output_file_commit(&file, error);
-    output_file_abort(&file);
-    close(from);
+        status = create(transfer, error);
+    if (transfer->file >= 0 && close(transfer->file) != 0 && status == STEP_STATUS_OK)
+        status = FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
+    if (status != STEP_STATUS_OK && transfer->file >= 0)
+        unlink(transfer->path);
     return status;
 }
 
-enum step_status shared_place_fetch(const struct shared_place *place, const char *output,
+static uint64_t half_of_free(const char *output)
+{
+    char directory[PATH_MAX];
+    struct statvfs about;
+    const char *slash = strrchr(output, '/');
+    snprintf(directory, sizeof directory, "%.*s", slash != NULL ? (int) (slash - output + 1) : 1,
+             slash != NULL ? output : ".");
+    return statvfs(directory, &about) == 0 ? (uint64_t) about.f_bavail * about.f_frsize / 2 : 0;
+}
+
+enum step_status shared_place_fetch(const struct jvm_process *process,
+                                    const struct shared_place *place, const char *output,
                                     struct step_error *error)
 {
     char live[PATH_MAX];
-    enum step_status status = fetch_one(place, TRACE, output, error);
+    struct transfer transfer = {
+        .place = place, .name = TRACE, .path = output, .left = half_of_free(output)};
+    enum step_status status = fetch_one(process, &transfer, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_IO : status;
     snprintf(live, sizeof live, "%s.live", output);
-    if (status == STEP_STATUS_OK && faccessat(place->directory, TRACE ".live", F_OK, 0) == 0)
-        status = fetch_one(place, TRACE ".live", live, error);
+    transfer.name = TRACE ".live";
+    transfer.path = live;
+    status = fetch_one(process, &transfer, error);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_NOT_FOUND)
+        return STEP_STATUS_OK;
+    unlink(output); /* a part without the other */
     return status;
 }
 
-void shared_place_remove(struct shared_place *place)
+void shared_place_remove(const struct jvm_process *process, struct shared_place *place)
 {
-    if (place->directory >= 0) {
-        unlinkat(place->directory, AGENT, 0);
-        unlinkat(place->directory, TRACE, 0);
-        unlinkat(place->directory, TRACE ".live", 0);
-        close(place->directory);
-    }
-    if (place->parent >= 0) {
-        if (place->name[0] != '\0')
-            unlinkat(place->parent, place->name, AT_REMOVEDIR);
-        close(place->parent);
-    }
-    place->parent = place->directory = -1;
+    struct step_error ignored;
+    struct transfer transfer = {.place = place};
+    const struct target_call call = {.work = remove_all, .context = &transfer, .limit_s = LIMIT_S};
+    if (place->name[0] != '\0')
+        target_user_call(process, &call, &ignored);
+    *place = (struct shared_place){.name = ""};
 }

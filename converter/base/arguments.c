@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "format/core/nearest_word.h"
 
-enum { LONGEST_WORD = 32, HELP_COLUMN = 24 };
+enum { HELP_COLUMN = 24 };
 
 enum step_status arguments_fault(const struct arguments *arguments, const char *format, ...)
 {
@@ -48,39 +49,13 @@ void arguments_print_with(arguments_printer print)
     printer = print;
 }
 
-/* Number of letters to change, add or leave out. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[LONGEST_WORD + 1];
-    size_t columns = strlen(b);
-    if (columns > LONGEST_WORD)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = row[j] + 1 < best ? row[j] + 1 : best;
-        }
-    }
-    return row[columns];
-}
-
 const char *nearest_word(const char *typed, const char *const *words, size_t count)
 {
     const char *nearest = NULL;
-    size_t least = 3;
-    for (size_t i = 0; i < count; i++) {
-        size_t away = distance(typed, words[i]);
-        if (away < least && away < strlen(words[i])) {
-            least = away;
+    size_t least = NEAREST_WORD_CHANGES + 1;
+    for (size_t i = 0; i < count; i++)
+        if (nearest_word_improves(typed, words[i], &least))
             nearest = words[i];
-        }
-    }
     return nearest;
 }
 
@@ -88,7 +63,7 @@ static enum step_status unknown_option(const struct arguments *arguments, const 
                                        size_t length)
 {
     const char *words[64];
-    char typed[LONGEST_WORD + 1];
+    char typed[NEAREST_WORD_LONGEST + 1];
     size_t count = 0;
     for (; count < arguments->row_count && count < 64; count++)
         words[count] = arguments->rows[count].name;
@@ -98,6 +73,15 @@ static enum step_status unknown_option(const struct arguments *arguments, const 
         return arguments_fault(arguments, "unknown option --%s; did you mean --%s?", typed,
                                nearest);
     return arguments_fault(arguments, "unknown option --%s", name);
+}
+
+/* Who writes a page only has --html=FILE for it. */
+static enum step_status unknown_letter(const struct arguments *arguments, const char *word)
+{
+    for (size_t i = 0; word[1] == 'o' && i < arguments->row_count; i++)
+        if (strcmp(arguments->rows[i].name, "html") == 0)
+            return arguments_fault(arguments, "unknown option %s; did you mean --html=FILE?", word);
+    return arguments_fault(arguments, "unknown option %s", word);
 }
 
 /* Of two rows with one name, the one that takes a value is for those with a `=`. */
@@ -117,10 +101,12 @@ static const struct option_row *find_row(const struct arguments *arguments, cons
     return found;
 }
 
-static enum step_status take_value(const struct arguments *arguments, const struct option_row *row,
+static enum step_status take_value(struct arguments *arguments, const struct option_row *row,
                                    const char *value)
 {
     const char *fault = NULL;
+    size_t number = (size_t) (row - arguments->rows);
+    arguments->given |= number < 64 ? UINT64_C(1) << number : 0;
     if (row->take(row->target, value, &fault))
         return STEP_STATUS_OK;
     return arguments_fault(arguments, "--%s=%s: %s", row->name, value != NULL ? value : "",
@@ -144,7 +130,7 @@ static enum step_status parse_option(struct arguments *arguments, int argc, char
     if (row == NULL && is_long)
         return unknown_option(arguments, name, length);
     if (row == NULL)
-        return arguments_fault(arguments, "unknown option %s", word);
+        return unknown_letter(arguments, word);
     if (is_long && name[length] == '=')
         value = name + length + 1;
     else if (!is_long && name[1] != '\0')

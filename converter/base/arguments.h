@@ -35,6 +35,7 @@ struct arguments {
     /* results */
     const char **operands; /* point into argv, NULL behind them as behind argv */
     size_t operand_count;
+    uint64_t given;   /* bits of the first 64 rows: their options were there */
     bool help_wanted; /* `--help` was there, and has been printed */
 };
 

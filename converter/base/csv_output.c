@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/utf8_text.h"
 
 static void put_plain(struct step_bytes text, FILE *out)
 {
-    fwrite(text.data, 1, text.length, out);
+    utf8_print(text, out);
 }
 
 static void put_doubled(struct step_bytes text, FILE *out,

@@ -2,8 +2,10 @@
 /* Messages and names. */
 #include "converter/base/error_report.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "converter/base/trace_gap.h"
 #include "steptrace/show.h"
 
 void report_text(const char *format, va_list values)
@@ -21,6 +23,60 @@ void report_line(const char *format, ...)
     report_text(format, values);
     va_end(values);
     fputc('\n', stderr);
+}
+
+void report_no_stacks(const char *path)
+{
+    report_line("%s: has no call stacks (the agent's option stack=N, as in "
+                "`steptrace record -O stack=16 java ...`)",
+                path);
+}
+
+enum step_status report_error(const struct step_error *error)
+{
+    char text[900];
+    struct step_error shown = *error;
+    if (strncmp(shown.file, COPY_PATH_START, sizeof COPY_PATH_START - 1) == 0)
+        snprintf(shown.file, sizeof shown.file, "%s", STANDARD_INPUT_NAME);
+    step_error_print(&shown, text, sizeof text);
+    report_line("%s", text);
+    return error->status;
+}
+
+void report_damage(const char *path, const struct step_damage *damage)
+{
+    char place[40] = "", passed[48] = "";
+    if (damage->offset != STEP_NO_OFFSET)
+        snprintf(place, sizeof place, "offset %" PRIu64 ": ", damage->offset);
+    if (damage->length > 0)
+        snprintf(passed, sizeof passed, " (%" PRIu64 " bytes passed over)", damage->length);
+    report_line("%s: %s%s%s", path, place, damage->message, passed);
+}
+
+void report_damage_left(const char *path, size_t count)
+{
+    if (count > REPORT_DAMAGE_MOST)
+        report_line("%s: and %zu more such places", path, count - REPORT_DAMAGE_MOST);
+}
+
+enum step_status report_damaged_blocks(const struct step_reader *reader, const char *path)
+{
+    size_t count = step_reader_damage_count(reader);
+    for (size_t i = 0; i < count && i < REPORT_DAMAGE_MOST; i++)
+        report_damage(path, step_reader_damage(reader, i));
+    report_damage_left(path, count);
+    return count > 0 ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}
+
+enum step_status report_reader_damage(const struct step_reader *reader, const char *path)
+{
+    char text[TRACE_GAP_ROOM];
+    const char *gap = trace_gap(reader, text);
+    enum step_status status = report_damaged_blocks(reader, path);
+    if (status != STEP_STATUS_OK || gap == NULL)
+        return status;
+    report_line("%s: %s", path, gap);
+    return STEP_STATUS_CORRUPT;
 }
 
 void print_shown(struct step_bytes text, FILE *out)

@@ -3,6 +3,8 @@
 #include "converter/base/id_set.h"
 
 #include <stdlib.h>
+
+#define HASH_NONFATAL_OOM 1 /* else a table that cannot grow ends the process */
 #include <uthash.h>
 
 #define PAGE_BITS ((uint64_t) 1 << ID_SET_PAGE_BITS)
@@ -72,6 +74,10 @@ static struct id_set_page *make_page(struct id_set *set, unsigned level, uint64_
         return NULL;
     page->number = number;
     HASH_ADD(hh, set->pages[level], number, sizeof page->number, page);
+    if (page->hh.tbl == NULL) { /* it was not added */
+        free(page);
+        return NULL;
+    }
     return page;
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define HASH_NONFATAL_OOM 1 /* else a table that cannot grow ends the process */
 #include <uthash.h>
 
 #include "format/core/hash.h"
@@ -96,6 +98,10 @@ static bool keep_large(struct object_table *table, const struct live_object *obj
     large->object = object->object;
     large->size = object->size;
     HASH_ADD(hh, table->large, object, sizeof large->object, large);
+    if (large->hh.tbl == NULL) { /* it was not added */
+        free(large);
+        return false;
+    }
     return true;
 }
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/events/call_events.h"
-#include "converter/events/collection_clock.h"
-#include "converter/files/output_file.h"
-#include "converter/files/output_stream.h"
-#include "converter/formats/call_formats.h"
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/trace/call_events.h"
+#include "converter/trace/collection_clock.h"
+#include "converter/trace/event_sink.h"
 #include "format/json/json_output.h"
 
 struct chrome_sink {
@@ -163,23 +163,22 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status chrome_trace_sink_create(struct output_file *output,
-                                          const struct event_source *source,
-                                          const struct event_sink_options *options,
-                                          struct event_sink **out, struct step_error *error)
+static enum step_status create(const struct format_output *to, struct event_sink **out,
+                               struct step_error *error)
 {
     struct chrome_sink *sink = calloc(1, sizeof *sink);
-    struct step_output to = output_file_as_output(output);
-    if (sink == NULL || !output_stream_open(&sink->stream, &to)) {
+    struct step_output output = output_file_as_output(to->file);
+    if (sink == NULL || !output_stream_open(&sink->stream, &output)) {
         free(sink);
         return no_memory(error);
     }
-    const char *process = event_source_property(source, "process-id");
+    const char *process = event_source_property(to->source, "process-id");
     sink->base.operations = &operations;
-    sink->source = source;
+    sink->source = to->source;
     sink->process = process != NULL ? strtoull(process, NULL, 10) : 1;
     id_table_init(&sink->named, sizeof(uint8_t));
-    call_events_init(&sink->calls, options->calls_from_ns, receive, sink);
+    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    call_events_init(&sink->calls, *from_ns, receive, sink);
     json_init(&sink->json, sink->stream.file);
     sink->json.is_compact = true;
     json_begin_object(&sink->json, NULL);
@@ -188,3 +187,11 @@ enum step_status chrome_trace_sink_create(struct output_file *output,
     *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+const struct trace_format format_chrome_trace = {
+    .name = "chrome-trace",
+    .ending = ".trace.json",
+    .help = "Chrome trace events",
+    .needs = FORMAT_NEEDS_CALLS,
+    .open_sink = create,
+};

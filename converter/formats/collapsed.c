@@ -7,15 +7,23 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/utf8_text.h"
 #include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"
 
 /* What would end a frame or a line is shown otherwise. */
 static void put_text(FILE *out, const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0, step; i < length; i += step) {
         unsigned char byte = (unsigned char) text[i];
-        fputc(byte == ';' ? ',' : byte < 0x20 || byte == 0x7f ? '?' : byte, out);
+        step = utf8_sequence((const uint8_t *) text + i, length - i);
+        if (step == 1)
+            fputc(byte == ';' ? ',' : byte < 0x20 || byte == 0x7f ? '?' : byte, out);
+        else if (step == 0)
+            fputs(UTF8_REPLACEMENT, out);
+        else
+            fwrite(text + i, 1, step, out);
+        step += step == 0;
     }
 }
 
@@ -44,7 +52,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     char text[HEAP_SITE_TEXT];
     bool ok = true;
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
-    for (size_t i = 0; ok && i < snapshot->count; i++) {
+    for (size_t i = 0; ok && !ferror(out) && i < snapshot->count; i++) {
         const struct heap_row *row = &snapshot->rows[i];
         const struct heap_amount *amount = heap_export_amount(&writer->options, row);
         uint64_t weight = snapshot->has_sizes ? amount->bytes : amount->objects;
@@ -52,7 +60,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         ok = depth != SIZE_MAX;
         if (!ok || weight == 0)
             continue;
-        for (size_t j = 0; j < depth; j++) {
+        for (size_t j = 0; j < depth && !ferror(out); j++) {
             put_text(out, text, heap_site_print(writer->sites, path[j], text, sizeof text));
             fputc(';', out);
         }
@@ -70,8 +78,18 @@ static enum step_status close_file(struct heap_writer *writer, struct step_error
     return STEP_STATUS_OK;
 }
 
-const struct heap_writer_operations collapsed_writer = {
+static const struct heap_writer_operations collapsed_writer = {
     .put = put,
     .close = close_file,
     .size_bytes = sizeof(struct heap_writer),
+};
+
+const struct trace_format format_collapsed = {
+    .name = "collapsed",
+    .ending = ".collapsed",
+    .help = "stacks for flame graphs",
+    .needs = FORMAT_NEEDS_HEAP,
+    .options = heap_format_options,
+    .open_sink = heap_sink_create,
+    .heap_writer = &collapsed_writer,
 };

@@ -279,9 +279,23 @@ static void reset(struct heap_writer *writer)
     id_table_reset(&file->classes);
 }
 
-const struct heap_writer_operations pprof_writer = {
+static const struct heap_writer_operations pprof_writer = {
     .put = put,
     .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct pprof_file),
+};
+
+static const struct format_options *const options_of[] = {&heap_moment_options, &heap_options,
+                                                          &compression_options, NULL};
+
+const struct trace_format format_pprof = {
+    .name = "pprof",
+    .ending = ".pb.gz",
+    .help = "pprof",
+    .needs = FORMAT_NEEDS_HEAP,
+    .packing = STEP_PACKING_GZIP,
+    .options = options_of,
+    .open_sink = heap_sink_create,
+    .heap_writer = &pprof_writer,
 };

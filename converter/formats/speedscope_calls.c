@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/events/call_events.h"
-#include "converter/files/output_file.h"
-#include "converter/files/output_stream.h"
-#include "converter/formats/call_formats.h"
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/trace/call_events.h"
+#include "converter/trace/event_sink.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 
@@ -272,23 +272,22 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status speedscope_calls_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct event_sink **out, struct step_error *error)
+static enum step_status create(const struct format_output *to, struct event_sink **out,
+                               struct step_error *error)
 {
     struct calls_sink *sink = calloc(1, sizeof *sink);
-    struct step_output to = output_file_as_output(output);
+    struct step_output output = output_file_as_output(to->file);
     if (sink == NULL)
         return no_memory(error);
     sink->base.operations = &operations;
-    sink->source = source;
+    sink->source = to->source;
     id_table_init(&sink->threads, sizeof(struct thread_events));
     id_table_init(&sink->frames, sizeof(uint32_t));
-    call_events_init(&sink->calls, options->calls_from_ns, receive, sink);
+    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    call_events_init(&sink->calls, *from_ns, receive, sink);
     sink->spool = output_file_spool();
     enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : spool_failed(error);
-    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &to))
+    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
         status = no_memory(error);
     if (status != STEP_STATUS_OK) {
         destroy(&sink->base);
@@ -299,3 +298,11 @@ enum step_status speedscope_calls_sink_create(struct output_file *output,
     *out = &sink->base;
     return status;
 }
+
+const struct trace_format format_speedscope_calls = {
+    .name = "speedscope-calls",
+    .ending = ".calls.speedscope.json",
+    .help = "speedscope",
+    .needs = FORMAT_NEEDS_CALLS,
+    .open_sink = create,
+};

@@ -185,9 +185,19 @@ static void reset(struct heap_writer *writer)
     id_table_reset(&file->classes);
 }
 
-const struct heap_writer_operations speedscope_writer = {
+static const struct heap_writer_operations speedscope_writer = {
     .put = put,
     .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct speedscope_file),
+};
+
+const struct trace_format format_speedscope = {
+    .name = "speedscope",
+    .ending = ".speedscope.json",
+    .help = "speedscope",
+    .needs = FORMAT_NEEDS_HEAP,
+    .options = heap_format_options,
+    .open_sink = heap_sink_create,
+    .heap_writer = &speedscope_writer,
 };

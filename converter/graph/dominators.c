@@ -47,11 +47,6 @@ struct search {
     size_t path_capacity;
 };
 
-static bool is_edge(const struct edge *edge)
-{
-    return edge->target != 0 && !edge_key_is_weak(edge->key);
-}
-
 static const struct edge *edges_of(const struct search *search, uint32_t vertex, size_t *count)
 {
     return edge_list_slots(&search->graph->nodes[search->out->node_of[vertex]].edges, count);
@@ -99,8 +94,8 @@ static bool search_from(struct search *search, uint32_t root)
         struct place *place = &search->places[search->place_count - 1];
         uint32_t vertex = place->vertex;
         const struct edge *edges = edges_of(search, vertex, &count);
-        while (place->slot < count &&
-               (!is_edge(&edges[place->slot]) || search->vertex_of[edges[place->slot].target] != 0))
+        while (place->slot < count && (search->vertex_of[edges[place->slot].target] != 0 ||
+                                       !object_graph_keeps(search->graph, &edges[place->slot])))
             place->slot++;
         if (place->slot == count)
             search->place_count--;
@@ -153,7 +148,9 @@ static bool put_edges(struct search *search, uint32_t from)
     size_t count;
     const struct edge *edges = edges_of(search, from, &count);
     for (size_t i = 0; i < count; i++) {
-        uint32_t to = is_edge(&edges[i]) ? search->vertex_of[edges[i].target] : from;
+        uint32_t to = edge_key_is_weak(edges[i].key) ? 0 : search->vertex_of[edges[i].target];
+        if (to == 0) /* weak, no target, or one that was freed */
+            continue;
         if (to > from && from < search->semi[to])
             search->semi[to] = from;
         else if (to < from && !add_back(search, from, to))

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/events/collection_clock.h"
+#include "converter/base/peak.h"
+#include "converter/base/quantity.h"
+#include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 
 /* Up to where the trace is read: all events up to a time, so many allocations and frees at most. */
@@ -58,10 +60,27 @@ static enum step_status find_collection(struct graph_moment *graph, struct stop 
     if (status == STEP_STATUS_OK && (number == 0 || over.number != number))
         status = step_error_set(error, STEP_STATUS_NOT_FOUND,
                                 step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
-                                "the trace has no such moment: it has %llu collections",
-                                (unsigned long long) clock.ended);
+                                "the trace has no such moment: it has %llu collection%s",
+                                (unsigned long long) clock.ended, plural(clock.ended));
     collection_clock_reset(&clock);
     return status;
+}
+
+static enum step_status find_time(struct graph_moment *graph, struct stop *stop,
+                                  struct step_error *error)
+{
+    struct step_reader *reader = graph->source.reader;
+    uint64_t last = 0;
+    for (size_t i = 0; i < step_reader_block_count(reader); i++)
+        if (step_reader_block_info(reader, i)->time_max > last)
+            last = step_reader_block_info(reader, i)->time_max;
+    stop->time = graph->moment.value / graph->source.resolution_ns;
+    if (stop->time <= last)
+        return STEP_STATUS_OK;
+    return step_error_set(
+        error, STEP_STATUS_NOT_FOUND, step_reader_borrow_name(reader), STEP_NO_OFFSET,
+        "the trace has no such moment: it ends at %s",
+        quantity_of_ns((double) last * (double) graph->source.resolution_ns).text);
 }
 
 static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
@@ -71,7 +90,8 @@ static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
                            GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH);
     struct graph_replay *replay = &graph->replay;
     const struct graph_event *event;
-    uint64_t bytes = 0, most = 0, lives = 0;
+    struct peak peak = {0, 0}, now = {0, 0};
+    uint64_t lives = 0;
     enum step_status status =
         graph_source_start(&graph->source, kinds, graph_replay_knows, replay, error);
     stop->lives = 0;
@@ -79,17 +99,21 @@ static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
            (status = graph_source_next(&graph->source, &event, error)) == STEP_STATUS_OK) {
         uint32_t node = object_graph_find(&replay->graph, event->object);
         lives++;
-        if (node != 0)
-            bytes -= replay->graph.objects[node].size;
+        if (node != 0) {
+            now.bytes -= replay->graph.objects[node].size;
+            now.objects--;
+        }
         if (is_free(event)) {
             graph_replay_free(replay, event->object);
             continue;
         }
-        bytes += event->object != 0 ? event->amount : 0;
+        if (event->object != 0) {
+            now.bytes += event->amount;
+            now.objects++;
+        }
         if (!graph_replay_put(replay, event))
             status = no_memory(error);
-        if (bytes > most) {
-            most = bytes;
+        if (peak_passed(&peak, now.bytes, now.objects)) {
             stop->lives = lives;
             stop->time = event->time;
         }
@@ -126,7 +150,7 @@ static enum step_status find_stop(struct graph_moment *graph, struct stop *stop,
     *stop = (struct stop){UINT64_MAX, UINT64_MAX};
     enum step_status status = STEP_STATUS_OK;
     if (graph->moment.kind == HEAP_AT_TIME)
-        stop->time = graph->moment.value / graph->source.resolution_ns;
+        status = find_time(graph, stop, error);
     else if (graph->moment.kind == HEAP_AT_COLLECTION)
         status = find_collection(graph, stop, error);
     else if (graph->moment.kind == HEAP_AT_PEAK)

@@ -6,8 +6,8 @@
 #ifndef CONVERTER_GRAPH_GRAPH_MOMENT_H
 #define CONVERTER_GRAPH_GRAPH_MOMENT_H
 
-#include "converter/events/heap_moment.h"
 #include "converter/graph/graph_replay.h"
+#include "converter/trace/heap_moment.h"
 
 /* Beside the kinds of enum graph_root_kind. */
 enum { GRAPH_ROOT_STATIC = 8, GRAPH_ROOT_FRAME = 0 };

@@ -81,6 +81,13 @@ bool object_graph_add_edge(struct object_graph *graph, uint32_t holder, uint32_t
                            uint32_t target);
 void object_graph_clear_edges(struct object_graph *graph, uint32_t node);
 
+/* True if the edge keeps alive an object that lives.  A freed node may still have edges to it: the
+ * JVM clears fields without a store that a probe sees. */
+static inline bool object_graph_keeps(const struct object_graph *graph, const struct edge *edge)
+{
+    return !edge_key_is_weak(edge->key) && graph->nodes[edge->target].object != 0;
+}
+
 static inline void object_graph_touch(struct object_graph *graph, uint32_t node, uint64_t time,
                                       enum touch_kind kind)
 {

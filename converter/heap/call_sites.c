@@ -2,7 +2,7 @@
 /* A stack of open calls for each thread. */
 #include "converter/heap/call_sites.h"
 
-#include "converter/events/call_stack.h"
+#include "converter/trace/call_stack.h"
 
 void call_sites_init(struct call_sites *calls)
 {

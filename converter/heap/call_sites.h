@@ -4,8 +4,8 @@
 #ifndef CONVERTER_HEAP_CALL_SITES_H
 #define CONVERTER_HEAP_CALL_SITES_H
 
-#include "converter/events/event.h"
 #include "converter/heap/heap_sites.h"
+#include "converter/trace/event.h"
 
 struct call_sites {
     struct id_table threads; /* struct call_stack */

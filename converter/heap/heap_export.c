@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
-#include "converter/heap/heap_writer.h"
 
 uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)
 {
@@ -45,18 +44,38 @@ bool take_heap_least(void *export_target, const char *value, const char **fault)
            heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
 }
 
-size_t heap_options(struct option_row *rows, struct event_sink_options *options)
+static const struct format_option moment_rows[] = {
+    {{"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment, NULL}, 0},
+    {.place = 0}};
+
+static const struct format_option heap_rows[] = {
+    {{"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag, NULL},
+     offsetof(struct heap_export, allocated)},
+    {.place = 0}};
+
+static const struct format_option series_rows[] = {
+    {{"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+      take_heap_series, NULL},
+     0},
+    {{"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
+      NULL},
+     0},
+    {{"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, NULL},
+     offsetof(struct heap_export, v2)},
+    {.place = 0}};
+
+const struct format_options heap_moment_options = {sizeof(struct heap_export), moment_rows, NULL};
+const struct format_options heap_options = {0, heap_rows, &heap_moment_options};
+const struct format_options heap_series_options = {0, series_rows, &heap_moment_options};
+
+const struct format_options *const heap_format_options[] = {&heap_moment_options, &heap_options,
+                                                            NULL};
+
+struct heap_export heap_export_of(const struct format_settings *settings)
 {
-    const struct option_row mine[] = {
-        {"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment,
-         options->heap},
-        {"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
-         take_heap_series, options->heap},
-        {"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag,
-         &options->heap->allocated},
-        {"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
-         options->heap},
-        {"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, &options->heap->v2}};
-    memcpy(rows, mine, sizeof mine);
-    return sizeof mine / sizeof mine[0];
+    struct heap_export heap =
+        *(const struct heap_export *) format_settings_get(settings, &heap_moment_options);
+    if (!heap.has_moment)
+        heap.at.kind = HEAP_AT_PEAK;
+    return heap;
 }

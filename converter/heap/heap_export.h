@@ -3,8 +3,9 @@
 #ifndef CONVERTER_HEAP_HEAP_EXPORT_H
 #define CONVERTER_HEAP_HEAP_EXPORT_H
 
-#include "converter/events/heap_moment.h"
 #include "converter/heap/heap_snapshot.h"
+#include "converter/trace/heap_moment.h"
+#include "converter/trace/trace_format.h"
 
 struct event_selection;
 
@@ -29,6 +30,14 @@ static inline const struct heap_amount *heap_export_amount(const struct heap_exp
 {
     return options->allocated ? &row->allocated : &row->live;
 }
+
+/* --at; --allocated; and what only a series of dumps has.  All fill a heap_export. */
+extern const struct format_options heap_moment_options;
+extern const struct format_options heap_options;
+extern const struct format_options heap_series_options;
+extern const struct format_options *const heap_format_options[]; /* the first two */
+/* What they come to. */
+struct heap_export heap_export_of(const struct format_settings *settings);
 
 /* A value of an option, as in arguments.h. */
 bool take_heap_least(void *export_target, const char *value, const char **fault);

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
+#include "converter/base/quantity.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"
@@ -46,9 +47,11 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     struct heap_sink *sink = of(base);
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
-        status = step_error_set(error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
-                                "the trace has no such moment: it has %llu collections",
-                                (unsigned long long) sink->tracker.collections);
+        status = step_error_set(
+            error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
+            "the trace has no such moment: it ends at %s and has %llu collection%s",
+            quantity_of_ns((double) sink->tracker.now_ns).text,
+            (unsigned long long) sink->tracker.collections, plural(sink->tracker.collections));
     if (status == STEP_STATUS_OK)
         status = heap_writer_close(sink->writer, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)
@@ -72,16 +75,15 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
-                                  struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
+enum step_status heap_sink_create(const struct format_output *to, struct event_sink **out,
                                   struct step_error *error)
 {
+    const struct event_source *source = to->source;
     struct heap_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
     sink->base.operations = &operations;
-    sink->options = *options->heap;
+    sink->options = heap_export_of(to->settings);
     bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
     const struct heap_tracker_options wanted = {.selected = sink->options.selected,
                                                 .moments = &sink->options.at,
@@ -90,21 +92,18 @@ enum step_status heap_sink_create(const struct heap_writer_operations *kind, boo
                                                 .every_collection = sink->options.every_collection,
                                                 .receive = receive,
                                                 .user = sink};
-    struct step_output to = output_file_as_output(output);
+    struct step_output output = output_file_as_output(to->file);
     enum step_status status = STEP_STATUS_OK;
     if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
         status = no_memory(error);
-    if (status == STEP_STATUS_OK && is_series && !kind->takes_series)
-        status = step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
-                                "this format holds one moment: --every is for memory-infra");
-    if (status == STEP_STATUS_OK && gzip)
-        status =
-            step_packed_output_create(STEP_PACKING_GZIP, options->level, &to, &sink->packed, error);
+    if (status == STEP_STATUS_OK && to->format->packing != STEP_PACKING_NONE)
+        status = step_packed_output_create(to->format->packing, format_settings_level(to->settings),
+                                           &output, &sink->packed, error);
     if (sink->packed != NULL)
-        to = step_packed_output_as_output(sink->packed);
+        output = step_packed_output_as_output(sink->packed);
     if (status == STEP_STATUS_OK)
-        status = heap_writer_create(kind, &to, &sink->options, &sink->tracker.sites, &sink->writer,
-                                    error);
+        status = heap_writer_create(to->format->heap_writer, &output, &sink->options,
+                                    &sink->tracker.sites, &sink->writer, error);
     if (status != STEP_STATUS_OK) {
         destroy(&sink->base);
         return status;

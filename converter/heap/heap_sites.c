@@ -2,7 +2,6 @@
 /* The tree of call sites: an array, and an open-addressed table into it. */
 #include "converter/heap/heap_sites.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,39 +128,33 @@ size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
     return depth;
 }
 
-size_t heap_site_print_place(const struct heap_site *site, char *out, size_t out_size)
+struct frame_place heap_site_place(const struct heap_site *site)
 {
-    out[0] = '\0';
-    int length = 0;
-    if (site->line != 0)
-        length = snprintf(out, out_size, ":%" PRIu32, site->line);
-    else if (site->bytecode != 0)
-        length = snprintf(out, out_size, "@%" PRIu32, site->bytecode - 1);
-    return (size_t) length;
-}
-
-static size_t append(char *out, size_t used, size_t out_size, struct step_bytes text)
-{
-    for (size_t i = 0; i < text.length && used + 1 < out_size; i++)
-        out[used++] = (char) text.data[i];
-    out[used] = '\0';
-    return used;
+    return (struct frame_place){site->line, site->bytecode};
 }
 
 size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size)
 {
     const struct heap_site *item = &sites->items[site];
     const struct trace_method *method = trace_method_of(sites->names, item->method_id);
-    char place[24];
-    size_t used = 0;
-    out[0] = '\0';
+    struct step_bytes class_name = {NULL, 0};
     if (site == 0)
-        return append(out, 0, out_size, (struct step_bytes){(const uint8_t *) "(no stack)", 10});
-    if (method->class_id != 0) {
-        used = append(out, used, out_size, trace_class_of(sites->names, method->class_id)->name);
-        used = append(out, used, out_size, (struct step_bytes){(const uint8_t *) ".", 1});
-    }
-    used = append(out, used, out_size, method->name);
-    size_t length = heap_site_print_place(item, place, sizeof place);
-    return append(out, used, out_size, (struct step_bytes){(const uint8_t *) place, length});
+        return frame_text(class_name, step_text("(no stack)"), heap_site_place(item), out,
+                          out_size);
+    if (method->class_id != 0)
+        class_name = trace_class_of(sites->names, method->class_id)->name;
+    return frame_text(class_name, method->name, heap_site_place(item), out, out_size);
+}
+
+static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room[FRAME_TEXT])
+{
+    const struct heap_sites *sites = frames;
+    size_t length = heap_site_print(sites, (uint32_t) *frame, room, FRAME_TEXT);
+    *frame = sites->items[*frame].parent;
+    return (struct step_bytes){(const uint8_t *) room, length};
+}
+
+struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth)
+{
+    return (struct stack_text){frame_of, sites, site, depth};
 }

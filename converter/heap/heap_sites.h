@@ -13,7 +13,8 @@
 #include <stdio.h>
 
 #include "converter/base/id_table.h"
-#include "converter/events/names.h"
+#include "converter/base/stack_text.h"
+#include "converter/trace/names.h"
 
 struct heap_site {
     uint32_t parent;
@@ -54,9 +55,10 @@ size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site);
 
 /* "java/util/HashMap.resize:702", cut where it does not fit.  Returns the length. */
 size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size);
-/* The line's text only where it is there: ":702", "@17" (a bytecode index), or nothing. */
-size_t heap_site_print_place(const struct heap_site *site, char *out, size_t out_size);
+struct frame_place heap_site_place(const struct heap_site *site);
+/* The site and its callers, to be printed. */
+struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth);
 
-#define HEAP_SITE_TEXT 1024u
+#define HEAP_SITE_TEXT FRAME_TEXT
 
 #endif

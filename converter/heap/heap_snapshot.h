@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "converter/events/death_dates.h"
-#include "converter/events/heap_moment.h"
 #include "converter/heap/heap_sites.h"
+#include "converter/trace/death_dates.h"
+#include "converter/trace/heap_moment.h"
 
 struct heap_key {
     uint32_t class_id;

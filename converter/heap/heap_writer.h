@@ -6,10 +6,10 @@
 #ifndef CONVERTER_HEAP_HEAP_WRITER_H
 #define CONVERTER_HEAP_HEAP_WRITER_H
 
-#include "converter/events/event_sink.h"
-#include "converter/files/output_stream.h"
+#include "converter/base/output_stream.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_snapshot.h"
+#include "converter/trace/event_sink.h"
 
 struct heap_writer {
     const struct heap_writer_operations *operations;
@@ -32,11 +32,6 @@ struct heap_writer_operations {
     bool takes_series; /* else one snapshot */
 };
 
-extern const struct heap_writer_operations memory_infra_writer;
-extern const struct heap_writer_operations pprof_writer;
-extern const struct heap_writer_operations collapsed_writer;
-extern const struct heap_writer_operations speedscope_writer;
-
 /* Makes a writer; `output` is borrowed. */
 enum step_status heap_writer_create(const struct heap_writer_operations *operations,
                                     const struct step_output *output,
@@ -48,11 +43,7 @@ enum step_status heap_writer_close(struct heap_writer *writer, struct step_error
 void heap_writer_destroy(struct heap_writer *writer);
 
 /* heap_sink.c: a sink of events that follows what lives and hands its snapshots to a writer. */
-enum step_status heap_sink_create(const struct heap_writer_operations *kind, bool gzip,
-                                  struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
+enum step_status heap_sink_create(const struct format_output *to, struct event_sink **out,
                                   struct step_error *error);
-
-size_t heap_options(struct option_row *rows, struct event_sink_options *options);
 
 #endif

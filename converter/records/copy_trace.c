@@ -124,32 +124,3 @@ enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *w
     enum step_status status = stepfile_copy_start(reader, writer);
     return status == STEP_STATUS_OK ? copy_blocks(reader, writer, records, error) : status;
 }
-
-static bool is_of_graph(const char *name)
-{
-    static const char *const names[] = {
-        "java.ReferenceStore",   "java.FieldStore",     "java.ElementStore", "java.RangeStore",
-        "java.CloneStore",       "java.Snapshot",       "java.Root",         "java.FieldReference",
-        "java.ElementReference", "java.OtherReference", "java.SnapshotEnd",  "java.ObjectDeath"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-bool stepfile_has_graph(const char *path)
-{
-    struct step_reader *reader = NULL;
-    struct step_error error;
-    bool found = false;
-    if (step_reader_open(path, &reader, &error) != STEP_STATUS_OK)
-        return false;
-    const struct step_definition *definition = step_reader_borrow_definition(reader);
-    for (size_t i = 0; i < step_reader_block_count(reader) && !found; i++) {
-        const struct step_block_info *info = step_reader_block_info(reader, i);
-        for (size_t k = 0; k < info->type_count && !found; k++)
-            found = is_of_graph(definition->records[info->counts[k].record].name);
-    }
-    step_reader_destroy(reader);
-    return found;
-}

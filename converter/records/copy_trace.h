@@ -8,6 +8,9 @@
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
+/* The property of a trace that `recover` wrote of one that was cut. */
+#define RECOVERED_RECORDS "recovered-records"
+
 /* Copies properties, dictionaries and records; damaged blocks are passed over (the reader keeps
  * note of them), damaged dictionary entries become empty ones.  `writer` has the reader's
  * definition. `records` counts. */
@@ -20,9 +23,5 @@ enum step_status stepfile_copy_start(struct step_reader *reader, struct step_wri
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
                                      struct step_block **block, struct step_writer *writer,
                                      uint64_t *records, struct step_error *error);
-
-/* Whether it is a STEP trace with records that Java's events do not have: references, snapshots,
- * dated deaths.  They are kept only by copying. */
-bool stepfile_has_graph(const char *path);
 
 #endif

@@ -4,15 +4,12 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/open/input.h"
+#include "converter/records/record_order.h"
 #include "converter/records/record_text.h"
-
-enum { MOST_DAMAGE_REPORTED = 20 };
 
 struct dumping {
     const struct record_dump *dump;
@@ -34,16 +31,15 @@ static enum step_status prepare(struct dumping *dumping, struct step_error *erro
 
 static enum step_status put_records(struct dumping *dumping, struct step_error *error)
 {
-    struct step_records *records;
+    struct record_order *order;
     struct step_record_view view;
-    enum step_status status = step_records_create(
-        dumping->reader, record_filter_selection(dumping->filter), &records, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    while ((status = step_records_next(records, &view, error)) == STEP_STATUS_OK)
+    enum step_status status = record_order_create(
+        dumping->reader, record_filter_selection(dumping->filter), &order, error);
+    while (status == STEP_STATUS_OK &&
+           (status = record_order_next(order, &view, error)) == STEP_STATUS_OK)
         if (record_filter_takes(dumping->filter, &view))
             record_text_put(dumping->text, view.record, view.slots, stdout);
-    step_records_destroy(records);
+    record_order_destroy(order);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
@@ -60,21 +56,6 @@ static void put_entries(const struct dumping *dumping)
     }
 }
 
-static enum step_status report_damage(const struct step_reader *reader, const char *path)
-{
-    size_t count = step_reader_damage_count(reader);
-    for (size_t i = 0; i < count && i < MOST_DAMAGE_REPORTED; i++) {
-        const struct step_damage *damage = step_reader_damage(reader, i);
-        report_line("%s: offset %" PRIu64 ": %s", path, damage->offset, damage->message);
-    }
-    if (count > MOST_DAMAGE_REPORTED)
-        report_line("%s: and %zu more such places", path, count - MOST_DAMAGE_REPORTED);
-    if (count == 0 && !step_reader_is_whole(reader))
-        report_line("%s: the trace was not closed: its process %s", path,
-                    step_reader_is_running(reader) ? "still runs" : "was killed");
-    return count > 0 || !step_reader_is_whole(reader) ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
-}
-
 enum step_status record_open(const char *path, struct step_reader **reader,
                              struct seekable_path *seekable, struct step_error *error)
 {
@@ -87,12 +68,17 @@ enum step_status record_open(const char *path, struct step_reader **reader,
     return error->status = STEP_STATUS_CORRUPT;
 }
 
-static void finish(struct dumping *dumping)
+enum step_status record_close(struct step_reader *reader, struct seekable_path *seekable,
+                              const char *path, enum step_status status,
+                              const struct step_error *error)
 {
-    record_filter_destroy(dumping->filter);
-    record_text_destroy(dumping->text);
-    step_reader_destroy(dumping->reader);
-    seekable_path_close(&dumping->seekable);
+    if (status == STEP_STATUS_OK)
+        status = report_reader_damage(reader, path);
+    else
+        report_error(error);
+    step_reader_destroy(reader);
+    seekable_path_close(seekable);
+    return status;
 }
 
 enum step_status record_dump(const char *path, const struct record_dump *dump)
@@ -106,27 +92,26 @@ enum step_status record_dump(const char *path, const struct record_dump *dump)
         put_entries(&dumping);
     else if (status == STEP_STATUS_OK)
         status = put_records(&dumping, &error);
-    if (status == STEP_STATUS_OK)
-        status = report_damage(dumping.reader, path);
-    else
-        report_error(&error);
-    finish(&dumping);
-    return status;
+    record_filter_destroy(dumping.filter);
+    record_text_destroy(dumping.text);
+    return record_close(dumping.reader, &dumping.seekable, path, status, &error);
 }
 
 enum step_status record_dump_definition(const char *path)
 {
-    struct dumping dumping = {.dump = NULL};
+    struct step_reader *reader = NULL;
+    struct seekable_path seekable = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &dumping.reader, &dumping.seekable, &error);
+    enum step_status status = record_open(path, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK) {
-        const struct step_definition *definition = step_reader_borrow_definition(dumping.reader);
+        const struct step_definition *definition = step_reader_borrow_definition(reader);
         print_shown_lines(definition->text, stdout);
         if (definition->text_length > 0 && definition->text[definition->text_length - 1] != '\n')
             putchar('\n');
     } else {
         report_error(&error);
     }
-    finish(&dumping);
+    step_reader_destroy(reader);
+    seekable_path_close(&seekable);
     return status;
 }

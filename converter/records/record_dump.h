@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORDS_RECORD_DUMP_H
 #define CONVERTER_RECORDS_RECORD_DUMP_H
 
-#include "converter/files/standard_input.h"
+#include "converter/base/standard_input.h"
 #include "converter/records/record_filter.h"
 
 struct record_dump {
@@ -22,6 +22,11 @@ static inline bool record_dump_is_wanted(const struct record_dump *dump)
  * CORRUPT also for what is no STEP trace. */
 enum step_status record_open(const char *path, struct step_reader **reader,
                              struct seekable_path *seekable, struct step_error *error);
+/* Closes both.  Reports `error` where `status` is not OK, else the trace's damage, and returns the
+ * status of what it reported. */
+enum step_status record_close(struct step_reader *reader, struct seekable_path *seekable,
+                              const char *path, enum step_status status,
+                              const struct step_error *error);
 
 /* Prints to standard output.  `path` is a STEP trace.  Faults are reported. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading, filtering, writing. */
-#include "converter/records/record_export.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
-#include "converter/open/input.h"
+#include "converter/base/output_file.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
+#include "converter/records/record_filter.h"
+#include "converter/records/record_order.h"
 #include "converter/records/record_values.h"
+#include "converter/step/stepfile.h"
+#include "converter/trace/alloc_options.h"
 
 struct exporting {
     struct step_reader *reader;
@@ -21,47 +24,6 @@ struct exporting {
     struct output_file file;
     struct seekable_path seekable;
 };
-
-/* STEP has no name here: it is meant where records are chosen. */
-static const struct {
-    const char *name, *ending;
-    enum record_format format;
-    const char *help;
-} formats[] = {
-    {"jsonl", ".jsonl", RECORDS_AS_JSON_LINES,
-     ".jsonl     JSON lines, an object a record                    (out)"},
-    {"csv", ".csv", RECORDS_AS_CSV,
-     ".csv       a table                                           (out)"},
-    {NULL, NULL, RECORDS_AS_STEP,
-     ".step      STEP, of the same definition                      (out)"},
-};
-
-enum record_format record_format_by_name(const char *name)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (formats[i].name != NULL && strcmp(name, formats[i].name) == 0)
-            return formats[i].format;
-    return RECORDS_AS_NOTHING;
-}
-
-enum record_format record_format_by_ending(const char *path)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        if (formats[i].ending == NULL)
-            continue;
-        size_t length = strlen(path), ending = strlen(formats[i].ending);
-        if (length >= ending && strcmp(path + length - ending, formats[i].ending) == 0)
-            return formats[i].format;
-    }
-    return RECORDS_AS_NOTHING;
-}
-
-void record_format_help(char *out, size_t out_size)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0] && used < out_size; i++)
-        used += (size_t) snprintf(out + used, out_size - used, "  %s\n", formats[i].help);
-}
 
 /* What stdio writes goes to the output file. */
 static ssize_t write_on(void *user, const char *data, size_t length)
@@ -73,14 +35,12 @@ static ssize_t write_on(void *user, const char *data, size_t length)
 static enum step_status put_records(struct exporting *exporting, struct record_values *values,
                                     struct record_table *table, struct step_error *error)
 {
-    struct step_records *records;
+    struct record_order *order;
     struct step_record_view view;
-    enum step_status status = step_records_create(
-        exporting->reader, record_filter_selection(exporting->filter), &records, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    while (!ferror(values->file) &&
-           (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
+    enum step_status status = record_order_create(
+        exporting->reader, record_filter_selection(exporting->filter), &order, error);
+    while (status == STEP_STATUS_OK && !ferror(values->file) &&
+           (status = record_order_next(order, &view, error)) == STEP_STATUS_OK) {
         if (!record_filter_takes(exporting->filter, &view))
             continue;
         if (table == NULL)
@@ -88,7 +48,7 @@ static enum step_status put_records(struct exporting *exporting, struct record_v
         else if (!record_table_put(table, &view))
             break;
     }
-    step_records_destroy(records);
+    record_order_destroy(order);
     return status == STEP_STATUS_END                           ? STEP_STATUS_OK
            : status == STEP_STATUS_OK && !ferror(values->file) ? no_memory(error)
                                                                : status;
@@ -108,7 +68,7 @@ static uint8_t *find_occurring(const struct exporting *exporting)
     return occurring;
 }
 
-static enum step_status put_text(struct exporting *exporting, enum record_format format,
+static enum step_status put_text(struct exporting *exporting, const struct trace_format *format,
                                  struct step_error *error)
 {
     struct record_values values;
@@ -118,7 +78,7 @@ static enum step_status put_text(struct exporting *exporting, enum record_format
         return no_memory(error);
     record_values_init(&values, exporting->reader, file);
     enum step_status status = STEP_STATUS_OK;
-    if (format == RECORDS_AS_CSV) {
+    if (format == &format_csv) {
         uint8_t *occurring = find_occurring(exporting);
         table = occurring != NULL ? record_table_create(&values, occurring) : NULL;
         free(occurring);
@@ -186,36 +146,67 @@ static enum step_status put_step(struct exporting *exporting, int level, struct 
     return status != STEP_STATUS_OK ? status : copied;
 }
 
-static enum step_status write_output(struct exporting *exporting, const char *output,
-                                     enum record_format format, int level, struct step_error *error)
+static enum step_status write_output(struct exporting *exporting, const struct format_job *job,
+                                     struct step_error *error)
 {
-    enum step_status status = output_file_open(&exporting->file, output, error);
+    enum step_status status = output_file_open(&exporting->file, job->output, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = format == RECORDS_AS_STEP ? put_step(exporting, level, error)
-                                       : put_text(exporting, format, error);
+    status = job->format == &format_step
+                 ? put_step(exporting, format_settings_level(job->settings), error)
+                 : put_text(exporting, job->format, error);
     if (status == STEP_STATUS_OK)
         status = output_file_commit(&exporting->file, error);
     output_file_abort(&exporting->file);
     return status;
 }
 
-enum step_status record_export(const char *path, const char *output, enum record_format format,
-                               int level, const struct record_selection *selected)
+static enum step_status write_records(const struct format_job *job)
 {
     struct exporting exporting = {0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = record_open(path, &exporting.reader, &exporting.seekable, &error);
+    const struct record_selection selected = record_selection_of(job);
+    enum step_status status =
+        record_open(job->input, &exporting.reader, &exporting.seekable, &error);
     if (status == STEP_STATUS_OK)
-        status = record_filter_create(exporting.reader, selected, &exporting.filter, &error);
+        status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
-        status = write_output(&exporting, output, format, level, &error);
-    if (status == STEP_STATUS_OK)
-        status = report_reader_damage(exporting.reader, path);
-    else
-        report_error(&error);
+        status = write_output(&exporting, job, &error);
     record_filter_destroy(exporting.filter);
-    step_reader_destroy(exporting.reader);
-    seekable_path_close(&exporting.seekable);
-    return status;
+    return record_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }
+
+static const struct format_options *const text_options[] = {&record_options, NULL};
+
+const struct trace_format format_csv = {
+    .name = "csv",
+    .ending = ".csv",
+    .help = "a table of all records",
+    .needs = FORMAT_NEEDS_RECORDS,
+    .options = text_options,
+    .write = write_records,
+};
+
+const struct trace_format format_jsonl = {
+    .name = "jsonl",
+    .ending = ".jsonl",
+    .help = "JSON lines, an object a record",
+    .needs = FORMAT_NEEDS_RECORDS,
+    .options = text_options,
+    .write = write_records,
+};
+
+static const struct format_options *const step_options[] = {
+    &compression_options, &stepfile_options, &alloc_omit_options, &record_options, NULL};
+
+const struct trace_format format_step = {
+    .name = "step",
+    .ending = ".step",
+    .help = "STEP, what the agent writes",
+    .options = step_options,
+    .magic = "\x9eSTP",
+    .open_source = stepfile_source_create,
+    .open_sink = stepfile_sink_create,
+    .open_alloc_sink = stepfile_alloc_sink_create,
+    .write = write_records,
+};

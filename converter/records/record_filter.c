@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
 
 enum { MOST_NAMES = 256 };
@@ -55,6 +56,24 @@ bool take_condition(void *record_selection_target, const char *value, const char
         return false;
     selected->conditions[selected->condition_count++] = value;
     return true;
+}
+
+static const struct format_option rows_of[] = {
+    {{"record", 0, "NAMES", "records: of these types and those that extend them", take_text, NULL},
+     offsetof(struct record_selection, names)},
+    {{"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
+      NULL},
+     0},
+    {.place = 0}};
+
+const struct format_options record_options = {sizeof(struct record_selection), rows_of, NULL};
+
+struct record_selection record_selection_of(const struct format_job *job)
+{
+    struct record_selection selected =
+        *(const struct record_selection *) format_settings_get(job->settings, &record_options);
+    selected.selected = job->selected;
+    return selected;
 }
 
 static enum comparison comparison_of(const char *text, size_t *length)

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_RECORDS_RECORD_FILTER_H
 #define CONVERTER_RECORDS_RECORD_FILTER_H
 
-#include "converter/events/event_selection.h"
+#include "converter/trace/trace_format.h"
 #include "steptrace/records.h"
 
 enum { RECORD_CONDITIONS_MOST = 16 };
@@ -15,6 +15,10 @@ struct record_selection {
     const char *conditions[RECORD_CONDITIONS_MOST]; /* "food!=hay", "at.x>=-3": all must hold */
     size_t condition_count;
 };
+
+/* --record and --where of formats of records; they fill a struct record_selection. */
+extern const struct format_options record_options;
+struct record_selection record_selection_of(const struct format_job *job);
 
 /* Takes `--where`; the target is a struct record_selection. */
 bool take_condition(void *record_selection_target, const char *value, const char **fault);

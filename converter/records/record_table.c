@@ -118,7 +118,7 @@ void record_table_put_head(struct record_table *table)
     fputs("record", table->values->file);
     for (uint32_t i = 0; i < table->column_count; i++)
         fprintf(table->values->file, ",%s", table->names[i]);
-    fputs("\r\n", table->values->file);
+    fputs("\n", table->values->file);
 }
 
 /* Arrays, variants and entries are JSON within the cell. */
@@ -171,7 +171,7 @@ bool record_table_put(struct record_table *table, const struct step_record_view 
         if (table->row[i] != NULL)
             good = put_cell(table, table->row[i], view->slots);
     }
-    fputs("\r\n", table->values->file);
+    fputs("\n", table->values->file);
     for (size_t i = 0; i < type->cell_count; i++)
         table->row[type->cells[i].column] = NULL;
     return good;

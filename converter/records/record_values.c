@@ -58,14 +58,6 @@ static void put_entry(struct record_values *values, uint32_t record, uint64_t id
     fputc('}', values->file);
 }
 
-static void put_data(FILE *file, const struct step_bytes *bytes)
-{
-    fputc('"', file);
-    for (size_t i = 0; i < bytes->length; i++)
-        fprintf(file, "%02x", bytes->data[i]);
-    fputc('"', file);
-}
-
 static void put_array(struct record_values *values, const struct step_field *field, uint32_t depth,
                       const struct step_array *array, bool entries)
 {
@@ -104,7 +96,7 @@ void record_values_put(struct record_values *values, const struct step_field *fi
     else if (field->kind == STEP_TYPE_STRING)
         json_bytes(&values->json, NULL, *step_slot_bytes(*slots));
     else if (field->kind == STEP_TYPE_DATA)
-        put_data(values->file, step_slot_bytes(*slots));
+        json_hex(&values->json, NULL, *step_slot_bytes(*slots));
     else if (field->kind == STEP_TYPE_INT)
         fprintf(values->file, step_field_is_unsigned(field) ? "%" PRIu64 : "%" PRId64, *slots);
     else {

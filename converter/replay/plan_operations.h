@@ -3,12 +3,12 @@
 #ifndef CONVERTER_REPLAY_PLAN_OPERATIONS_H
 #define CONVERTER_REPLAY_PLAN_OPERATIONS_H
 
-#include "converter/allocs/address_numbers.h"
-#include "converter/allocs/alloc_rules.h"
-#include "converter/allocs/recent_frees.h"
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
 #include "converter/replay/replay_plan.h"
+#include "converter/trace/address_numbers.h"
+#include "converter/trace/alloc_rules.h"
+#include "converter/trace/recent_frees.h"
 
 #define NO_SLOT UINT32_MAX
 #define WAITS 16u

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_REPORT_COMPARE_PAGE_H
 #define CONVERTER_REPORT_COMPARE_PAGE_H
 
-#include "converter/compare/compare_report.h"
+#include "converter/numbers/compare_report.h"
 #include "steptrace/status.h"
 
 enum step_status compare_page_write(const char *path, const struct compare_report *report,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 
 static enum step_status make_data(page_put_data put, const void *user, char **data, size_t *length,
                                   struct step_error *error)

@@ -2,13 +2,90 @@
 /* What the page of a report knows, as compact JSON. */
 #include "converter/report/report_data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/trace_gap.h"
+#include "converter/graph/keeper_names.h"
+#include "converter/numbers/statistics_report.h"
 #include "converter/report/report_sites_data.h"
 #include "converter/report/report_timeline_data.h"
-#include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
+#include "steptrace/live.h"
+
+/* ---- what keeps memory alive: two ways to add the dominator tree up ---- */
+
+enum { FRAMES = 4 }; /* of a site */
+
+enum step_status report_retained_find(struct report_retained *retained, struct step_reader *reader,
+                                      const struct heap_moment *moment, uint64_t top,
+                                      struct step_error *error)
+{
+    enum step_status status = graph_moment_find(&retained->graph, reader, moment, error);
+    if (status == STEP_STATUS_NOT_FOUND || status == STEP_STATUS_FORMAT)
+        return STEP_STATUS_OK;
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = retained_find(&retained->graph, RETAINED_BY_SITE, top, &retained->by_site, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            retained_find(&retained->graph, RETAINED_BY_CLASS, top, &retained->by_class, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    retained->is_known = true;
+    return STEP_STATUS_OK;
+}
+
+void report_retained_reset(struct report_retained *retained)
+{
+    retained_reset(&retained->by_site);
+    retained_reset(&retained->by_class);
+    graph_moment_reset(&retained->graph);
+    retained->is_known = false;
+}
+
+static void put_rows(const struct report_retained *retained, const struct retained *rows,
+                     const char *key, struct json_output *json)
+{
+    const struct graph_source *source = &retained->graph.source;
+    struct keeper_name name;
+    json_begin_array(json, key);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct retained_row *row = &rows->rows[i];
+        if (rows->by == RETAINED_BY_SITE && row->site == 0)
+            continue;
+        if (rows->by == RETAINED_BY_SITE)
+            keeper_name_site(source, row->site, FRAMES, &name);
+        else
+            keeper_name_class(source, row->class_id, &name);
+        json_begin_array(json, NULL);
+        json_bytes(json, NULL, step_text(name.text));
+        json_number(json, NULL, row->objects);
+        json_number(json, NULL, row->bytes);
+        json_number(json, NULL, row->retained_bytes);
+        json_end_array(json);
+    }
+    json_end_array(json);
+}
+
+void report_retained_put_data(const struct report_retained *retained, struct json_output *json)
+{
+    if (!retained->is_known) {
+        json_null(json, "retained");
+        return;
+    }
+    json_begin_object(json, "retained");
+    json_number(json, "time_ns", retained->graph.time_ns);
+    json_bool(json, "is_snapshot", !retained->graph.has_stores);
+    json_number(json, "objects", retained->by_site.objects);
+    json_number(json, "bytes", retained->by_site.bytes);
+    json_number(json, "unreached_objects", retained->by_site.unreached_objects);
+    json_number(json, "unreached_bytes", retained->by_site.unreached_bytes);
+    put_rows(retained, &retained->by_site, "sites", json);
+    put_rows(retained, &retained->by_class, "classes", json);
+    json_end_object(json);
+}
 
 #define ACTIVE_THREADS 40u   /* threads whose activity is drawn */
 #define LEAST_ACTIVITY 1000u /* of the largest amount in a step, below which none is drawn */
@@ -27,6 +104,38 @@ static const char *file_name(const char *path)
 
 /* ---- the summary ---- */
 
+/* What the trace lacks, a sentence each, as other verbs report it on stderr. */
+static void put_gaps(struct writer *writer, const struct trace_summary *summary)
+{
+    const struct event_source *source = writer->model->source;
+    struct json_output *json = &writer->json;
+    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER);
+    const char *incomplete = event_source_property(source, "incomplete");
+    uint64_t not_probed = writer->model->statistics.not_probed;
+    char text[TRACE_GAP_ROOM];
+    json_begin_array(json, "gaps");
+    if (summary->running)
+        json_text(json, NULL,
+                  "The program is still running; the page shows what it has recorded so far.");
+    else if (missing != NULL)
+        json_text(json, NULL, trace_gap_end(missing, text));
+    else if (!summary->whole || source->operations->damage_count(source) > 0)
+        json_text(json, NULL,
+                  "The trace is not whole: the program was killed, or the file is cut or damaged. "
+                  "What is there is shown.");
+    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped"), text);
+    if (dropped != NULL)
+        json_text(json, NULL, dropped);
+    if (incomplete != NULL)
+        json_text(json, NULL, incomplete);
+    if (not_probed > 0) {
+        snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
+                 not_probed);
+        json_text(json, NULL, text);
+    }
+    json_end_array(json);
+}
+
 static void put_properties(struct writer *writer)
 {
     const struct event_source *source = writer->model->source;
@@ -35,7 +144,7 @@ static void put_properties(struct writer *writer)
     source->operations->summary(source, &summary);
     json_text(json, "title",
               writer->options->title != NULL ? writer->options->title : file_name(source->path));
-    json_bool(json, "whole", summary.whole && source->operations->damage_count(source) == 0);
+    put_gaps(writer, &summary);
     json_begin_array(json, "properties");
     for (size_t i = 0; i < source->operations->property_count(source); i++) {
         const char *key;
@@ -75,8 +184,8 @@ static void put_summary(struct writer *writer)
                 {"freed_objects", all->freed_objects},
                 {"live_bytes", statistics->live_bytes},
                 {"live_objects", statistics->live_objects},
-                {"peak_bytes", statistics->peak_bytes},
-                {"peak_objects", statistics->peak_objects},
+                {"peak_bytes", statistics->peak.bytes},
+                {"peak_objects", statistics->peak.objects},
                 {"peak_ns", statistics->peak_ns},
                 {"collections", writer->model->timeline.collections},
                 {"classes", statistics->kinds[EVENT_CLASS_LOAD]},
@@ -110,12 +219,13 @@ static void put_lifetimes(struct writer *writer)
 {
     const struct lifetimes *lifetimes = &writer->model->statistics.all.lifetimes;
     json_begin_array(&writer->json, "lifetimes");
-    for (unsigned i = 0; i < LIFETIME_BUCKETS; i++) {
-        if (lifetimes->buckets[i] == 0)
+    for (unsigned i = 0; i <= 64; i++) {
+        uint64_t count = lifetimes_of_bits(lifetimes, i);
+        if (count == 0)
             continue;
         json_begin_array(&writer->json, NULL);
         json_number(&writer->json, NULL, i);
-        json_number(&writer->json, NULL, lifetimes->buckets[i]);
+        json_number(&writer->json, NULL, count);
         json_end_array(&writer->json);
     }
     json_end_array(&writer->json);
@@ -387,7 +497,8 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, &writer.json);
     report_retained_put_data(retained, &writer.json);
-    ok = ok && put_classes(&writer, &report) && put_threads(&writer, &report) &&
+    ok = ok && report_leaks_put_data(model->has_leaks ? &model->leaks : NULL, &writer.json) &&
+         put_classes(&writer, &report) && put_threads(&writer, &report) &&
          put_methods(&writer, &report) && put_calls(&writer) &&
          report_sites_put_data(model, options, &report, &writer.json);
     json_end_object(&writer.json);

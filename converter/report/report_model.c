@@ -2,7 +2,283 @@
 /* One pass for all that a report needs. */
 #include "converter/report/report_model.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
+#include "format/core/grow.h"
+
+/* A heap of calls whose first is the one to give way. */
+
+struct open_calls {
+    uint64_t *starts_ns;
+    size_t depth, capacity;
+};
+
+static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
+                             uint32_t method_id, uint64_t time_ns, struct step_error *error);
+
+bool report_calls_init(struct report_calls *calls)
+{
+    *calls = (struct report_calls){.longest = malloc(REPORT_CALLS * sizeof *calls->longest)};
+    id_table_init(&calls->threads, sizeof(struct open_calls));
+    call_events_init(&calls->calls, 0, note, calls);
+    return calls->longest != NULL;
+}
+
+void report_calls_reset(struct report_calls *calls)
+{
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
+        struct open_calls *open = id_table_find(&calls->threads, i);
+        if (open != NULL)
+            free(open->starts_ns);
+    }
+    id_table_reset(&calls->threads);
+    call_events_reset(&calls->calls);
+    free(calls->longest);
+    calls->longest = NULL;
+}
+
+static void sink(struct report_calls *calls, size_t at)
+{
+    struct report_call moved = calls->longest[at];
+    for (size_t child; (child = 2 * at + 1) < calls->count; at = child) {
+        if (child + 1 < calls->count &&
+            calls->longest[child + 1].length_ns < calls->longest[child].length_ns)
+            child++;
+        if (calls->longest[child].length_ns >= moved.length_ns)
+            break;
+        calls->longest[at] = calls->longest[child];
+    }
+    calls->longest[at] = moved;
+}
+
+static void offer(struct report_calls *calls, const struct report_call *call)
+{
+    calls->seen++;
+    if (calls->count == REPORT_CALLS) {
+        if (calls->longest[0].length_ns >= call->length_ns)
+            return;
+        calls->longest[0] = *call;
+        sink(calls, 0);
+        return;
+    }
+    calls->longest[calls->count++] = *call;
+    if (calls->count == REPORT_CALLS)
+        for (size_t i = REPORT_CALLS / 2; i-- > 0;)
+            sink(calls, i);
+}
+
+static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
+                             uint32_t method_id, uint64_t time_ns, struct step_error *error)
+{
+    struct report_calls *calls = user;
+    struct open_calls *open = id_table_get(&calls->threads, thread_id);
+    if (open == NULL)
+        return no_memory(error);
+    if (change != CALL_OPENS) {
+        uint64_t start_ns = open->starts_ns[--open->depth];
+        offer(calls, &(struct report_call){start_ns, time_ns > start_ns ? time_ns - start_ns : 0,
+                                           thread_id, method_id, (uint32_t) open->depth});
+        return STEP_STATUS_OK;
+    }
+    if (open->depth == open->capacity) {
+        uint64_t *starts =
+            step_grown(open->starts_ns, &open->capacity, open->capacity + 1, sizeof *starts);
+        if (starts == NULL)
+            return no_memory(error);
+        open->starts_ns = starts;
+    }
+    open->starts_ns[open->depth++] = time_ns;
+    return STEP_STATUS_OK;
+}
+
+enum step_status report_calls_put(struct report_calls *calls, const struct trace_event *events,
+                                  size_t count, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        bool is_object =
+            events[i].kind == EVENT_OBJECT_ALLOC || events[i].kind == EVENT_OBJECT_FREE;
+        if (!is_object)
+            status = call_events_put(&calls->calls, &events[i], error);
+    }
+    return status;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct report_call *a = left, *b = right;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->depth < b->depth ? -1 : a->depth > b->depth;
+}
+
+enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error)
+{
+    enum step_status status = call_events_finish(&calls->calls, error);
+    qsort(calls->longest, calls->count, sizeof *calls->longest, by_start);
+    return status;
+}
+
+/* The tracker's running sums at the ends of bins, as differences. */
+
+#define FIRST_STEP_NS UINT64_C(1000)
+
+void report_bins_init(struct report_bins *bins)
+{
+    *bins = (struct report_bins){.step_ns = FIRST_STEP_NS};
+}
+
+void report_bins_reset(struct report_bins *bins)
+{
+    for (size_t i = 0; i < bins->count; i++)
+        free(bins->bins[i].changes);
+    free(bins->before);
+    bins->count = 0;
+    bins->before = NULL;
+}
+
+/* ---- two bins become one ---- */
+
+static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin *out)
+{
+    size_t i = 0, k = 0;
+    out->count = 0;
+    out->changes = malloc((a->count + b->count + 1) * sizeof *out->changes);
+    if (out->changes == NULL)
+        return false;
+    while (i < a->count || k < b->count) {
+        bool has_a = i < a->count && (k == b->count || a->changes[i].cell <= b->changes[k].cell);
+        bool has_b = k < b->count && (i == a->count || b->changes[k].cell <= a->changes[i].cell);
+        struct bin_change *to = &out->changes[out->count++];
+        *to = has_a ? a->changes[i] : b->changes[k];
+        if (has_a && has_b) {
+            to->objects += b->changes[k].objects;
+            to->bytes += b->changes[k].bytes;
+            to->dead_objects += b->changes[k].dead_objects;
+            to->dead_bytes += b->changes[k].dead_bytes;
+        }
+        i += has_a;
+        k += has_b;
+    }
+    return true;
+}
+
+static bool fold(struct report_bins *bins)
+{
+    for (size_t i = 0; i < REPORT_BINS / 2; i++) {
+        struct report_bin both, *first = &bins->bins[2 * i], *second = first + 1;
+        if (!merge(first, second, &both))
+            return false;
+        free(first->changes);
+        free(second->changes);
+        *first = *second = (struct report_bin){.changes = NULL};
+        bins->bins[i] = both;
+    }
+    bins->count = REPORT_BINS / 2;
+    bins->step_ns *= 2;
+    return true;
+}
+
+/* ---- the end of a bin ---- */
+
+static bool make_room(struct report_bins *bins, size_t count)
+{
+    if (count <= bins->before_count)
+        return true;
+    struct bin_change *before = realloc(bins->before, count * sizeof *before);
+    if (before == NULL)
+        return false;
+    memset(before + bins->before_count, 0, (count - bins->before_count) * sizeof *before);
+    bins->before = before;
+    bins->before_count = count;
+    return true;
+}
+
+/* What a cell's sums come to. */
+static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
+{
+    return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes,
+                               now->allocated_objects - now->objects,
+                               now->allocated_bytes - now->bytes};
+}
+
+static bool has_changed(const struct bin_change *totals, const struct bin_change *before)
+{
+    return totals->objects != before->objects || totals->dead_objects != before->dead_objects;
+}
+
+static bool close_bin(struct report_bins *bins, const struct heap_tracker *tracker)
+{
+    const struct heap_cells *cells = &tracker->cells;
+    struct report_bin *bin = &bins->bins[bins->count];
+    size_t changed = 0;
+    if (!make_room(bins, cells->count))
+        return false;
+    for (size_t i = 0; i < cells->count; i++) {
+        struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);
+        changed += has_changed(&totals, &bins->before[i]);
+    }
+    *bin = (struct report_bin){.changes = malloc((changed + 1) * sizeof *bin->changes)};
+    if (bin->changes == NULL)
+        return false;
+    bins->count++;
+    for (size_t i = 0; i < cells->count && changed > 0; i++) {
+        struct bin_change *before = &bins->before[i];
+        struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);
+        if (!has_changed(&totals, before))
+            continue;
+        bin->changes[bin->count++] = (struct bin_change){
+            (uint32_t) i, totals.objects - before->objects, totals.bytes - before->bytes,
+            totals.dead_objects - before->dead_objects, totals.dead_bytes - before->dead_bytes};
+        *before = totals;
+    }
+    return true;
+}
+
+static bool advance(struct report_bins *bins, const struct heap_tracker *tracker, uint64_t time_ns)
+{
+    while (time_ns >= bins->end_ns && bins->end_ns != UINT64_MAX) {
+        if (!close_bin(bins, tracker) || (bins->count == REPORT_BINS && !fold(bins)))
+            return false;
+        uint64_t length;
+        if (__builtin_mul_overflow(bins->count + 1, bins->step_ns, &length) ||
+            __builtin_add_overflow(bins->start_ns, length, &bins->end_ns))
+            bins->end_ns = UINT64_MAX;
+    }
+    return true;
+}
+
+enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
+                                 const struct trace_event *events, size_t count,
+                                 struct step_error *error)
+{
+    size_t first = 0;
+    enum step_status status = STEP_STATUS_OK;
+    if (count > 0 && !bins->has_begun) {
+        bins->has_begun = true;
+        bins->start_ns = events[0].time_ns;
+        bins->end_ns = bins->start_ns + bins->step_ns;
+    }
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        if (events[i].time_ns < bins->end_ns || bins->end_ns == UINT64_MAX)
+            continue;
+        status = heap_tracker_put(tracker, events + first, i - first, error);
+        first = i;
+        if (status == STEP_STATUS_OK && !advance(bins, tracker, events[i].time_ns))
+            status = no_memory(error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = heap_tracker_put(tracker, events + first, count - first, error);
+    return status;
+}
+
+bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker)
+{
+    return close_bin(bins, tracker);
+}
 
 static enum step_status out_of_memory(struct step_error *error)
 {
@@ -28,9 +304,9 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
 }
 
 bool report_model_init(struct report_model *model, const struct event_source *source,
-                       const struct heap_moment *moment)
+                       const struct heap_moment *moment, bool has_leaks)
 {
-    *model = (struct report_model){.source = source};
+    *model = (struct report_model){.source = source, .has_leaks = has_leaks};
     model->moments[0] = *moment;
     model->moments[1] = (struct heap_moment){.kind = HEAP_AT_END};
     const struct heap_tracker_options options = {.moments = model->moments,
@@ -42,6 +318,8 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
     report_bins_init(&model->bins);
     ok = report_calls_init(&model->calls) && ok;
+    if (has_leaks)
+        ok = leak_tracker_init(&model->leaks, &source->names, false) && ok;
     return timeline_init(&model->timeline) && ok;
 }
 
@@ -56,6 +334,8 @@ void report_model_reset(struct report_model *model)
     report_bins_reset(&model->bins);
     report_calls_reset(&model->calls);
     heap_tracker_reset(&model->heap);
+    if (model->has_leaks)
+        leak_tracker_reset(&model->leaks);
 }
 
 enum step_status report_model_put(void *user, const struct trace_event *events, size_t count,
@@ -66,6 +346,8 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
         !timeline_put(&model->timeline, events, count))
         return out_of_memory(error);
     enum step_status status = report_calls_put(&model->calls, events, count, error);
+    if (status == STEP_STATUS_OK && model->has_leaks)
+        status = leak_tracker_put(&model->leaks, events, count, error);
     if (status != STEP_STATUS_OK)
         return status;
     return report_bins_put(&model->bins, &model->heap, events, count, error);
@@ -76,12 +358,16 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
     enum step_status status = heap_tracker_finish(&model->heap, error);
     if (status == STEP_STATUS_OK)
         status = report_calls_finish(&model->calls, error);
+    if (status == STEP_STATUS_OK && model->has_leaks)
+        status = leak_tracker_finish(&model->leaks, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
-        return step_error_set(error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
-                              "the trace has only %llu collections",
-                              (unsigned long long) model->heap.collections);
+        return step_error_set(
+            error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
+            "the trace has no such moment: it ends at %s and has %llu collection%s",
+            quantity_of_ns((double) model->heap.now_ns).text,
+            (unsigned long long) model->heap.collections, plural(model->heap.collections));
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];
     statistics_finish(&model->statistics);

@@ -7,12 +7,78 @@
 #ifndef CONVERTER_REPORT_REPORT_MODEL_H
 #define CONVERTER_REPORT_REPORT_MODEL_H
 
-#include "converter/events/event_source.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/report/report_bins.h"
-#include "converter/report/report_calls.h"
+#include "converter/numbers/leak_tracker.h"
+#include "converter/numbers/statistics.h"
 #include "converter/report/report_timeline.h"
-#include "converter/statistics/statistics.h"
+#include "converter/trace/call_events.h"
+#include "converter/trace/event_source.h"
+
+/*
+ * The longest calls of a trace, as many as a page draws, with where they stood on their thread's
+ * stack.
+ */
+
+#define REPORT_CALLS ((size_t) 12000)
+
+struct report_call {
+    uint64_t start_ns, length_ns;
+    uint32_t thread_id, method_id;
+    uint32_t depth; /* 0: outermost */
+};
+
+struct report_calls {
+    struct call_events calls;
+    struct id_table threads;     /* struct open_calls */
+    struct report_call *longest; /* a heap, the shortest first */
+    size_t count;
+    uint64_t seen;
+};
+
+/* False: out of memory; reset is allowed then. */
+bool report_calls_init(struct report_calls *calls);
+void report_calls_reset(struct report_calls *calls);
+enum step_status report_calls_put(struct report_calls *calls, const struct trace_event *events,
+                                  size_t count, struct step_error *error);
+/* Ends what is open, and sorts the calls by their starts. */
+enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error);
+
+/*
+ * What was allocated when, and what died, by class and site: bins of equal length, of which two
+ * become one when time runs past the last.  A bin has only the cells of the tracker that changed in
+ * it.
+ */
+
+#define REPORT_BINS 64u /* even */
+
+struct bin_change {
+    uint32_t cell;                     /* of the tracker; in a bin each once, in order */
+    uint64_t objects, bytes;           /* allocated */
+    uint64_t dead_objects, dead_bytes; /* of whenever they were allocated */
+};
+
+struct report_bin {
+    struct bin_change *changes;
+    size_t count;
+};
+
+struct report_bins {
+    struct report_bin bins[REPORT_BINS];
+    size_t count; /* that are closed */
+    uint64_t start_ns, step_ns, end_ns;
+    bool has_begun;
+    struct bin_change *before; /* by cell: what it came to when the last bin was closed */
+    size_t before_count;
+};
+
+void report_bins_init(struct report_bins *bins);
+void report_bins_reset(struct report_bins *bins);
+/* Hands the events on to the tracker, and closes bins in between. */
+enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
+                                 const struct trace_event *events, size_t count,
+                                 struct step_error *error);
+/* Closes the last bin.  False: out of memory. */
+bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker);
 
 struct report_model {
     const struct event_source *source; /* borrowed */
@@ -23,11 +89,14 @@ struct report_model {
     struct timeline timeline;
     struct report_bins bins;
     struct report_calls calls;
+    struct leak_tracker leaks; /* with `has_leaks` */
+    bool has_leaks;
 };
 
-/* False: out of memory; reset is allowed then. */
+/* `has_leaks`: of the whole trace; what a selection leaves out would change which collections
+ * count. False: out of memory; reset is allowed then. */
 bool report_model_init(struct report_model *model, const struct event_source *source,
-                       const struct heap_moment *moment);
+                       const struct heap_moment *moment, bool has_leaks);
 void report_model_reset(struct report_model *model);
 
 /* A visit of input_each(); `user` is the model. */

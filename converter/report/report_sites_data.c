@@ -3,9 +3,441 @@
 #include "converter/report/report_sites_data.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "converter/report/report_bins_data.h"
-#include "converter/report/report_sites.h"
+#include "converter/numbers/statistics_report.h"
+#include "converter/report/report_model.h"
+#include "format/json/json_output.h"
+
+/* Sums by site, and which sites are worth a place in a page. */
+
+#define REPORT_SITE_OTHER UINT32_MAX
+
+struct report_site_sums {
+    uint64_t live_bytes, live_objects; /* at the moment */
+    uint64_t allocated_bytes, allocated_objects;
+};
+
+struct report_site {
+    uint32_t site;   /* in the tracker's sites; REPORT_SITE_OTHER: all that is small */
+    uint32_t parent; /* in the report's; less than its own number */
+    struct report_site_sums own;
+};
+
+/* A line that allocates objects of a class, whoever calls it. */
+struct report_place {
+    uint32_t leaf; /* in `leaves` */
+    uint32_t class_id;
+    struct report_site_sums sums;
+};
+
+struct report_sites {
+    struct report_site *items; /* the first is the root */
+    size_t count;
+    uint32_t *numbers; /* by site of the tracker: where it is counted in the report's */
+    struct heap_sites leaves;
+    struct report_place *places; /* the largest first */
+    size_t place_count;
+};
+
+static void add(struct report_site_sums *to, const struct report_site_sums *from)
+{
+    to->live_bytes += from->live_bytes;
+    to->live_objects += from->live_objects;
+    to->allocated_bytes += from->allocated_bytes;
+    to->allocated_objects += from->allocated_objects;
+}
+
+/* What each site of the trace holds itself. */
+static struct report_site_sums *own_sums(const struct report_model *model)
+{
+    struct report_site_sums *sums = calloc(model->heap.sites.count, sizeof *sums);
+    if (sums == NULL)
+        return NULL;
+    const struct heap_snapshot *moment = report_moment(model);
+    for (size_t i = 0; i < moment->count; i++) {
+        sums[moment->rows[i].key.site].live_bytes += moment->rows[i].live.bytes;
+        sums[moment->rows[i].key.site].live_objects += moment->rows[i].live.objects;
+    }
+    const struct heap_snapshot *end = report_end(model);
+    for (size_t i = 0; i < end->count; i++) {
+        sums[end->rows[i].key.site].allocated_bytes += end->rows[i].allocated.bytes;
+        sums[end->rows[i].key.site].allocated_objects += end->rows[i].allocated.objects;
+    }
+    return sums;
+}
+
+/* ---- the tree ---- */
+
+/* How much of a whole, in parts of 2^20, the site holds by the measure that suits it best. */
+static uint64_t weight(const struct report_site_sums *sums, const struct report_site_sums *whole)
+{
+    const uint64_t part_of[][2] = {{sums->live_bytes, whole->live_bytes},
+                                   {sums->live_objects, whole->live_objects},
+                                   {sums->allocated_bytes, whole->allocated_bytes},
+                                   {sums->allocated_objects, whole->allocated_objects}};
+    double most = 0;
+    for (size_t i = 0; i < sizeof part_of / sizeof part_of[0]; i++)
+        if (part_of[i][1] != 0 && (double) part_of[i][0] / (double) part_of[i][1] > most)
+            most = (double) part_of[i][0] / (double) part_of[i][1];
+    return (uint64_t) ((most < 1 ? most : 1) * (1 << 20)); /* sums may have wrapped */
+}
+
+/* The least weight with which no more than `limit` sites stay. */
+static uint64_t find_cut(const struct report_site_sums *cumulative, size_t count, size_t limit)
+{
+    uint64_t cut = 16; /* a 65,536th is nothing to see */
+    for (;; cut *= 2) {
+        size_t kept = 0;
+        for (size_t i = 1; i < count; i++)
+            kept += weight(&cumulative[i], &cumulative[0]) >= cut;
+        if (kept <= limit)
+            return cut;
+    }
+}
+
+/* Sites stay, and what is cut goes to one child of its parent. */
+static bool make_tree(const struct report_model *model, const struct report_site_sums *own,
+                      const struct report_site_sums *cumulative, size_t limit,
+                      struct report_sites *sites)
+{
+    const struct heap_sites *all = &model->heap.sites;
+    uint64_t cut = find_cut(cumulative, all->count, limit);
+    uint32_t *number = calloc(all->count, sizeof *number); /* of sites that stay */
+    uint32_t *other = calloc(all->count, sizeof *other);   /* the child for what is cut; 0: none */
+    sites->items = calloc(2 * limit + 2, sizeof *sites->items);
+    sites->numbers = calloc(all->count, sizeof *sites->numbers);
+    bool ok = number != NULL && other != NULL && sites->items != NULL && sites->numbers != NULL;
+    if (ok) {
+        sites->items[sites->count++] = (struct report_site){.own = own[0]};
+        for (uint32_t i = 1; i < all->count; i++) {
+            uint32_t above = all->items[i].parent;
+            number[i] = UINT32_MAX;
+            if (number[above] == UINT32_MAX) {
+                sites->numbers[i] = sites->numbers[above];
+                continue; /* its sums are in a cut ancestor's */
+            }
+            if (weight(&cumulative[i], &cumulative[0]) >= cut) {
+                number[i] = sites->numbers[i] = (uint32_t) sites->count;
+                sites->items[sites->count++] =
+                    (struct report_site){.site = i, .parent = number[above], .own = own[i]};
+                continue;
+            }
+            if (other[above] == 0) {
+                other[above] = (uint32_t) sites->count;
+                sites->items[sites->count++] =
+                    (struct report_site){.site = REPORT_SITE_OTHER, .parent = number[above]};
+            }
+            sites->numbers[i] = other[above];
+            add(&sites->items[other[above]].own, &cumulative[i]);
+        }
+    }
+    free(number);
+    free(other);
+    return ok;
+}
+
+/* ---- places ---- */
+
+static struct report_site_sums sums_of(const struct heap_row *row, bool is_moment)
+{
+    if (is_moment)
+        return (struct report_site_sums){.live_bytes = row->live.bytes,
+                                         .live_objects = row->live.objects};
+    return (struct report_site_sums){.allocated_bytes = row->allocated.bytes,
+                                     .allocated_objects = row->allocated.objects};
+}
+
+static int sites_by_place(const void *left, const void *right)
+{
+    const struct report_place *a = left;
+    const struct report_place *b = right;
+    if (a->leaf != b->leaf)
+        return a->leaf < b->leaf ? -1 : 1;
+    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
+}
+
+static int by_weight(const void *left, const void *right, void *whole)
+{
+    uint64_t a = weight(&((const struct report_place *) left)->sums, whole);
+    uint64_t b = weight(&((const struct report_place *) right)->sums, whole);
+    return a != b ? (a > b ? -1 : 1) : sites_by_place(left, right);
+}
+
+/* One place a row; site 0 is the leaf 0. */
+static bool list_places(const struct report_model *model, bool is_moment,
+                        struct report_sites *sites)
+{
+    const struct heap_snapshot *snapshot = is_moment ? report_moment(model) : report_end(model);
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        if (row->key.site == 0)
+            continue;
+        struct heap_site leaf = model->heap.sites.items[row->key.site];
+        leaf.parent = 0;
+        struct report_place *place = &sites->places[sites->place_count++];
+        *place = (struct report_place){.leaf = heap_sites_put(&sites->leaves, &leaf),
+                                       .class_id = row->key.class_id,
+                                       .sums = sums_of(row, is_moment)};
+        if (place->leaf == 0)
+            return false;
+    }
+    return true;
+}
+
+static void merge_places(struct report_sites *sites)
+{
+    size_t kept = 0;
+    if (sites->place_count == 0)
+        return;
+    qsort(sites->places, sites->place_count, sizeof *sites->places, sites_by_place);
+    for (size_t i = 1; i < sites->place_count; i++) {
+        if (sites_by_place(&sites->places[kept], &sites->places[i]) == 0)
+            add(&sites->places[kept].sums, &sites->places[i].sums);
+        else
+            sites->places[++kept] = sites->places[i];
+    }
+    sites->place_count = kept + 1;
+}
+
+static bool make_places(const struct report_model *model, struct report_site_sums *whole,
+                        size_t limit, struct report_sites *sites)
+{
+    size_t rows = report_moment(model)->count + report_end(model)->count;
+    sites->places = calloc(rows + 1, sizeof *sites->places);
+    if (sites->places == NULL || !list_places(model, true, sites) ||
+        !list_places(model, false, sites))
+        return false;
+    merge_places(sites);
+    if (sites->place_count > 0)
+        qsort_r(sites->places, sites->place_count, sizeof *sites->places, by_weight, whole);
+    if (sites->place_count > limit)
+        sites->place_count = limit;
+    return true;
+}
+
+/* At most about `node_limit` nodes and `place_limit` places.  False: out of memory; reset is
+ * allowed then. */
+static bool report_sites_make(const struct report_model *model, size_t node_limit,
+                              size_t place_limit, struct report_sites *sites)
+{
+    *sites = (struct report_sites){0};
+    if (!heap_sites_init(&sites->leaves, &model->source->names))
+        return false;
+    struct report_site_sums *own = own_sums(model);
+    size_t count = model->heap.sites.count;
+    struct report_site_sums *cumulative = calloc(count, sizeof *cumulative);
+    bool ok = own != NULL && cumulative != NULL;
+    if (ok) {
+        memcpy(cumulative, own, count * sizeof *own);
+        for (size_t i = count; i-- > 1;)
+            add(&cumulative[model->heap.sites.items[i].parent], &cumulative[i]);
+        ok = make_tree(model, own, cumulative, node_limit, sites) &&
+             make_places(model, &cumulative[0], place_limit, sites);
+    }
+    free(own);
+    free(cumulative);
+    return ok;
+}
+
+static void report_sites_reset(struct report_sites *sites)
+{
+    free(sites->items);
+    free(sites->places);
+    free(sites->numbers);
+    heap_sites_reset(&sites->leaves);
+    *sites = (struct report_sites){0};
+}
+
+/* Cells by the sites and classes of the page; the largest stay. */
+
+#define ENTRIES_MOST ((size_t) 90000)
+
+struct entry {
+    uint32_t bin, site, class_number; /* class: 1 + its row; 0: it has none */
+    uint64_t objects, bytes, dead_objects, dead_bytes;
+};
+
+struct entries {
+    struct entry *items;
+    size_t count;
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->bin != b->bin)
+        return a->bin < b->bin ? -1 : 1;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    return a->class_number < b->class_number ? -1 : a->class_number > b->class_number;
+}
+
+static void merge(struct entries *entries)
+{
+    size_t last = 0;
+    if (entries->count == 0)
+        return;
+    qsort(entries->items, entries->count, sizeof *entries->items, by_place);
+    for (size_t i = 1; i < entries->count; i++) {
+        struct entry *to = &entries->items[last];
+        if (by_place(to, &entries->items[i]) != 0) {
+            entries->items[++last] = entries->items[i];
+            continue;
+        }
+        to->objects += entries->items[i].objects;
+        to->bytes += entries->items[i].bytes;
+        to->dead_objects += entries->items[i].dead_objects;
+        to->dead_bytes += entries->items[i].dead_bytes;
+    }
+    entries->count = last + 1;
+}
+
+/* The row of each class in the page's table, and one. */
+static bool number_classes(const struct statistics_report *report, struct id_table *numbers)
+{
+    struct ranking ranking;
+    bool ok = rank_classes(report, &ranking);
+    for (size_t i = 0; ok && i < ranking.shown; i++) {
+        uint32_t *number = id_table_get(numbers, ranking.rows[i].id);
+        ok = number != NULL;
+        if (ok)
+            *number = (uint32_t) i + 1;
+    }
+    free(ranking.rows);
+    return ok;
+}
+
+static bool gather(const struct report_model *model, const struct report_sites *sites,
+                   const struct id_table *numbers, struct entries *entries)
+{
+    const struct report_bins *bins = &model->bins;
+    size_t count = 0;
+    for (size_t i = 0; i < bins->count; i++)
+        count += bins->bins[i].count;
+    entries->items = malloc((count + 1) * sizeof *entries->items);
+    for (size_t i = 0; entries->items != NULL && i < bins->count; i++)
+        for (size_t k = 0; k < bins->bins[i].count; k++) {
+            const struct bin_change *change = &bins->bins[i].changes[k];
+            const struct heap_key *key = &model->heap.cells.items[change->cell].key;
+            const uint32_t *number = id_table_find(numbers, key->class_id);
+            entries->items[entries->count++] = (struct entry){(uint32_t) i,
+                                                              sites->numbers[key->site],
+                                                              number != NULL ? *number : 0,
+                                                              change->objects,
+                                                              change->bytes,
+                                                              change->dead_objects,
+                                                              change->dead_bytes};
+        }
+    if (entries->items != NULL)
+        merge(entries);
+    return entries->items != NULL;
+}
+
+/* A pair of site and class, and its entries. */
+struct pair {
+    size_t first, count;
+    uint64_t bytes;
+};
+
+static int by_pair(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->class_number != b->class_number)
+        return a->class_number < b->class_number ? -1 : 1;
+    return (a->bin > b->bin) - (a->bin < b->bin);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct pair *a = left, *b = right;
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static size_t find_pairs(const struct entries *entries, struct pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->items[i];
+        if (i == 0 || entry[-1].site != entry->site ||
+            entry[-1].class_number != entry->class_number)
+            pairs[count++] = (struct pair){.first = i};
+        pairs[count - 1].count++;
+        pairs[count - 1].bytes += entry->bytes;
+    }
+    return count;
+}
+
+/* What the page has no room for loses its place, not its bytes. */
+static bool cut(struct entries *entries)
+{
+    size_t kept = 0;
+    if (entries->count <= ENTRIES_MOST)
+        return true;
+    struct pair *pairs = malloc(entries->count * sizeof *pairs);
+    if (pairs == NULL)
+        return false;
+    qsort(entries->items, entries->count, sizeof *entries->items, by_pair);
+    size_t count = find_pairs(entries, pairs);
+    qsort(pairs, count, sizeof *pairs, by_size);
+    for (size_t i = 0; i < count; i++) {
+        kept += pairs[i].count;
+        for (size_t k = 0; kept > ENTRIES_MOST && k < pairs[i].count; k++)
+            entries->items[pairs[i].first + k].site =
+                entries->items[pairs[i].first + k].class_number = 0;
+    }
+    free(pairs);
+    merge(entries);
+    return true;
+}
+
+static void put(const struct report_model *model, const struct entries *entries,
+                struct json_output *json)
+{
+    size_t at = 0;
+    json_begin_object(json, "bins");
+    json_number(json, "start_ns", model->bins.start_ns);
+    json_number(json, "step_ns", model->bins.step_ns);
+    json_begin_array(json, "lists");
+    for (size_t i = 0; i < model->bins.count; i++) {
+        json_begin_array(json, NULL);
+        for (; at < entries->count && entries->items[at].bin == i; at++) {
+            const struct entry *entry = &entries->items[at];
+            json_number(json, NULL, entry->site);
+            json_real(json, NULL, (double) entry->class_number - 1);
+            json_number(json, NULL, entry->objects);
+            json_number(json, NULL, entry->bytes);
+            json_number(json, NULL, entry->dead_objects);
+            json_number(json, NULL, entry->dead_bytes);
+        }
+        json_end_array(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+/* "bins": start, step, and a list for each of site, class (their numbers in the page; -1: a class
+ * that is not in its table), objects and bytes allocated, objects and bytes that died, site, ...
+ * Where the page has no room, the smallest pairs of site and class are counted in all bins at site
+ * 0 without a class: what lived of a pair is the sum of its bins.  False: out of memory. */
+static bool report_bins_put_data(const struct report_model *model, const struct report_sites *sites,
+                                 const struct statistics_report *report, struct json_output *json)
+{
+    struct id_table numbers; /* uint32_t */
+    struct entries entries = {.items = NULL};
+    id_table_init(&numbers, sizeof(uint32_t));
+    bool ok = number_classes(report, &numbers) && gather(model, sites, &numbers, &entries) &&
+              cut(&entries);
+    if (ok)
+        put(model, &entries, json);
+    free(entries.items);
+    id_table_reset(&numbers);
+    return ok;
+}
 
 #define SITE_NODES ((size_t) 12000)
 

@@ -3,8 +3,8 @@
 #ifndef CONVERTER_REPORT_REPORT_SITES_DATA_H
 #define CONVERTER_REPORT_REPORT_SITES_DATA_H
 
+#include "converter/numbers/statistics_report.h"
 #include "converter/report/report_data.h"
-#include "converter/statistics/statistics_report.h"
 #include "format/json/json_output.h"
 
 /* "sites" (a tree, with names by leaf), "places" (leaf and class), and the bins of both.  False:

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "converter/base/id_table.h"
-#include "converter/events/collection_clock.h"
-#include "converter/events/event.h"
+#include "converter/trace/collection_clock.h"
+#include "converter/trace/event.h"
 
 #define TIMELINE_STEPS 480u /* even */
 /* At the end of a step the classes with most live bytes are kept; the others are its rest. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/events/event_selection.h"
+#include "converter/trace/event_selection.h"
 #include "format/core/search.h"
 
 #define SIGN (UINT64_C(1) << 63)
@@ -166,7 +166,7 @@ static bool class_is_wanted(struct row_filter *filter, const struct table_vector
 {
     if (filter->class_is[code] == 0)
         filter->class_is[code] =
-            trace_glob_matches(filter->class_glob, vector->dictionary->texts[code]) ? 1 : 2;
+            trace_class_matches(filter->class_glob, vector->dictionary->texts[code]) ? 1 : 2;
     return filter->class_is[code] == 1;
 }
 

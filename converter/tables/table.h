@@ -70,6 +70,10 @@ const struct table *tables_at(const struct tables *tables, size_t i);
 /* NOT_FOUND: the message has the nearest name and those that there are. */
 enum step_status tables_find(const struct tables *tables, const char *name,
                              const struct table **out, struct step_error *error);
+/* Returns false if no class of the trace matches the pattern of a query's `class_glob`: `text`,
+ * with room for TABLES_CLASS_TEXT bytes, then says so, with the nearest name. */
+enum { TABLES_CLASS_TEXT = 640 };
+bool tables_have_class(const struct tables *tables, const char *glob, char *text);
 /* The same for a table's columns. */
 enum step_status table_find_column(const struct table *table, const char *name, size_t *out,
                                    struct step_error *error);

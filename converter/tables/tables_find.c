@@ -7,6 +7,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
 #include "converter/tables/tables_trace.h"
+#include "converter/trace/unmatched.h"
 
 size_t tables_count(const struct tables *tables)
 {
@@ -79,4 +80,31 @@ const char *table_type_name(enum table_type type)
     static const char *const names[] = {"uint", "int",  "time", "duration",
                                         "bool", "name", "text", "data"};
     return (size_t) type < sizeof names / sizeof names[0] ? names[type] : "?";
+}
+
+bool tables_have_class(const struct tables *tables, const char *glob, char *text)
+{
+    struct step_java_class entry;
+    char nearest[300];
+    size_t count = 0;
+    bool found = false;
+    uint32_t record = tables->classes;
+    if (record == STEP_NO_RECORD)
+        return true;
+    uint64_t most = step_reader_dictionary_count(tables->reader, record);
+    struct step_bytes *names = malloc(((size_t) most + 1) * sizeof *names);
+    for (uint64_t id = 0; names != NULL && !found && count < most &&
+                          (id = step_reader_dictionary_next(tables->reader, record, id)) != 0;) {
+        if (!step_java_class_look_up(&tables->binding, tables->reader, id, &entry))
+            continue;
+        names[count++] = entry.name;
+        found = trace_class_matches(glob, entry.name);
+    }
+    if (!found && count > 0) {
+        nearest_class(glob, names, count, nearest, sizeof nearest);
+        snprintf(text, TABLES_CLASS_TEXT, "%s: no class matches '%.200s'%s", tables->path, glob,
+                 nearest);
+    }
+    free(names);
+    return found || count == 0;
 }

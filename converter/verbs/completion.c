@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "converter/formats/format_table.h"
 #include "converter/verbs/explain_verbs.h"
 
 static const char names_files[] = " IN OUT FILE PATH DIRECTORY ";
@@ -25,6 +26,50 @@ static void print_quoted(const char *text)
         else
             putchar(*at == '[' ? '(' : *at == ']' ? ')' : *at == ':' ? ',' : *at);
 }
+
+/* ---- values that are words ---- */
+
+#define KNOWN_ROOM 1024
+
+static const struct {
+    const char *verb; /* NULL: of all */
+    const char *option;
+    const char *words; /* NULL: the formats' names */
+} known[] = {
+    {NULL, "at", "peak end gc:"},
+    {NULL, "alive-at", "peak end gc:"},
+    {"heap", "by", "class site thread object class+site"},
+    {"compare", "by", "class site thread method class+site all"},
+    {"leaks", "by", "class site class+site"},
+    {"watch", "by", "class site thread method"},
+    {"convert", "to", NULL},
+};
+#define KNOWN_COUNT (sizeof known / sizeof known[0])
+
+/* Of row `i`, with blanks between them; `out` has KNOWN_ROOM bytes. */
+static const char *known_words(size_t i, char *out)
+{
+    const char *from = known[i].words != NULL ? known[i].words : trace_format_names();
+    size_t length = 0;
+    for (; *from != '\0' && length + 1 < KNOWN_ROOM; from++)
+        if (*from != ',')
+            out[length++] = *from;
+    out[length] = '\0';
+    return out;
+}
+
+/* NULL: nothing is known of the option's values. */
+static const char *known_values(const char *verb, const char *option, char *out)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (strcmp(known[i].option, option) == 0 &&
+            (known[i].verb == NULL || strcmp(known[i].verb, verb) == 0))
+            return known_words(i, out);
+    return NULL;
+}
+
+/* Whose options are printed. */
+static const char *shown_verb;
 
 /* ---- bash ---- */
 
@@ -57,11 +102,30 @@ static void print_bash_command(const struct arguments *arguments)
     printf("%s", arguments->stop_at_operand ? "1" : "");
 }
 
+static void print_bash_known(void)
+{
+    puts("_steptrace_known()\n{\n    case \"$1 $2\" in");
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        char words[KNOWN_ROOM];
+        if (known[i].verb == NULL)
+            printf("        *' --%s')", known[i].option);
+        else
+            printf("        '%s --%s')", known[i].verb, known[i].option);
+        printf(" echo '%s' ;;\n", known_words(i, words));
+    }
+    puts("    esac\n}\n"
+         "_steptrace_jvms()\n{\n    local process\n"
+         "    for process in /proc/[0-9]*; do\n"
+         "        [[ $(readlink \"$process/exe\" 2>/dev/null) == */java ]] && echo "
+         "\"${process#/proc/}\"\n"
+         "    done\n}");
+}
+
 static void print_bash(void)
 {
     puts("# bash completion of steptrace; made by `steptrace help --completion=bash`\n"
          "_steptrace()\n{\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+         "    local known cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
          "verb=${COMP_WORDS[1]-}\n"
          "    local options= values= command= word\n"
          "    COMPREPLY=()\n"
@@ -92,10 +156,18 @@ static void print_bash(void)
          "    elif [[ $prev == = || $cur == = ]]; then # bash has cut --name=value at the =\n"
          "        word=${COMP_WORDS[COMP_CWORD-1]}\n"
          "        [[ $word == = ]] && word=${COMP_WORDS[COMP_CWORD-2]}\n"
-         "        [[ \" $values \" == *\" $word \"* ]] ||\n"
+         "        known=$(_steptrace_known \"$verb\" \"$word\")\n"
+         "        if [[ -n $known ]]; then\n"
+         "            COMPREPLY=($(compgen -W \"$known\" -- \"${cur#=}\"))\n"
+         "        elif [[ \" $values \" != *\" $word \"* ]]; then\n"
          "            COMPREPLY=($(compgen -f -- \"${cur#=}\"))\n"
+         "        fi\n"
          "    elif [[ -n $prev && \" $values \" == *\" $prev \"* ]]; then\n"
-         "        :\n"
+         "        known=$(_steptrace_known \"$verb\" \"$prev\")\n"
+         "        COMPREPLY=($(compgen -W \"$known\" -- \"$cur\"))\n"
+         "    elif [[ $verb == attach || ($verb == watch && $cur != *[^0-9]*) ]]; then\n"
+         "        COMPREPLY=($(compgen -W \"$(_steptrace_jvms)\" -- \"$cur\"))\n"
+         "        [[ $verb == watch ]] && COMPREPLY+=($(compgen -f -X '!*.step' -- \"$cur\"))\n"
          "    elif [[ -n $command && $prev != -o ]]; then\n"
          "        COMPREPLY=($(compgen -c -- \"$cur\"))\n"
          "    else\n"
@@ -104,9 +176,25 @@ static void print_bash(void)
          "    fi\n"
          "}\n"
          "complete -F _steptrace steptrace");
+    print_bash_known();
 }
 
 /* ---- zsh ---- */
+
+/* A colon would end the list. */
+static void print_zsh_values(const struct option_row *row)
+{
+    char words[KNOWN_ROOM];
+    const char *at = known_values(shown_verb, row->name, words);
+    if (at == NULL) {
+        printf(":%s", is_file(row->value) ? "_files" : "");
+        return;
+    }
+    fputs(":(", stdout);
+    for (; *at != '\0'; at++)
+        printf("%s%c", *at == ':' ? "\\" : "", *at);
+    putchar(')');
+}
 
 static void print_zsh_options(const struct arguments *arguments)
 {
@@ -122,7 +210,7 @@ static void print_zsh_options(const struct arguments *arguments)
             if (row->value != NULL) {
                 putchar(':');
                 print_quoted(row->value);
-                printf(":%s", is_file(row->value) ? "_files" : "");
+                print_zsh_values(row);
             }
             fputs("' \\\n", stdout);
         }
@@ -151,6 +239,7 @@ static void print_zsh(void)
          "    case $verb in");
     for (size_t i = 0; i < verb_count; i++) {
         printf("        %s) _arguments \\\n", verbs[i].name);
+        shown_verb = verbs[i].name;
         explain_verb(&verbs[i], print_zsh_options);
     }
     puts("    esac\n}\n_steptrace \"$@\"");
@@ -158,18 +247,19 @@ static void print_zsh(void)
 
 /* ---- fish ---- */
 
-static const char *fish_verb;
-
 static void print_fish_options(const struct arguments *arguments)
 {
     for (size_t i = 0; i < arguments->row_count; i++) {
         const struct option_row *row = &arguments->rows[i];
-        printf("complete -c steptrace -n '__fish_seen_subcommand_from %s' -l %s", fish_verb,
+        printf("complete -c steptrace -n '__fish_seen_subcommand_from %s' -l %s", shown_verb,
                row->name);
         if (row->letter != 0)
             printf(" -s %c", row->letter);
         if (row->value != NULL)
             printf(" -r%s", is_file(row->value) ? "F" : "f");
+        char words[KNOWN_ROOM];
+        if (row->value != NULL && known_values(shown_verb, row->name, words) != NULL)
+            printf(" -a '%s'", words);
         fputs(" -d '", stdout);
         print_quoted(row->help);
         puts("'");
@@ -183,7 +273,7 @@ static void print_fish(void)
         printf("complete -c steptrace -f -n __fish_use_subcommand -a %s -d '", verbs[i].name);
         print_quoted(verbs[i].summary);
         puts("'");
-        fish_verb = verbs[i].name;
+        shown_verb = verbs[i].name;
         explain_verb(&verbs[i], print_fish_options);
     }
 }

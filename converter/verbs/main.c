@@ -7,7 +7,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/verbs/verb.h"
 
 const struct verb verbs[] = {
@@ -55,6 +55,8 @@ static int exit_code_of(enum step_status status)
     case STEP_STATUS_INVALID:
         return EXIT_USAGE;
     case STEP_STATUS_CORRUPT:
+    case STEP_STATUS_CUT:
+    case STEP_STATUS_FORMAT:
         return EXIT_BAD_INPUT;
     case STEP_STATUS_NO_MEMORY:
         return memory_limit_report() ? EXIT_BAD_INPUT : EXIT_FAILED;

@@ -4,9 +4,9 @@
 #define CONVERTER_VERBS_VERB_H
 
 #include "converter/base/arguments.h"
-#include "converter/events/event_sink.h"
-#include "converter/events/event_source.h"
-#include "converter/open/format_table.h"
+#include "converter/formats/format_table.h"
+#include "converter/trace/event_sink.h"
+#include "converter/trace/event_source.h"
 
 /*
  * A verb takes its arguments (without its own name) and returns

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace compare: what changed from one trace, or set of traces, to another. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,14 +8,16 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/compare/compare_report.h"
-#include "converter/events/selection_options.h"
-#include "converter/gates/gate_options.h"
+#include "converter/numbers/compare_report.h"
+#include "converter/numbers/gate_options.h"
+#include "converter/numbers/measure_names.h"
 #include "converter/report/compare_page.h"
-#include "converter/verb_parts/trace_set.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
+#define TOP_NOT_CHOSEN UINT64_MAX
 #define DEPTH_DEFAULT UINT64_C(4)
 
 static const struct verb_help help = {
@@ -106,6 +109,25 @@ static void tell_differences(const struct measures *measures)
     }
 }
 
+/* Stacks that were recorded with other depths have no site in common: all are cut to the least. */
+static bool even_out_stacks(struct measures *measures)
+{
+    const struct measure_run *least = NULL, *most = NULL;
+    for (size_t i = 0; i < measures->run_count; i++) {
+        const struct measure_run *run = &measures->runs[i];
+        if (run->stack_depth == 0)
+            continue;
+        least = least == NULL || run->stack_depth < least->stack_depth ? run : least;
+        most = most == NULL || run->stack_depth > most->stack_depth ? run : most;
+    }
+    if (least == NULL || least->stack_depth == most->stack_depth)
+        return true;
+    report_line("%s was recorded with stack=%" PRIu64 ", %s with stack=%" PRIu64
+                ": call sites are compared by their innermost %" PRIu64 " frames",
+                most->path, most->stack_depth, least->path, least->stack_depth, least->stack_depth);
+    return measures_cut_sites(measures, least->stack_depth);
+}
+
 static enum step_status print(const struct comparison *comparison,
                               const struct compare_report *report)
 {
@@ -114,6 +136,8 @@ static enum step_status print(const struct comparison *comparison,
         enum step_status status = compare_page_write(comparison->page, report, &error);
         return status == STEP_STATUS_OK ? status : report_error(&error);
     }
+    if (comparison->gates.is_quiet)
+        return STEP_STATUS_OK;
     bool ok = comparison->as_json   ? compare_print_json(report)
               : comparison->as_csv  ? compare_print_csv(report)
               : comparison->as_tree ? compare_print_tree(report)
@@ -146,7 +170,9 @@ static enum step_status compare(struct comparison *comparison,
     if (measures.run_count == runs) {
         tell_differences(&measures);
         comparison->report.measures = &measures;
-        enum step_status told = print(comparison, &comparison->report);
+        enum step_status told = even_out_stacks(&measures)
+                                    ? print(comparison, &comparison->report)
+                                    : report_error((no_memory(&error), &error));
         if (told == STEP_STATUS_OK)
             told = gates_judge(&comparison->gates, help.name, &measures, &failed);
         status = status == STEP_STATUS_OK ? told : status;
@@ -179,16 +205,18 @@ static enum step_status run(struct comparison *comparison, const struct argument
 
 enum step_status verb_compare(int argc, char **argv)
 {
-    struct comparison comparison = {
-        .report = {
-            .axes = 1u << AXIS_CLASS, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT, .least = 0.01}};
+    struct comparison comparison = {.report = {.axes = 1u << AXIS_CLASS,
+                                               .top = TOP_NOT_CHOSEN,
+                                               .depth = DEPTH_DEFAULT,
+                                               .least = 0.01}};
     event_selection_init(&comparison.selected);
     const struct option_row rows[] = {
         {"by", 0, "WHAT", "class (default), site, thread, method, several as class+site, or all",
          take_axes, &comparison.report.axes},
         {"sort", 0, "WHAT", "by the change of this: allocated, alive_at_end, calls, own_time, ...",
          take_metric, &comparison.report.sort},
-        {"top", 'n', "N", "lines of each table (20; 0: all)", take_count, &comparison.report.top},
+        {"top", 'n', "N", "lines of each table (20, of --json and --csv all; 0: all)", take_count,
+         &comparison.report.top},
         {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &comparison.report.depth},
         {"tree", 0, NULL, "the call tree with what changed below each frame", take_flag,
          &comparison.as_tree},
@@ -205,8 +233,13 @@ enum step_status verb_compare(int argc, char **argv)
     struct arguments arguments = {
         .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
     enum step_status status;
-    if (arguments_read(&arguments, argc, argv, 2, 2, &status))
+    if (arguments_read(&arguments, argc, argv, 2, 2, &status)) {
+        bool for_programs = comparison.as_json || comparison.as_csv;
+        comparison.report.with_times = for_programs;
+        if (comparison.report.top == TOP_NOT_CHOSEN)
+            comparison.report.top = for_programs ? 0 : TOP_DEFAULT;
         status = run(&comparison, &arguments);
+    }
     gates_reset(&comparison.gates);
     return status;
 }

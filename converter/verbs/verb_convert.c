@@ -1,61 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace convert: a trace from one format into another. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/allocs/events_as_allocs.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/ctf/ctf_export.h"
-#include "converter/events/selection_options.h"
+#include "converter/base/output_limit.h"
+#include "converter/formats/metatf/metatf_records.h"
+#include "converter/formats/pour.h"
 #include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/open/pour.h"
-#include "converter/records/copy_trace.h"
-#include "converter/records/metatf_records.h"
-#include "converter/records/record_export.h"
-#include "converter/table_export/table_export.h"
-#include "converter/verb_parts/date_deaths.h"
-#include "converter/verb_parts/heap_of_dump.h"
-#include "converter/verb_parts/keepers_of_trace.h"
+#include "converter/records/record_filter.h"
+#include "converter/trace/call_events.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/date_deaths.h"
+#include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
-enum { OPTIONS_MOST = 64 };
+enum { OPTIONS_MOST = 64 }; /* of formats, and those before; arguments say which were given */
 
 struct conversion {
     struct event_selection selected;
     struct event_selection of_heap; /* objects that a heap tells of */
-    struct event_sink_options sink;
-    struct alloc_options allocs; /* of `sink` */
-    struct heap_export heap;     /* the same */
+    struct format_settings settings;
+    struct format_job job; /* of these */
     const struct trace_format *from;
-    const struct trace_format *to;
-    const char *output;
+    uint64_t limit_output;
     bool as_json;      /* what was done is told */
-    bool as_hprof;     /* a heap dump of Java's own */
+    bool as_records;   /* of any definition, as they are */
     bool exact_deaths; /* found first, where the trace has not got them */
-    struct record_selection records;
-    enum record_format record_format; /* of records of any definition; NOTHING: not these */
-    bool to_ctf;                      /* records too, into a directory */
-    struct table_export tables;       /* the same of tables */
 };
-
-static bool take_output_format(void *conversion_target, const char *value, const char **fault)
-{
-    struct conversion *conversion = conversion_target;
-    conversion->record_format = record_format_by_name(value);
-    conversion->tables.format = table_format_by_name(value);
-    conversion->to_ctf = ctf_is_name(value);
-    conversion->to = NULL;
-    conversion->as_hprof = strcmp(value, "hprof") == 0;
-    return conversion->as_hprof || conversion->to_ctf ||
-           conversion->tables.format != TABLES_AS_NOTHING ||
-           conversion->record_format != RECORDS_AS_NOTHING ||
-           take_input_format(&conversion->to, value, fault);
-}
 
 static bool take_deaths(void *bool_target, const char *value, const char **fault)
 {
@@ -64,79 +42,106 @@ static bool take_deaths(void *bool_target, const char *value, const char **fault
     return *(bool *) bool_target || strcmp(value, "collected") == 0;
 }
 
-/* Of the tables of formats. */
 static const char *help_text(void)
 {
-    static char text[5120];
-    char traces[1024], heaps[1024], calls[512], records[512], ctf[128], tables[512];
-    trace_format_help(FORMAT_OF_TRACES, traces, sizeof traces);
-    trace_format_help(FORMAT_OF_HEAPS, heaps, sizeof heaps);
-    trace_format_help(FORMAT_OF_CALLS, calls, sizeof calls);
-    record_format_help(records, sizeof records);
-    ctf_help(ctf, sizeof ctf);
-    table_format_help(tables, sizeof tables);
-    snprintf(text, sizeof text,
-             "Turns a trace into another format. Formats go by the files' endings:\n"
-             "%sand heaps, those of a trace at one moment, or heap dumps of others:\n"
-             "%s  .hprof     hprof, a heap dump of Java's own: objects, references   (out)\n"
-             "and calls, where the trace has method events:\n"
-             "%sand the records of a STEP trace of any definition, with --record and --where:\n"
-             "%s%sand its tables (--table), for other engines:\n"
-             "%sIN or OUT may be -, standard input or output (then name the format).\n",
-             traces, heaps, calls, records, ctf, tables);
+    static const char *const heads[] = {
+        [FORMAT_NEEDS_EVENTS] =
+            "Turns a trace into another format, by the ending of OUT or by --to=NAME. Those with\n"
+            "a star are read as well:\n",
+        [FORMAT_NEEDS_ALLOCATIONS] = "allocations and frees of any trace:\n",
+        [FORMAT_NEEDS_HEAP] = "heaps, those of a trace at one moment, or heap dumps of others:\n",
+        [FORMAT_NEEDS_GRAPH] = "",
+        [FORMAT_NEEDS_CALLS] = "calls, where the trace has method events:\n",
+        [FORMAT_NEEDS_RECORDS] = "the records of a STEP trace of any definition; .step has them "
+                                 "too:\n",
+        [FORMAT_NEEDS_TABLES] = "its tables (--table), for other engines:\n"};
+    static char *text;
+    size_t length;
+    free(text);
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL)
+        return "";
+    for (unsigned needs = 0; needs < sizeof heads / sizeof heads[0]; needs++) {
+        fputs(heads[needs], out);
+        trace_format_help((enum format_needs) needs, out);
+    }
+    fputs("IN or OUT may be -, standard input or output (then name the format).\n", out);
+    fclose(out);
     return text;
-}
-
-static bool has_hprof_ending(const char *path)
-{
-    static const char ending[] = ".hprof";
-    size_t length = strlen(path);
-    return length >= sizeof ending - 1 && strcmp(path + length - (sizeof ending - 1), ending) == 0;
 }
 
 static enum step_status find_output_format(const struct arguments *arguments,
                                            struct conversion *conversion)
 {
-    if (conversion->output == NULL)
+    if (conversion->job.output == NULL)
         return arguments_fault(arguments, "-o OUT is missing");
-    if (conversion->tables.format != TABLES_AS_NOTHING || conversion->as_hprof)
-        return STEP_STATUS_OK;
-    if (conversion->record_format != RECORDS_AS_NOTHING)
-        return STEP_STATUS_OK;
-    if (conversion->to == NULL && !conversion->to_ctf) {
-        conversion->record_format = record_format_by_ending(conversion->output);
-        conversion->to_ctf = ctf_is_ending(conversion->output);
-    }
-    if (conversion->to_ctf && strcmp(conversion->output, "-") == 0)
-        return arguments_fault(arguments, "a CTF trace is a directory, not standard output");
-    if (conversion->to_ctf || conversion->record_format != RECORDS_AS_NOTHING)
-        return STEP_STATUS_OK;
-    if (conversion->to == NULL && has_hprof_ending(conversion->output)) {
-        conversion->as_hprof = true;
-        return STEP_STATUS_OK;
-    }
-    if (conversion->to == NULL)
-        conversion->to = trace_format_by_ending(conversion->output);
-    if (conversion->to == NULL)
+    if (conversion->job.format == NULL)
+        conversion->job.format = trace_format_by_ending(conversion->job.output);
+    if (conversion->job.format == NULL)
         return arguments_fault(arguments,
                                "the ending of '%s' names no format; --to=FORMAT does (%s)",
-                               conversion->output, trace_format_names());
+                               conversion->job.output, trace_format_names());
+    if (conversion->job.format->is_directory && strcmp(conversion->job.output, "-") == 0)
+        return arguments_fault(arguments, "a %s trace is a directory, not standard output",
+                               conversion->job.format->name);
     return STEP_STATUS_OK;
 }
 
-/* Records of any definition are converted as they are. */
+/* Adds the rows of all formats, those that several share once; `owners` are theirs. */
+static size_t add_format_rows(struct conversion *conversion, struct option_row *rows, size_t count,
+                              const struct format_options **owners)
+{
+    const struct format_options *added[FORMAT_GROUPS_MOST];
+    size_t added_count = 0;
+    for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++)
+        for (size_t k = 0; trace_formats[i]->options != NULL; k++) {
+            const struct format_options *options = trace_formats[i]->options[k];
+            size_t at = 0;
+            if (options == NULL)
+                break;
+            while (at < added_count && added[at] != options)
+                at++;
+            if (at < added_count)
+                continue;
+            added[added_count++] = options;
+            char *values = format_settings_set(&conversion->settings, options);
+            for (const struct format_option *item = options->items;
+                 item->row.name != NULL && count < OPTIONS_MOST; item++) {
+                rows[count] = item->row;
+                rows[count].target = values + item->place;
+                owners[count++] = options;
+            }
+        }
+    return count;
+}
+
+/* Refuses an option that belongs to other formats. */
+static enum step_status check_owner(const struct arguments *arguments, size_t row,
+                                    const struct format_options *owner,
+                                    const struct trace_format *to)
+{
+    char names[320];
+    size_t used = 0;
+    if (owner == NULL || (arguments->given >> row & 1) == 0 || trace_format_has(to, owner))
+        return STEP_STATUS_OK;
+    for (size_t i = 0; i < TRACE_FORMAT_COUNT && used < sizeof names; i++)
+        if (trace_format_has(trace_formats[i], owner))
+            used += (size_t) snprintf(names + used, sizeof names - used, "%s%s",
+                                      used > 0 ? ", " : "", trace_formats[i]->name);
+    return arguments_fault(arguments, "--%s is an option of %s, not of %s",
+                           arguments->rows[row].name, names, to->name);
+}
+
+/* Records of any definition are converted as they are: where they are chosen, or the format has
+ * nothing else. */
 static enum step_status prepare_records(const struct arguments *arguments,
                                         struct conversion *conversion)
 {
-    bool is_filtered = conversion->records.names != NULL || conversion->records.condition_count > 0;
-    if (is_filtered && conversion->record_format == RECORDS_AS_NOTHING && !conversion->to_ctf) {
-        if (!conversion->to->takes_any_records)
-            return arguments_fault(arguments,
-                                   "--record and --where are for .jsonl, .csv, .step and .ctf");
-        conversion->record_format = RECORDS_AS_STEP;
-    }
-    if ((conversion->record_format != RECORDS_AS_NOTHING || conversion->to_ctf) &&
-        !event_selection_is_slice(&conversion->selected))
+    const struct record_selection *records =
+        format_settings_get(&conversion->settings, &record_options);
+    conversion->as_records = conversion->job.format->needs == FORMAT_NEEDS_RECORDS ||
+                             records->names != NULL || records->condition_count > 0;
+    if (conversion->as_records && !event_selection_is_slice(&conversion->selected))
         return arguments_fault(arguments,
                                "records are chosen by time, thread number, --record and --where");
     return STEP_STATUS_OK;
@@ -146,12 +151,11 @@ static enum step_status prepare_records(const struct arguments *arguments,
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
-    if (conversion->to->kind != FORMAT_OF_HEAPS)
-        return STEP_STATUS_OK;
+    struct heap_export *heap = format_settings_set(&conversion->settings, &heap_moment_options);
     if (conversion->selected.kinds != TRACE_ALL_KINDS)
         return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
     conversion->of_heap = conversion->selected;
-    conversion->heap.selected = &conversion->of_heap;
+    heap->selected = &conversion->of_heap;
     event_selection_init(&conversion->selected);
     conversion->selected.dtd_path = conversion->of_heap.dtd_path;
     conversion->selected.kinds = HEAP_KINDS;
@@ -163,47 +167,58 @@ static enum step_status prepare_heap(const struct arguments *arguments,
 static void prepare_calls(struct conversion *conversion)
 {
     struct event_selection *selected = &conversion->selected;
-    if (conversion->to->kind != FORMAT_OF_CALLS)
-        return;
-    conversion->sink.calls_from_ns = selected->from_ns;
+    uint64_t *from_ns = format_settings_set(&conversion->settings, &call_options);
+    *from_ns = selected->from_ns;
     selected->from_ns = 0;
     selected->untracked = true;
     selected->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
+}
+
+static enum step_status prepare(const struct arguments *arguments, struct conversion *conversion)
+{
+    bool takes_all = event_selection_is_all(&conversion->selected);
+    switch (conversion->job.format->needs) {
+    case FORMAT_NEEDS_GRAPH:
+        return takes_all ? STEP_STATUS_OK
+                         : arguments_fault(arguments, "an .%s is of the whole heap at one moment",
+                                           conversion->job.format->name);
+    case FORMAT_NEEDS_TABLES:
+        return STEP_STATUS_OK;
+    case FORMAT_NEEDS_HEAP:
+        return prepare_heap(arguments, conversion);
+    case FORMAT_NEEDS_CALLS:
+        prepare_calls(conversion);
+        return STEP_STATUS_OK;
+    default:
+        if (conversion->job.format->follows_objects && takes_all)
+            conversion->selected.untracked = true;
+        return prepare_records(arguments, conversion);
+    }
 }
 
 static enum step_status parse(struct conversion *conversion, struct arguments *arguments, int argc,
                               char **argv)
 {
     const struct option_row first[] = {
-        {"output", 'o', "OUT", "the file to write", take_text, &conversion->output},
-        {"to", 0, "FORMAT", "its format, by name: see above", take_output_format, conversion},
+        {"output", 'o', "OUT", "the file to write", take_text, &conversion->job.output},
+        {"to", 0, "FORMAT", "its format, by name: see above", take_input_format,
+         &conversion->job.format},
         FROM_ROW(&conversion->from)};
     const struct option_row last[] = {
-        {"record", 0, "NAMES", "records: of these types and those that extend them", take_text,
-         &conversion->records.names},
-        {"table", 0, "NAMES", "tables: which, as objects,calls", take_text,
-         &conversion->tables.tables},
-        {"columns", 0, "NAMES", "tables: of one, only these columns", take_text,
-         &conversion->tables.columns},
-        {"run", 0, "NAME", "tables: what the run is called; else like the file", take_text,
-         &conversion->tables.run},
-        {"part-rows", 0, "N", "tables: rows of a Parquet file of a directory (16777216)",
-         take_count, &conversion->tables.part_rows},
-        {"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
-         &conversion->tables.by_clock},
-        {"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
-         &conversion->records},
         {"deaths", 0, "WHICH", "frees at which time: exact (found as `deaths` does), or collected",
          take_deaths, &conversion->exact_deaths},
         {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
+        {"limit-output", 0, "SIZE",
+         "end at a file that long (4g and 1000 times IN, at most 64g; 0: never)", take_size,
+         &conversion->limit_output},
         SELECTION_ROWS(&conversion->selected),
         DEFINITION_ROW,
         MEMORY_ROW};
     enum { FIRST = sizeof first / sizeof first[0], LAST = sizeof last / sizeof last[0] };
-    struct option_row rows[OPTIONS_MOST];
+    struct option_row rows[OPTIONS_MOST + LAST];
     memcpy(rows, first, sizeof first);
-    size_t count =
-        FIRST + trace_format_options(rows + FIRST, OPTIONS_MOST - FIRST - LAST, &conversion->sink);
+    const struct format_options *owners[OPTIONS_MOST + LAST] = {NULL};
+    size_t count = add_format_rows(conversion, rows, FIRST, owners);
     memcpy(rows + count, last, sizeof last);
     static struct verb_help help;
     help = (struct verb_help){"convert", "IN -o OUT [OPTION]...", help_text()};
@@ -216,92 +231,85 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK)
         status = find_output_format(arguments, conversion);
-    if (status == STEP_STATUS_OK && conversion->as_hprof &&
-        !event_selection_is_all(&conversion->selected))
-        return arguments_fault(arguments, "an .hprof is of the whole heap at one moment");
-    if (conversion->tables.format != TABLES_AS_NOTHING || conversion->as_hprof)
-        return status;
-    if (status == STEP_STATUS_OK)
-        status = prepare_records(arguments, conversion);
-    if (status != STEP_STATUS_OK || conversion->record_format != RECORDS_AS_NOTHING ||
-        conversion->to_ctf)
-        return status;
-    prepare_calls(conversion);
-    if (conversion->to->follows_objects && event_selection_is_all(&conversion->selected))
-        conversion->selected.untracked = true;
-    return prepare_heap(arguments, conversion);
+    for (size_t i = FIRST; status == STEP_STATUS_OK && i < count; i++)
+        status = check_owner(arguments, i, owners[i], conversion->job.format);
+    return status == STEP_STATUS_OK ? prepare(arguments, conversion) : status;
 }
 
 /* A trace with a DTD of its own, or the records of any as JSON lines or a table. */
-static enum step_status convert_metatf(const struct arguments *arguments, const char *path,
-                                       const struct conversion *conversion)
+static enum step_status convert_metatf(const struct arguments *arguments,
+                                       const struct conversion *conversion, const char *path)
 {
+    const struct trace_format *to = conversion->job.format;
+    const struct record_selection *records =
+        format_settings_get(&conversion->settings, &record_options);
     struct metatf_choice choice = {.dtd_path = conversion->selected.dtd_path,
-                                   .names = conversion->records.names,
-                                   .sink = &conversion->sink};
-    if (!event_selection_is_all(&conversion->selected) || conversion->records.condition_count > 0)
+                                   .names = records->names,
+                                   .settings = &conversion->settings};
+    if (!event_selection_is_all(&conversion->selected) || records->condition_count > 0)
         return arguments_fault(arguments, "of Meta-TF's records only --record chooses");
-    if (conversion->record_format == RECORDS_AS_JSON_LINES)
-        choice.form = METATF_AS_JSON_LINES;
-    else if (conversion->record_format == RECORDS_AS_CSV)
-        choice.form = METATF_AS_CSV;
-    else if (conversion->to == trace_format_by_name("mtf") && choice.names == NULL)
-        choice.form = METATF_AS_METATF;
-    else if (conversion->to == trace_format_by_name("lines"))
-        choice.form = METATF_AS_LINES;
-    else
+    if (to != &format_jsonl && to != &format_csv && to != &format_mtf && to != &format_lines)
         return arguments_fault(
             arguments, "the records of its DTD become .txt, .jsonl, .csv, or all of them .mtf");
-    return metatf_records_put(path, conversion->output, &choice);
+    choice.form = to == &format_jsonl ? METATF_AS_JSON_LINES
+                  : to == &format_csv ? METATF_AS_CSV
+                  : to == &format_mtf ? METATF_AS_METATF
+                                      : METATF_AS_LINES;
+    return metatf_records_put(path, conversion->job.output, &choice);
+}
+
+static enum step_status pour(struct input *input, struct conversion *conversion, const char *in)
+{
+    const struct pouring pouring = {.to = conversion->job.format,
+                                    .settings = &conversion->settings};
+    enum step_status status =
+        input_choose_objects(input, in, conversion->from, &conversion->of_heap);
+    if (status == STEP_STATUS_OK)
+        status = input_pour(input, &pouring, conversion->job.output, NULL);
+    enum step_status damage = input_report_damage(input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+/* What the trace holds, and what the format needs, say how. */
+static enum step_status convert_opened(const struct arguments *arguments, struct input *input,
+                                       struct conversion *conversion, const char *in)
+{
+    enum step_status (*copy)(const struct format_job *job) = conversion->job.format->write;
+    conversion->job.input = input->spool >= 0 ? input->spool_path : in;
+    switch (input->source->content) {
+    case TRACE_OF_METATF_RECORDS:
+        return convert_metatf(arguments, conversion, input->source->path);
+    case TRACE_OF_STEP_RECORDS:
+        return copy != NULL ? copy(&conversion->job) : pour(input, conversion, in);
+    case TRACE_OF_GRAPHS:
+        return copy != NULL && event_selection_is_all(&conversion->selected)
+                   ? copy(&conversion->job)
+                   : pour(input, conversion, in);
+    default:
+        return pour(input, conversion, in);
+    }
 }
 
 static enum step_status convert_trace(const struct arguments *arguments,
                                       struct conversion *conversion, const char *in)
 {
     struct input input;
-    if (conversion->as_hprof)
-        return keepers_write_hprof(in, &conversion->heap.at, conversion->output);
-    if (conversion->tables.format != TABLES_AS_NOTHING) {
-        conversion->tables.output = conversion->output;
-        conversion->tables.level = conversion->sink.level;
-        conversion->tables.selected = &conversion->selected;
-        return table_export(in, &conversion->tables);
-    }
-    if (conversion->to_ctf)
-        return ctf_export(in, conversion->output, &conversion->records);
-    if (conversion->record_format != RECORDS_AS_NOTHING &&
-        metatf_records_are_meant(in, conversion->from))
-        return convert_metatf(arguments, in, conversion);
-    if (conversion->record_format != RECORDS_AS_NOTHING)
-        return record_export(in, conversion->output, conversion->record_format,
-                             conversion->sink.level, &conversion->records);
-    if (heap_of_dump_is_meant(in, conversion->from))
-        return heap_of_dump_convert(in, conversion->to, &conversion->sink, conversion->output);
+    const struct trace_format *from = trace_format_of(in, conversion->from);
+    const struct trace_format *to = conversion->job.format;
+    conversion->job.input = in;
+    if (conversion->as_records && from == &format_mtf && !to->is_directory)
+        return convert_metatf(arguments, conversion, in);
+    if (conversion->as_records || to->needs == FORMAT_NEEDS_TABLES ||
+        to->needs == FORMAT_NEEDS_GRAPH)
+        return to->write(&conversion->job);
+    if (from != NULL && from->reads_dumps)
+        return heap_of_dump_convert(&conversion->job);
     enum step_status status = input_open(&input, in, conversion->from, &conversion->selected);
     if (status != STEP_STATUS_OK)
         return status;
-    if (input.source->is_foreign &&
-        metatf_records_are_meant(input.source->path, conversion->from)) {
-        status = convert_metatf(arguments, input.source->path, conversion);
-        input_close(&input);
-        return status;
-    }
-    const char *path = input.spool >= 0 ? input.spool_path : in;
-    if (conversion->to->takes_any_records &&
-        (input.source->is_foreign ||
-         (event_selection_is_all(&conversion->selected) && stepfile_has_graph(path)))) {
-        status = record_export(path, conversion->output, RECORDS_AS_STEP, conversion->sink.level,
-                               &conversion->records);
-        input_close(&input);
-        return status;
-    }
-    const struct pouring pouring = {.to = conversion->to, .options = &conversion->sink};
-    status = input_choose_objects(&input, in, conversion->from, &conversion->of_heap);
-    if (status == STEP_STATUS_OK)
-        status = input_pour(&input, &pouring, conversion->output, NULL);
-    enum step_status damage = input_report_damage(&input);
+    status = convert_opened(arguments, &input, conversion, in);
     input_close(&input);
-    return status == STEP_STATUS_OK ? damage : status;
+    return status;
 }
 
 static enum step_status convert(const struct arguments *arguments, struct conversion *conversion)
@@ -319,26 +327,6 @@ static enum step_status convert(const struct arguments *arguments, struct conver
     return status == STEP_STATUS_OK ? dated : status;
 }
 
-static const char *output_format_name(const struct conversion *conversion)
-{
-    if (conversion->as_hprof)
-        return "hprof";
-    if (conversion->tables.format != TABLES_AS_NOTHING)
-        return conversion->tables.format == TABLES_AS_PARQUET ? "parquet" : "clickhouse-native";
-    if (conversion->to_ctf)
-        return "ctf";
-    switch (conversion->record_format) {
-    case RECORDS_AS_JSON_LINES:
-        return "jsonl";
-    case RECORDS_AS_CSV:
-        return "csv";
-    case RECORDS_AS_STEP:
-        return "step";
-    default:
-        return conversion->to->name;
-    }
-}
-
 /* After a conversion: of what could be read, where the input was damaged. */
 static void tell_as_json(const struct conversion *conversion, const char *in, bool is_whole)
 {
@@ -347,10 +335,10 @@ static void tell_as_json(const struct conversion *conversion, const char *in, bo
     json_init(&json, stdout);
     json_begin_object(&json, NULL);
     json_text(&json, "input", in);
-    json_text(&json, "output", conversion->output);
-    json_text(&json, "format", output_format_name(conversion));
+    json_text(&json, "output", conversion->job.output);
+    json_text(&json, "format", conversion->job.format->name);
     json_bool(&json, "whole", is_whole);
-    if (stat(conversion->output, &status) == 0)
+    if (stat(conversion->job.output, &status) == 0)
         json_number(&json, "file_bytes", (uint64_t) status.st_size);
     json_end_object(&json);
     json_finish(&json);
@@ -358,20 +346,22 @@ static void tell_as_json(const struct conversion *conversion, const char *in, bo
 
 enum step_status verb_convert(int argc, char **argv)
 {
-    struct conversion conversion = {.heap = {.at = {.kind = HEAP_AT_PEAK}}};
+    struct conversion conversion = {.limit_output = OUTPUT_LIMIT_DEFAULT};
     struct arguments arguments = {0};
     event_selection_init(&conversion.selected);
     event_selection_init(&conversion.of_heap);
-    conversion.records.selected = &conversion.selected;
-    conversion.sink.records = &conversion.allocs;
-    conversion.sink.heap = &conversion.heap;
+    conversion.job.selected = &conversion.selected;
+    conversion.job.settings = &conversion.settings;
     enum step_status status = parse(&conversion, &arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;
-    if (conversion.as_json && strcmp(conversion.output, "-") == 0)
+    if (conversion.as_json && strcmp(conversion.job.output, "-") == 0)
         return arguments_fault(&arguments, "--json: standard output is the trace's");
+    output_limit_set(conversion.limit_output, arguments.operands[0]);
     status = convert(&arguments, &conversion);
-    if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
+    if (output_limit_end())
+        status = STEP_STATUS_CORRUPT; /* exit status 3: the input stands for too much */
+    else if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
         tell_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
     return status;
 }

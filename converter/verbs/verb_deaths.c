@@ -7,8 +7,8 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/open/input.h"
-#include "converter/verb_parts/date_deaths.h"
+#include "converter/formats/input.h"
+#include "converter/verbs/date_deaths.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 

@@ -2,11 +2,11 @@
 /* steptrace dump: the events as lines of text on standard output. */
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/events/selection_options.h"
-#include "converter/open/pour.h"
-#include "converter/records/metatf_records.h"
+#include "converter/formats/metatf/metatf_records.h"
+#include "converter/formats/pour.h"
+#include "converter/formats/text/text_format.h"
 #include "converter/records/record_dump.h"
-#include "converter/records/record_export.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -19,11 +19,12 @@ static const struct verb_help help = {
 /* The lines of the text format or, of a heap trace, of HATF's. */
 static enum step_status print(struct input *input)
 {
-    static const struct event_sink_options options = {.is_shown = true};
-    const struct pouring pouring = {
-        .to = trace_format_by_name(input->allocs != NULL ? "hatf.txt" : "lines"),
-        .options = &options,
-        .writes_broken_part = true};
+    struct format_settings settings = {.count = 0};
+    bool *is_shown = format_settings_set(&settings, &shown_options);
+    const struct pouring pouring = {.to = input->allocs != NULL ? &format_hatf_txt : &format_lines,
+                                    .settings = &settings,
+                                    .writes_broken_part = true};
+    *is_shown = true;
     return input_pour(input, &pouring, "-", NULL);
 }
 
@@ -34,7 +35,15 @@ static enum step_status dump_json(const struct arguments *arguments,
         records->selected.maps)
         return arguments_fault(arguments, "--json: records are chosen by time, thread number, "
                                           "--record and --where; no --entries, no --maps");
-    return record_export(arguments->operands[0], "-", RECORDS_AS_JSON_LINES, 0, &records->selected);
+    struct format_settings settings = {.count = 0};
+    struct record_selection *selected = format_settings_set(&settings, &record_options);
+    *selected = records->selected;
+    const struct format_job job = {.format = &format_jsonl,
+                                   .input = arguments->operands[0],
+                                   .output = "-",
+                                   .selected = selected->selected,
+                                   .settings = &settings};
+    return format_jsonl.write(&job);
 }
 
 /* Records of any definition have but times and threads. */
@@ -94,22 +103,25 @@ enum step_status verb_dump(int argc, char **argv)
         return status;
     if (as_json)
         return dump_json(&arguments, &records);
-    if (record_dump_is_wanted(&records) && metatf_records_are_meant(arguments.operands[0], from))
-        return dump_metatf(&arguments, arguments.operands[0], &records);
     if (record_dump_is_wanted(&records))
-        return dump_records(&arguments, arguments.operands[0], &records);
+        return trace_format_of(arguments.operands[0], from) == &format_mtf
+                   ? dump_metatf(&arguments, arguments.operands[0], &records)
+                   : dump_records(&arguments, arguments.operands[0], &records);
     status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
-    if (input.source->is_foreign) {
-        status = metatf_records_are_meant(input.source->path, from)
-                     ? dump_metatf(&arguments, input.source->path, &records)
-                     : dump_records(&arguments, input.source->path, &records);
-        input_close(&input);
-        return status;
+    enum step_status damage = STEP_STATUS_OK;
+    switch (input.source->content) {
+    case TRACE_OF_METATF_RECORDS:
+        status = dump_metatf(&arguments, input.source->path, &records);
+        break;
+    case TRACE_OF_STEP_RECORDS:
+        status = dump_records(&arguments, input.source->path, &records);
+        break;
+    default:
+        status = print(&input);
+        damage = input_report_damage(&input);
     }
-    status = print(&input);
-    enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
 }

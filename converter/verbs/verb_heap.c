@@ -1,13 +1,254 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace heap: what lives at a moment, or was allocated by then, and where it came from. */
+#include <stdlib.h>
+
+#include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/events/selection_options.h"
-#include "converter/verb_parts/heap/heap_from_dump.h"
-#include "converter/verb_parts/heap/heap_from_trace.h"
-#include "converter/verb_parts/heap_of_dump.h"
-#include "converter/verb_parts/keepers_of_trace.h"
+#include "converter/base/no_memory.h"
+#include "converter/formats/input.h"
+#include "converter/graph/keepers_of_trace.h"
+#include "converter/heap/heap_tracker.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/heap_asked.h"
+#include "converter/verbs/heap_of_dump.h"
+#include "converter/verbs/heaps_found.h"
 #include "converter/verbs/verb.h"
+
+/* One pass over the trace; for ages at the peak two. */
+
+/* A pass over the trace, and what it gave. */
+struct pass {
+    const struct heap_asked *asked;
+    struct input *input;
+    struct heap_tracker tracker;
+    struct heaps_found found;
+    bool wants_ages;
+};
+
+static void add_age(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us)
+{
+    struct pass *pass = user;
+    (void) key;
+    heap_ages_add(&pass->found.ages, bytes, age_us);
+}
+
+static enum step_status receive(void *user, struct heap_snapshot *snapshot,
+                                struct step_error *error)
+{
+    struct pass *pass = user;
+    struct heap_snapshot *snapshots = pass->found.snapshots;
+    const struct heap_moment *moments = pass->asked->moments;
+    (void) error;
+    for (size_t i = 0; i < pass->asked->moment_count; i++) {
+        if (snapshots[i].rows != NULL || moments[i].kind != snapshot->moment.kind ||
+            moments[i].value != snapshot->moment.value)
+            continue;
+        snapshots[i] = *snapshot;
+        if (pass->wants_ages)
+            heap_tracker_each_object(&pass->tracker, add_age, pass);
+        return STEP_STATUS_OK;
+    }
+    heap_snapshot_reset(snapshot);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status visit(void *user, const struct trace_event *events, size_t count,
+                              struct step_error *error)
+{
+    return heap_tracker_put(&((struct pass *) user)->tracker, events, count, error);
+}
+
+static bool judges_threads(const struct gates *gates)
+{
+    bool found = false;
+    for (size_t i = 0; i < gates->count; i++)
+        found |= gates->rules[i].axis == AXIS_THREAD;
+    return found;
+}
+
+static enum step_status follow(struct pass *pass, uint64_t event_limit)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    const struct heap_asked *asked = pass->asked;
+    const struct heap_tracker_options options = {
+        .selected = &asked->selected,
+        .by_thread = (asked->report.axes & HEAP_BY_THREAD) != 0 || judges_threads(&asked->gates),
+        .moments = asked->moments,
+        .moment_count = asked->moment_count,
+        .receive = receive,
+        .user = pass};
+    if (!heap_tracker_init(&pass->tracker, &pass->input->source->names, &options)) {
+        no_memory(&error);
+        return report_error(&error);
+    }
+    pass->tracker.event_limit = event_limit;
+    enum step_status status = input_each(pass->input, visit, pass);
+    if (status != STEP_STATUS_OK)
+        return status;
+    pass->input->unknown_frees = pass->tracker.unknown_frees;
+    status = heap_tracker_finish(&pass->tracker, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+static void reset_pass(struct pass *pass)
+{
+    heaps_found_reset(&pass->found);
+    heap_tracker_reset(&pass->tracker);
+}
+
+/* Ages at the peak take the objects that lived then: they are met in a pass of its own, once it is
+ * known when the peak was. */
+static enum step_status follow_to_peak(struct pass *pass, const char *path,
+                                       const struct event_selection *selected)
+{
+    struct input first;
+    enum step_status status =
+        input_open(&first, pass->input->spool >= 0 ? pass->input->spool_path : path,
+                   pass->asked->from, selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    struct pass before = {.asked = pass->asked, .input = &first};
+    status = follow(&before, 0);
+    uint64_t peak_event = before.tracker.peak_event;
+    reset_pass(&before);
+    input_close(&first);
+    return status == STEP_STATUS_OK ? follow(pass, peak_event) : status;
+}
+
+static enum step_status trace_print(struct pass *pass, const char *path, size_t *failed)
+{
+    struct heaps_found *found = &pass->found;
+    found->asked = pass->asked;
+    found->path = path;
+    found->sites = &pass->tracker.sites;
+    found->collections = pass->tracker.collections;
+    found->end_ns = pass->tracker.now_ns;
+    if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
+        report_no_stacks(path);
+    return heaps_found_print(found, failed);
+}
+
+/* The events that heaps are made of; the tracker selects the objects. */
+static void select_heap(struct event_selection *selected, const char *dtd_path)
+{
+    event_selection_init(selected);
+    selected->untracked = true;
+    selected->kinds = HEAP_KINDS;
+    selected->dtd_path = dtd_path;
+}
+
+/* Finds and prints, and judges by the rules; `*failed`: how many of these fail.  Faults and damage
+ * are said to people.  The selection is good for nothing afterwards: what it chose was the trace's.
+ */
+static enum step_status heap_from_trace(struct heap_asked *asked, const char *path, size_t *failed)
+{
+    struct input input;
+    struct event_selection selected;
+    select_heap(&selected, asked->selected.dtd_path);
+    enum step_status status = input_open_seekable(&input, path, asked->from, &selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = input_choose_objects(&input, path, NULL, &asked->selected);
+    if (status != STEP_STATUS_OK) {
+        input_close(&input);
+        return status;
+    }
+    struct pass pass = {.asked = asked, .input = &input, .wants_ages = asked->ages};
+    bool in_two = asked->ages && asked->moments[0].kind == HEAP_AT_PEAK;
+    status = in_two ? follow_to_peak(&pass, path, &selected) : follow(&pass, 0);
+    if (status == STEP_STATUS_OK)
+        status = trace_print(&pass, path, failed);
+    enum step_status damage = input_report_damage(&input);
+    reset_pass(&pass);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}
+
+/* What dumps do not tell is refused; of their rows those stay that --class asks for. */
+
+static bool name_matches(const void *user, const char *glob)
+{
+    return trace_class_matches(glob, *(const struct step_bytes *) user);
+}
+
+static bool class_is_wanted(const struct heaps_found *found, uint32_t class_id)
+{
+    const struct selected_globs *globs = &found->asked->selected.classes;
+    const struct step_bytes *name = &trace_class_of(found->sites->names, class_id)->name;
+    return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
+}
+
+static void add_amount(struct heap_amount *sum, const struct heap_amount *amount)
+{
+    sum->objects += amount->objects;
+    sum->bytes += amount->bytes;
+    sum->ages_us += amount->ages_us;
+}
+
+static void filter_classes(const struct heaps_found *found, struct heap_snapshot *snapshot)
+{
+    size_t kept = 0;
+    free(snapshot->dumped); /* totals of all classes */
+    snapshot->dumped = NULL;
+    snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
+    for (size_t i = 0; i < snapshot->count; i++) {
+        if (!class_is_wanted(found, snapshot->rows[i].key.class_id))
+            continue;
+        snapshot->rows[kept++] = snapshot->rows[i];
+        add_amount(&snapshot->live, &snapshot->rows[i].live);
+        add_amount(&snapshot->allocated, &snapshot->rows[i].allocated);
+    }
+    snapshot->count = kept;
+}
+
+static enum step_status check(const struct heap_asked *asked, const char *path)
+{
+    struct event_selection rest = asked->selected;
+    rest.classes.count = 0;
+    if ((asked->report.axes & HEAP_BY_THREAD) != 0 || asked->ages) {
+        report_line("%s: heap dumps tell neither threads nor ages", path);
+        return STEP_STATUS_INVALID;
+    }
+    if (!event_selection_is_all(&rest)) {
+        report_line("%s: of heap dumps only --class can be chosen", path);
+        return STEP_STATUS_INVALID;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status print(struct heap_of_dump *import, const struct heap_asked *asked,
+                              const char *path, size_t *failed)
+{
+    struct heaps_found found = {
+        .asked = asked, .path = path, .sites = &import->infra.sites, .is_import = true};
+    bool by_class = asked->report.axes == HEAP_BY_CLASS && asked->report.tree == HEAP_NO_TREE;
+    enum step_status status = heap_of_dump_moments(import, asked->heap, by_class, asked->moments,
+                                                   asked->moment_count, found.snapshots);
+    for (size_t i = 0; asked->selected.classes.count > 0 && i < asked->moment_count; i++)
+        if (found.snapshots[i].rows != NULL)
+            filter_classes(&found, &found.snapshots[i]);
+    if (status == STEP_STATUS_OK)
+        status = heaps_found_print(&found, failed);
+    heaps_found_reset(&found);
+    return status;
+}
+
+/* As heap_from_trace().  INVALID: what dumps do not tell was asked for. */
+static enum step_status heap_from_dump(const struct heap_asked *asked, const char *path,
+                                       size_t *failed)
+{
+    struct heap_of_dump import;
+    if (check(asked, path) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
+    enum step_status status = heap_of_dump_open(&import, path);
+    if (status == STEP_STATUS_OK) {
+        status = print(&import, asked, path, failed);
+        status = heap_of_dump_report_damage(&import, status);
+    }
+    heap_of_dump_close(&import);
+    return status;
+}
 
 static const struct verb_help help = {
     .name = "heap",
@@ -36,7 +277,8 @@ static enum step_status run(struct heap_asked *asked, const char *path)
     size_t failed = 0;
     if (asked->retained)
         return run_retained(asked, path);
-    enum step_status status = heap_of_dump_is_meant(path, asked->from)
+    const struct trace_format *format = trace_format_of(path, asked->from);
+    enum step_status status = format != NULL && format->reads_dumps
                                   ? heap_from_dump(asked, path, &failed)
                                   : heap_from_trace(asked, path, &failed);
     if (failed > 0)

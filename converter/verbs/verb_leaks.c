@@ -6,10 +6,10 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/events/selection_options.h"
-#include "converter/gates/gate_options.h"
-#include "converter/leaks/leak_report.h"
-#include "converter/open/input.h"
+#include "converter/formats/input.h"
+#include "converter/numbers/gate_options.h"
+#include "converter/numbers/leak_report.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -20,9 +20,9 @@ static const struct verb_help help = {
     .name = "leaks",
     .operands = "IN [OPTION]...",
     .text =
-        "Tells what survived collections and still lived at the end, by call site (or by class\n"
-        "where the trace has no call stacks), and how it grew from collection to collection:\n"
-        "what grows steadily comes first, what fills a cache and stays comes last.\n"};
+        "Lists objects that survived collections and still lived at the end, by call site (or by\n"
+        "class where the trace has no call stacks), and how they grew from collection to\n"
+        "collection: steady growth comes first; what was made once comes last.\n"};
 
 struct leaks_options {
     struct event_selection selected;
@@ -97,9 +97,9 @@ static enum step_status tell(struct leaks_options *options, const char *path,
                                        .depth = options->depth,
                                        .baseline = options->baseline,
                                        .measures = &options->measures};
-    if (options->json)
+    if (options->json && !options->gates.is_quiet)
         leak_print_json(&report);
-    else
+    else if (!options->gates.is_quiet)
         leak_print_text(&report);
     leak_rows_reset(&rows);
     suppressions_tell_unused(&options->suppressions);
@@ -111,12 +111,13 @@ static enum step_status tell(struct leaks_options *options, const char *path,
 }
 
 static enum step_status follow(struct leaks_options *options, const char *path, struct input *input,
-                               enum measure_side side)
+                               const struct event_selection *selected, enum measure_side side)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_tracker tracker;
     enum step_status status = STEP_STATUS_OK;
-    if (leak_tracker_init(&tracker, &input->source->names, options->with_existing)) {
+    if (leak_tracker_init_selected(&tracker, &input->source->names, options->with_existing,
+                                   selected)) {
         status = input_each(input, leak_tracker_put, &tracker);
         if (status == STEP_STATUS_OK) {
             status = leak_tracker_finish(&tracker, &error);
@@ -138,12 +139,19 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
                                    enum measure_side side)
 {
     struct input input;
-    options->selected.untracked = true;
-    options->selected.kinds = HEAP_KINDS;
-    enum step_status status = input_open(&input, path, NULL, &options->selected);
+    struct event_selection selected = options->selected, all;
+    event_selection_init(&all);
+    all.untracked = true;
+    all.kinds = HEAP_KINDS;
+    all.dtd_path = selected.dtd_path;
+    enum step_status status = event_selection_needs_deaths(&selected)
+                                  ? input_open_seekable(&input, path, NULL, &all)
+                                  : input_open(&input, path, NULL, &all);
     if (status != STEP_STATUS_OK)
         return status;
-    status = follow(options, path, &input, side);
+    status = input_choose_objects(&input, path, NULL, &selected);
+    if (status == STEP_STATUS_OK)
+        status = follow(options, path, &input, &selected, side);
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;

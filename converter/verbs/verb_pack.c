@@ -4,6 +4,7 @@
  * as large as readers can bear that merge all streams at once.
  */
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,57 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
-#include "converter/formats/step/stepfile.h"
-#include "converter/open/input.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/format_table.h"
+#include "converter/formats/input.h"
+#include "converter/formats/pour.h"
 #include "converter/records/copy_trace.h"
-#include "converter/verb_parts/pack_allocs.h"
+#include "converter/step/stepfile.h"
 #include "converter/verbs/verb.h"
+#include "steptrace/status.h"
+
+/* Record after record, through the sink of heap traces, in large blocks and strongly packed. */
+
+static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
+{
+    report_line("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
+                records, after, before,
+                before > 0 ? 100.0 * (double) after / (double) before : 0.0);
+}
+
+/* Writes the trace `path` anew; all faults are reported, and the sizes too. */
+static enum step_status pack_allocs(const char *path, const struct trace_format *from,
+                                    const char *output, uint32_t block_records)
+{
+    struct format_settings settings = {.count = 0};
+    struct stepfile_options *options = format_settings_set(&settings, &stepfile_options);
+    const struct pouring pouring = {.to = &format_step, .settings = &settings};
+    struct event_selection selected;
+    struct input input;
+    uint64_t size_bytes;
+    options->packed_block_records = block_records;
+    event_selection_init(&selected);
+    enum step_status status = input_open(&input, path, from, &selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (input.allocs == NULL) {
+        struct step_error error;
+        step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                       "neither STEP (steptrace convert makes it) nor a heap trace");
+        report_error(&error);
+        input_close(&input);
+        return STEP_STATUS_CORRUPT;
+    }
+    status = input_pour(&input, &pouring, output, &size_bytes);
+    if (status == STEP_STATUS_OK) {
+        struct trace_summary summary;
+        input.source->operations->summary(input.source, &summary);
+        report_sizes(output, input.allocs->record_count, summary.file_bytes, size_bytes);
+        status = input_report_damage(&input);
+    }
+    input_close(&input);
+    return status;
+}
 
 static const struct verb_help help = {
     "pack", "IN -o OUT",
@@ -121,27 +167,10 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status;
 }
 
-static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
-{
-    report_line("%s: %" PRIu64 " records, %" PRIu64 " bytes of %" PRIu64 " (%.1f %%)", output,
-                records, after, before,
-                before > 0 ? 100.0 * (double) after / (double) before : 0.0);
-}
-
-/* Not STEP: a heap trace, by its name, its start, or what the person says. */
-static bool is_of_another_format(const char *path, const struct trace_format *from)
-{
-    const struct trace_format *format = from;
-    if (format == NULL)
-        format = trace_format_by_content(path);
-    if (format == NULL)
-        format = trace_format_by_ending(path);
-    return format != NULL && format->open_source != NULL && format != trace_format_by_name("step");
-}
-
 static enum step_status pack(const char *path, const char *output, const struct choice *choice)
 {
-    if (is_of_another_format(path, choice->from))
+    const struct trace_format *format = trace_format_of(path, choice->from);
+    if (format != NULL && format->open_source != NULL && format != &format_step)
         return pack_allocs(path, choice->from, output, (uint32_t) choice->block_records);
     struct step_reader *reader;
     struct step_error error = {.offset = STEP_NO_OFFSET};

@@ -6,8 +6,8 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/events/selection_options.h"
-#include "converter/verb_parts/keepers_of_trace.h"
+#include "converter/graph/keepers_of_trace.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

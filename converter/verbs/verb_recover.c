@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/files/output_file.h"
-#include "converter/open/input.h"
+#include "converter/base/output_file.h"
+#include "converter/base/trace_gap.h"
+#include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
@@ -27,9 +29,9 @@ static const struct verb_help help = {
 static bool is_held(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(path, O_RDWR | O_CLOEXEC);
+    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
-        file = open(path, O_RDONLY | O_CLOEXEC);
+        file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -62,7 +64,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     if (status == STEP_STATUS_OK && !step_reader_is_whole(reader)) {
         char text[32];
         snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(reader));
-        status = step_writer_property(writer, "recovered-records", text);
+        status = step_writer_property(writer, RECOVERED_RECORDS, text);
     }
     enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
     step_writer_destroy(writer);
@@ -96,6 +98,54 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
     return STEP_STATUS_OK;
 }
 
+static bool is_live_file(const char *live_path)
+{
+    struct step_live_header header = {.version = 0};
+    struct stat about;
+    int file = open(live_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+              pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header &&
+              memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) == 0 &&
+              header.version == STEP_LIVE_VERSION;
+    if (file >= 0)
+        close(file);
+    return is;
+}
+
+/* True if a live file exists whose records the reader could not read. */
+static bool is_unread(const struct step_reader *reader, const char *live_path)
+{
+    struct stat about;
+    if (lstat(live_path, &about) != 0)
+        return false;
+    for (size_t i = 0; i < step_reader_damage_count(reader); i++)
+        if (strncmp(step_reader_damage(reader, i)->message, STEP_LIVE_UNREAD,
+                    strlen(STEP_LIVE_UNREAD)) == 0)
+            return true;
+    return !is_live_file(live_path);
+}
+
+static enum step_status leave_both(struct step_reader *reader, const char *path,
+                                   const char *live_path)
+{
+    report_reader_damage(reader, path);
+    report_line("%s: it cannot be read, and both files are left as they are (-o OUT writes what "
+                "the trace has)",
+                live_path);
+    step_reader_destroy(reader);
+    return STEP_STATUS_CORRUPT;
+}
+
+static enum step_status report_lost_end(const struct step_reader *reader, const char *path)
+{
+    char text[TRACE_GAP_ROOM];
+    const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
+    if (missing == NULL)
+        return STEP_STATUS_OK;
+    report_line("%s: %s", path, trace_gap_end(missing, text));
+    return STEP_STATUS_CORRUPT;
+}
+
 static enum step_status recover(const char *path, const char *live_path, const char *output)
 {
     struct step_reader *reader;
@@ -114,6 +164,8 @@ static enum step_status recover(const char *path, const char *live_path, const c
                       status != STEP_STATUS_NO_MEMORY;
         return is_bad ? STEP_STATUS_CORRUPT : status;
     }
+    if (in_place && is_unread(reader, live_path))
+        return leave_both(reader, path, live_path);
     if (in_place && step_reader_is_whole(reader) && step_reader_damage_count(reader) == 0 &&
         step_reader_property(reader, STEP_LIVE_REST) == NULL)
         report_line("%s: the trace is whole", path);
@@ -122,7 +174,9 @@ static enum step_status recover(const char *path, const char *live_path, const c
     if (status == STEP_STATUS_OK && in_place && unlink(live_path) != 0 && errno != ENOENT)
         report_line("%s: cannot be removed: %s", live_path, strerror(errno));
     if (status == STEP_STATUS_OK)
-        status = report_reader_damage(reader, path);
+        status = report_damaged_blocks(reader, path);
+    if (status == STEP_STATUS_OK)
+        status = report_lost_end(reader, path);
     step_reader_destroy(reader);
     return status;
 }

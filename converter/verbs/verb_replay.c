@@ -8,10 +8,10 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/files/output_file.h"
-#include "converter/open/input.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/input.h"
 #include "converter/replay/replay_report.h"
-#include "converter/verb_parts/component.h"
+#include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
 
 #define NAMES_MAX 4096u

@@ -5,13 +5,13 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/events/selection_options.h"
-#include "converter/open/input.h"
+#include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/report/page_file.h"
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(1000)
@@ -20,9 +20,10 @@
 static const struct verb_help help = {
     .name = "report",
     .operands = "IN -o REPORT.html [OPTION]...",
-    .text = "Makes one self-contained page: summary, live heap over time, where objects were\n"
-            "allocated (where the trace has call stacks) and what lived at a moment, classes,\n"
-            "sites, lifetimes, threads, methods. It needs no network; any browser opens it.\n"};
+    .text =
+        "Makes one self-contained page: summary, live heap over time, where objects were\n"
+        "allocated (where the trace has call stacks) and what lived at a moment, classes,\n"
+        "sites, leaks, lifetimes, threads, methods. It needs no network; any browser opens it.\n"};
 
 struct report_request {
     const char *output;
@@ -66,6 +67,7 @@ static enum step_status write_page(const struct report_request *request,
 
 /* Of a whole trace that has references: what keeps most of it alive. */
 static enum step_status write_with_retained(const struct report_request *request, const char *path,
+                                            enum trace_content content,
                                             const struct report_model *model,
                                             struct step_error *error)
 {
@@ -74,7 +76,7 @@ static enum step_status write_with_retained(const struct report_request *request
     struct seekable_path seekable = {0};
     enum step_status status = STEP_STATUS_OK;
     if (event_selection_is_all(&request->selected) && strcmp(path, "-") != 0 &&
-        stepfile_has_graph(path)) {
+        content == TRACE_OF_GRAPHS) {
         status = record_open(path, &reader, &seekable, error);
         if (status == STEP_STATUS_OK)
             status = report_retained_find(&retained, reader, &request->moment, request->report.top,
@@ -99,7 +101,7 @@ static enum step_status make_page(const struct report_request *request, const ch
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
-        status = write_with_retained(request, path, model, &error);
+        status = write_with_retained(request, path, source->content, model, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
@@ -110,7 +112,8 @@ static enum step_status run(const struct report_request *request, const char *pa
     enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;
-    if (report_model_init(&model, input.source, &request->moment)) {
+    if (report_model_init(&model, input.source, &request->moment,
+                          event_selection_is_all(&request->selected))) {
         status = input_each(&input, report_model_put, &model);
         if (status == STEP_STATUS_OK)
             status = make_page(request, path, input.source, &model);

@@ -4,7 +4,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/sql/sql_run.h"
+#include "converter/tables/sql/sql_run.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -36,7 +36,7 @@ enum step_status verb_sql(int argc, char **argv)
 {
     struct sql_options options = {0};
     const struct option_row rows[] = {
-        {"csv", 0, NULL, "as CSV (RFC 4180)", take_flag, &options.csv},
+        {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &options.csv},
         {"json", 0, NULL, "as JSON: an array of objects", take_flag, &options.json},
         DEFINITION_ROW,
         MEMORY_ROW};

@@ -5,12 +5,12 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/events/selection_options.h"
-#include "converter/gates/gate_options.h"
-#include "converter/measures/measure_trace.h"
-#include "converter/open/input.h"
-#include "converter/statistics/statistics_report.h"
-#include "converter/verb_parts/trace_set.h"
+#include "converter/formats/input.h"
+#include "converter/numbers/gate_options.h"
+#include "converter/numbers/measure_trace.h"
+#include "converter/numbers/statistics_report.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)
@@ -142,8 +142,8 @@ static enum step_status add_up(const struct stats_options *options, const char *
         statistics_finish(statistics);
         const struct statistics_report report = {
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};
-        ok =
-            options->json ? statistics_print_json(&report, stdout) : statistics_print_text(&report);
+        ok = options->gates.is_quiet || (options->json ? statistics_print_json(&report, stdout)
+                                                       : statistics_print_text(&report));
     }
     if (ok) {
         enum step_status judged =

@@ -1,23 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace watch: a trace while it is written. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/events/selection_options.h"
-#include "converter/open/input.h"
+#include "converter/formats/input.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
+#include "converter/watch/watch_loop.h"
 #include "converter/watch/watch_selection.h"
-#include "converter/watch/watch_target.h"
-#include "converter/watch_screen/watch_loop.h"
+#include "steptrace/live.h"
+#include "steptrace/status.h"
+
+/* A recorded process has the live file of its trace mapped. */
+
+struct watch_target {
+    long pid; /* 0: a file was named */
+    char path[PATH_MAX];
+};
+
+#define REFUSE(error, ...)                                                                         \
+    step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+
+static bool is_number(const char *text, long *pid)
+{
+    char *end;
+    errno = 0;
+    *pid = strtol(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *pid > 0;
+}
+
+/* The trace's path as the process sees it: that of the live file, without its ending. */
+static bool take_line(char *line, char *path, size_t size)
+{
+    static const size_t suffix = sizeof STEP_LIVE_SUFFIX - 1;
+    line[strcspn(line, "\n")] = '\0';
+    char *name = strchr(line, '/');
+    size_t length = name != NULL ? strlen(name) : 0;
+    if (length <= suffix || length - suffix >= size ||
+        strcmp(name + length - suffix, STEP_LIVE_SUFFIX) != 0)
+        return false;
+    memcpy(path, name, length - suffix);
+    path[length - suffix] = '\0';
+    return true;
+}
+
+/* The path itself, or through the process's root where that is another. */
+static bool find_file(long pid, const char *path, char *out, size_t size)
+{
+    char live[PATH_MAX + 64], root[PATH_MAX + 32];
+    struct stat here, there;
+    snprintf(root, sizeof root, "/proc/%ld/root%s", pid, path);
+    snprintf(live, sizeof live, "%s%s", root, STEP_LIVE_SUFFIX);
+    bool is_there = stat(live, &there) == 0;
+    snprintf(live, sizeof live, "%s%s", path, STEP_LIVE_SUFFIX);
+    bool is_here = stat(live, &here) == 0 &&
+                   (!is_there || (here.st_dev == there.st_dev && here.st_ino == there.st_ino));
+    int length = snprintf(out, size, "%s", is_here ? path : root);
+    return (is_here || is_there) && length > 0 && (size_t) length < size;
+}
+
+/* `operand`: a file, or else the number of a process.  INVALID: there is no such process, or none
+ * that is recorded; the message says what to do. */
+static enum step_status watch_target_find(const char *operand, struct watch_target *target,
+                                          struct step_error *error)
+{
+    char name[64], line[PATH_MAX + 128], path[PATH_MAX] = "";
+    *target = (struct watch_target){.pid = 0};
+    if (access(operand, F_OK) == 0 || !is_number(operand, &target->pid)) {
+        target->pid = 0;
+        if (snprintf(target->path, sizeof target->path, "%s", operand) < (int) sizeof target->path)
+            return STEP_STATUS_OK;
+        return REFUSE(error, "the name is too long");
+    }
+    snprintf(name, sizeof name, "/proc/%ld/maps", target->pid);
+    FILE *maps = fopen(name, "re");
+    bool has_live = false;
+    while (maps != NULL && !has_live && fgets(line, sizeof line, maps) != NULL)
+        has_live = take_line(line, path, sizeof path);
+    int code = errno;
+    bool unreadable = maps == NULL || (!has_live && ferror(maps) != 0);
+    if (maps != NULL)
+        fclose(maps);
+    if (unreadable && (code == ENOENT || code == ESRCH))
+        return REFUSE(error, "there is no process %ld, and no such file", target->pid);
+    if (unreadable)
+        return REFUSE(error, "process %ld may not be looked at: %s (its user, or root, may)",
+                      target->pid, strerror(code));
+    if (!has_live)
+        return REFUSE(error,
+                      "process %ld is not being recorded; if it is a JVM, `steptrace attach -o "
+                      "run.step %ld` begins a trace, and `steptrace watch run.step` shows it",
+                      target->pid, target->pid);
+    if (!find_file(target->pid, path, target->path, sizeof target->path))
+        return REFUSE(error, "the trace of process %ld cannot be reached: %s", target->pid, path);
+    return STEP_STATUS_OK;
+}
 
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)
 #define INTERVAL_MOST_NS UINT64_C(3600000000000)
-#define CPU_DEFAULT 0.6 /* percent; with the first screen 1 over a minute */
+#define CPU_DEFAULT 25 /* percent: some five million events a second */
 #define TOP_DEFAULT UINT64_C(20)
 #define TOP_MOST UINT64_C(180) /* of text */
 
@@ -82,7 +172,7 @@ static bool take_column(void *column_target, const char *value, const char **fau
 static enum step_status report_rest(const struct watch_feed *feed)
 {
     const struct watch_tail *tail = &feed->tail;
-    enum step_status status = report_reader_damage(watch_feed_reader(feed), tail->path);
+    enum step_status status = report_damaged_blocks(watch_feed_reader(feed), tail->path);
     if (status != STEP_STATUS_OK || tail->state != WATCH_CUT)
         return status;
     report_line("%s: the trace was not closed: its process was killed", tail->path);
@@ -158,8 +248,8 @@ enum step_status verb_watch(int argc, char **argv)
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"interval", 'i', "T", "from look to look (1s)", take_time, &options.settings.interval_ns},
-        {"cpu", 0, "PERCENT", "of a core, while the trace runs (0.6); all: no limit, all is exact",
-         take_cpu, &options.cpu},
+        {"cpu", 0, "PERCENT", "of a core, while the trace runs (25); all: no limit", take_cpu,
+         &options.cpu},
         {"by", 0, "WHAT", "class, site, thread or method", take_axis, &options.axis},
         {"sort", 0, "WHAT", "live, live-objects, allocated, objects, rate, calls or name",
          take_column, &options.by},

@@ -137,24 +137,21 @@ static void name_event(struct watch_tail *tail, const struct watch_model *model,
         stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id);
 }
 
-static void put_births(struct watch_tail *tail, const struct columns *columns, uint32_t weight,
+static void put_births(struct watch_tail *tail, const struct columns *columns,
                        struct watch_model *model)
 {
     const struct step_column_view *views = columns->views;
     for (size_t i = 0; i < columns->count; i++) {
-        uint64_t object = value_at(&views[WATCH_OBJECT], i);
-        if (!watch_model_samples(model, object))
-            continue;
         const struct trace_event event = {
             .kind = EVENT_OBJECT_ALLOC,
             .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
-            .object = object,
+            .object = value_at(&views[WATCH_OBJECT], i),
             .size = value_at(&views[WATCH_SIZE], i),
             .class_id = id_at(&views[WATCH_CLASS], i),
             .stack_id = id_at(&views[WATCH_STACK], i),
             .thread_id = id_at(&views[WATCH_THREAD], i)};
         name_event(tail, model, &event);
-        watch_model_put(model, &event, weight);
+        watch_model_put(model, &event);
     }
 }
 
@@ -163,19 +160,14 @@ static void put_deaths(struct watch_tail *tail, const struct columns *columns,
 {
     const struct step_column_view *views = columns->views;
     for (size_t i = 0; i < columns->count; i++) {
-        uint64_t object = value_at(&views[WATCH_OBJECT], i);
-        if (!watch_model_samples(model, object))
-            continue;
-        watch_model_put(model,
-                        &(struct trace_event){
-                            .kind = EVENT_OBJECT_FREE,
-                            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
-                            .object = object},
-                        1);
+        watch_model_put(model, &(struct trace_event){.kind = EVENT_OBJECT_FREE,
+                                                     .time_ns = watch_tail_time_ns(
+                                                         tail, value_at(&views[WATCH_TIME], i)),
+                                                     .object = value_at(&views[WATCH_OBJECT], i)});
     }
 }
 
-static void put_calls(struct watch_tail *tail, const struct columns *columns, uint32_t weight,
+static void put_calls(struct watch_tail *tail, const struct columns *columns,
                       struct watch_model *model)
 {
     const struct step_column_view *views = columns->views;
@@ -186,7 +178,7 @@ static void put_calls(struct watch_tail *tail, const struct columns *columns, ui
             .method_id = id_at(&views[WATCH_METHOD], i),
             .thread_id = id_at(&views[WATCH_THREAD], i)};
         name_event(tail, model, &event);
-        watch_model_put(model, &event, weight);
+        watch_model_put(model, &event);
     }
 }
 
@@ -200,7 +192,7 @@ static void put_facts(struct watch_tail *tail, struct step_block *block, struct 
 }
 
 enum step_status watch_block_read(struct watch_tail *tail, const struct watch_schema *schema,
-                                  size_t number, uint32_t weight, struct step_block **block,
+                                  size_t number, struct step_block **block,
                                   struct watch_model *model, struct step_error *error)
 {
     const struct step_block_info *info = step_reader_block_info(tail->reader, number);
@@ -212,11 +204,11 @@ enum step_status watch_block_read(struct watch_tail *tail, const struct watch_sc
     if (status == STEP_STATUS_OK)
         status = load_columns(*block, &schema->births, &columns, error);
     if (status == STEP_STATUS_OK) {
-        put_births(tail, &columns, weight, model);
+        put_births(tail, &columns, model);
         status = load_columns(*block, &schema->calls, &columns, error);
     }
     if (status == STEP_STATUS_OK) {
-        put_calls(tail, &columns, weight, model);
+        put_calls(tail, &columns, model);
         status = load_columns(*block, &schema->deaths, &columns, error);
     }
     if (status == STEP_STATUS_OK) {

@@ -36,10 +36,10 @@ void watch_schema_reset(struct watch_schema *schema);
 /* How many of the block's records are read; and of the first two kinds. */
 uint64_t watch_schema_count(const struct watch_schema *schema, const struct step_block_info *info);
 
-/* Reads a block; each of its births and calls stands for `weight`.  What is damaged is noted by the
- * reader, and passed over; else NO_MEMORY or IO. */
+/* Puts a block's events into the model.  Damage is noted by the reader and passed over; other
+ * errors are NO_MEMORY and IO. */
 enum step_status watch_block_read(struct watch_tail *tail, const struct watch_schema *schema,
-                                  size_t number, uint32_t weight, struct step_block **block,
+                                  size_t number, struct step_block **block,
                                   struct watch_model *model, struct step_error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watched trace into its model, a slice at a time.  What the process may take while the trace
- * runs is limited to a share of one core: where reading would take more, a share of the objects
- * stands for all, and at last some blocks for all that came with them; the model's figures are
- * estimates then, until the trace has ended and all of it is read.
+ * Reads a watched trace into its model, a slice at a time.  Every event is read: the sums are those
+ * of the trace up to where it was read.  While the trace runs, reading takes at most a share of one
+ * core; where that does not suffice the figures fall behind, and watch_feed_behind_ns() says how
+ * far.
  */
 #ifndef CONVERTER_WATCH_WATCH_FEED_H
 #define CONVERTER_WATCH_WATCH_FEED_H
@@ -15,18 +15,21 @@
 struct watch_feed {
     struct watch_tail tail;
     struct watch_model model;
-    struct watch_heap heap; /* of a native program: all is read, whatever the share */
+    struct watch_heap heap; /* of a native program: no limit by `share` */
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
-    double share;                       /* of a core, for a running trace; 0: no limit */
-    size_t next;                        /* blocks before it were read or passed over */
-    uint64_t records_met, records_read; /* of the kinds that are read */
-    bool passed_over;                   /* not all blocks were read */
-    double first_ns;                    /* what may be spent at once, before any credit; then 0 */
-    double speed;     /* what reading costs, as a share of what it is thought to cost */
-    double credit_ns; /* of processor time */
-    double spent_ns;  /* the process's, when this was looked at last */
+    double share;                 /* of a core, for a running trace; 0: no limit */
+    size_t next;                  /* blocks before it were read */
+    uint64_t records_read;        /* of the kinds that are read */
+    uint64_t read_ns;             /* the latest time of blocks that were read */
+    bool is_pending;              /* the model has what lies in the live file, too */
+    unsigned follows;             /* how often the live file was looked at since the last refresh */
+    uint64_t round, round_before; /* records that were read since the last of these looks */
+    double credit_ns;             /* of processor time */
+    double spent_ns;              /* the process's, when this was looked at last */
+    double settled_ns;            /* time of the trace at the last look; < 0: there was none */
+    bool was_exact;               /* at the last look */
 };
 
 /* What is borrowed outlives the feed; `path` too. */
@@ -34,14 +37,16 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  const struct event_selection *selected, double share,
                                  struct step_error *error);
 void watch_feed_close(struct watch_feed *feed);
-/* Another selection; all is read anew. */
+/* Another selection: all is read anew. */
 enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
                                    struct step_error *error);
 
-/* Takes what was written since `elapsed_ns` ago, and what lies in the live file. */
+/* Finds the blocks that were written meanwhile.  The feed may take processor time for the
+ * `elapsed_ns` since the last call. */
 enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
                                     struct step_error *error);
-/* Reads on, for about `slice_ns` of processor time.  `*more`: there is more to read. */
+/* Reads on, for about `slice_ns` of processor time, and at the end of the file looks at the live
+ * file.  `*more`: call again at once; false also where the share of the core is used up. */
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error);
 
@@ -52,42 +57,38 @@ static inline const struct step_reader *watch_feed_reader(const struct watch_fee
 }
 /* Names of what the model's rows are of. */
 const struct trace_names *watch_feed_names(const struct watch_feed *feed);
-/* Whether all figures are exact: nothing was estimated, and nothing waits to be read. */
+/* Whether all that was recorded until the last look was read.  Otherwise sums are lower bounds, and
+ * what lives is that of some moment before. */
 bool watch_feed_is_exact(const struct watch_feed *feed);
+/* The time between the latest event that was read and the latest that is known. */
+uint64_t watch_feed_behind_ns(const struct watch_feed *feed);
+/* The latest time that is known; and the latest that was read. */
+uint64_t watch_feed_now_ns(const struct watch_feed *feed);
+uint64_t watch_feed_read_ns(const struct watch_feed *feed);
 /* Share of the events that was read, 0 to 1. */
 double watch_feed_progress(const struct watch_feed *feed);
+/* Ends a look, `seconds` after the last one: see watch_model_settle().  Returns the seconds that
+ * lie between the two, 0 where they are not known; -1: nothing was read, and nothing has changed.
+ */
+double watch_feed_settle(struct watch_feed *feed, double seconds);
 
 /* ---- for watch_feed_heap.c ---- */
 
-/* All is read once more, into a model that begins anew. */
+/* Reads the trace once more, into a model that begins anew. */
 enum step_status watch_feed_restart(struct watch_feed *feed, struct step_error *error);
 /* Processor time of this process. */
 double watch_feed_cpu_ns(void);
+
+/* ---- watch_feed_live.c ---- */
+
+/* Puts the events of the live file that the trace does not have, as pending ones. */
+void watch_feed_peek(struct watch_feed *feed);
 
 /* ---- watch_feed_heap.c, of a native program's trace ---- */
 
 enum step_status watch_feed_read_heap(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                       struct step_error *error);
-/* Where the trace has ended since it was begun to be read, it is read once more, in the order of
- * time. */
+/* Where the trace has ended since reading began, begins anew, in the order of time. */
 enum step_status watch_feed_end_heap(struct watch_feed *feed, struct step_error *error);
-
-/* ---- watch_figures.c ---- */
-
-/* What the trace comes to in all: what the headers of blocks tell exactly stands above what was
- * estimated. */
-struct watch_sums watch_feed_total(const struct watch_feed *feed);
-/* A row's sums, with what lives put right where deaths were lost. */
-struct watch_sums watch_feed_row(const struct watch_feed *feed, const struct watch_row *row);
-
-/* Growth is told since now. */
-void watch_feed_mark(struct watch_feed *feed);
-void watch_feed_unmark(struct watch_feed *feed);
-/* Tells the rows' rates, of what came in so many seconds since this was called before; 0: not
- * known. */
-void watch_feed_settle(struct watch_feed *feed, double seconds);
-/* What lived over the time up to `until_ns`, in bytes. */
-void watch_feed_curve(const struct watch_feed *feed, uint64_t until_ns, uint64_t *out,
-                      size_t columns);
 
 #endif

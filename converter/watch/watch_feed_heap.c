@@ -7,11 +7,9 @@ enum step_status watch_feed_end_heap(struct watch_feed *feed, struct step_error 
 {
     if (!feed->heap.is_running || feed->tail.state == WATCH_RUNNING)
         return STEP_STATUS_OK;
-    for (int axis = 0; axis < WATCH_AXES; axis++) {
-        id_table_reset(&feed->model.rows[axis]);
-        id_table_init(&feed->model.rows[axis], sizeof(struct watch_row));
-    }
-    watch_feed_unmark(feed);
+    watch_model_drop_rows(&feed->model);
+    feed->model.total.shown = (struct watch_sums){0};
+    feed->model.has_mark = false;
     return watch_feed_restart(feed, error);
 }
 

@@ -2,11 +2,11 @@
 /* Which source, and its events. */
 #include "converter/watch/watch_heap.h"
 
-#include "converter/allocs/allocs_as_events.h"
-#include "converter/allocs/arrival_order.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
-#include "converter/formats/step/stepfile.h"
+#include "converter/step/stepfile.h"
+#include "converter/trace/allocs_as_events.h"
+#include "converter/trace/arrival_order.h"
 
 enum { EVENTS_AT_ONCE = 4096 };
 
@@ -69,7 +69,7 @@ enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *mo
     enum step_status status =
         heap->events->operations->read(heap->events, events, EVENTS_AT_ONCE, &count, error);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
-        watch_model_put(model, &events[i], 1);
+        watch_model_put(model, &events[i]);
     heap->events_put += count;
     heap->at_end = status == STEP_STATUS_END;
     if (model->no_memory)

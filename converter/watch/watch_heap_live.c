@@ -4,13 +4,15 @@
  * their stream and without a gap, and are passed over when they come with a block.  Births wait for
  * their block, which tells their call stacks; whether they live is known by the frees.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "converter/allocs/allocs_as_events.h"
-#include "converter/allocs/arrival_order.h"
-#include "converter/allocs/recorded_calls.h"
 #include "converter/base/no_memory.h"
+#include "converter/trace/allocs_as_events.h"
+#include "converter/trace/arrival_order.h"
+#include "converter/trace/recorded_calls.h"
 #include "converter/watch/watch_heap.h"
 #include "format/core/grow.h"
 #include "steptrace/live.h"
@@ -145,11 +147,12 @@ bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *t
 {
     char path[4096];
     struct step_live_header header;
-    FILE *file = live_path(tail, path, sizeof path) ? fopen(path, "rb") : NULL;
-    if (file == NULL)
+    int file =
+        live_path(tail, path, sizeof path) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (file < 0)
         return false;
-    bool is_read = fread(&header, sizeof header, 1, file) == 1;
-    fclose(file);
+    bool is_read = pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header;
+    close(file);
     if (!is_read)
         return false;
     uint64_t before = heap->clock_multiplier;

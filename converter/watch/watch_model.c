@@ -1,40 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into rows. */
+/* Counts events in rows. */
 #include "converter/watch/watch_model.h"
 
-/* What an object's entry in the table of what lives tells: weight, thread, call stack. */
-#define WEIGHT_BITS 12u
-#define THREAD_BITS 20u
-#define STACK_SHIFT (WEIGHT_BITS + THREAD_BITS)
+#include <string.h>
+
+#include "format/core/hash.h"
+
+#define FIRST_STEP_NS UINT64_C(1000000)
+
+void watch_curve_init(struct watch_curve *curve)
+{
+    memset(curve, 0, sizeof *curve);
+    curve->step_ns = FIRST_STEP_NS;
+}
+
+static void fold(struct watch_curve *curve)
+{
+    size_t half = WATCH_CURVE_STEPS / 2;
+    for (size_t i = 0; i < half; i++) {
+        curve->allocated[i] = curve->allocated[2 * i] + curve->allocated[2 * i + 1];
+        curve->freed[i] = curve->freed[2 * i] + curve->freed[2 * i + 1];
+        curve->pending[i] = curve->pending[2 * i] + curve->pending[2 * i + 1];
+    }
+    memset(curve->allocated + half, 0, half * sizeof *curve->allocated);
+    memset(curve->freed + half, 0, half * sizeof *curve->freed);
+    memset(curve->pending + half, 0, half * sizeof *curve->pending);
+    curve->count = (curve->count + 1) / 2;
+    curve->step_ns *= 2;
+}
+
+static size_t step_at(struct watch_curve *curve, uint64_t time_ns)
+{
+    while (time_ns / curve->step_ns >= WATCH_CURVE_STEPS && curve->step_ns <= UINT64_MAX / 2)
+        fold(curve);
+    size_t step = (size_t) (time_ns / curve->step_ns);
+    step = step < WATCH_CURVE_STEPS ? step : WATCH_CURVE_STEPS - 1;
+    if (step >= curve->count)
+        curve->count = step + 1;
+    return step;
+}
+
+void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes)
+{
+    curve->allocated[step_at(curve, time_ns)] += bytes;
+}
+
+void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes)
+{
+    curve->freed[step_at(curve, time_ns)] += bytes;
+}
+
+void watch_curve_begin_pending(struct watch_curve *curve)
+{
+    memset(curve->pending, 0, sizeof curve->pending);
+}
+
+void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
+{
+    curve->pending[step_at(curve, time_ns)] += bytes;
+}
+
+void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
+                      size_t columns)
+{
+    uint64_t live = 0; /* as if signed: a death may be known before the birth, and sums may wrap */
+    size_t step = 0;
+    for (size_t i = 0; i < columns; i++) {
+        double until = (double) end_ns * (double) (i + 1) / (double) columns;
+        while (step < curve->count && (double) step * (double) curve->step_ns < until) {
+            live += curve->allocated[step] - curve->freed[step] + (uint64_t) curve->pending[step];
+            step++;
+        }
+        out[i] = live <= INT64_MAX ? live : 0;
+    }
+}
 
 /* Numbers of the dead that wait for their birth; far more are no late births but a trace that does
  * not have them. */
 #define EARLY_MOST (UINT64_C(1) << 26)
 
 struct origin {
-    uint32_t stack, thread, weight;
+    uint32_t class_id, stack, thread;
 };
 
 static uint64_t pack(const struct origin *origin)
 {
-    uint64_t thread = origin->thread < (1u << THREAD_BITS) ? origin->thread : 0;
-    return (uint64_t) origin->stack << STACK_SHIFT | thread << WEIGHT_BITS | origin->weight;
+    return (uint64_t) origin->stack << 32 | origin->thread;
 }
 
-static struct origin unpack(uint64_t value)
+static struct origin origin_of(const struct live_object *object)
 {
-    return (struct origin){.stack = (uint32_t) (value >> STACK_SHIFT),
-                           .thread = (uint32_t) (value >> WEIGHT_BITS) & ((1u << THREAD_BITS) - 1),
-                           .weight = (uint32_t) value & ((1u << WEIGHT_BITS) - 1)};
+    return (struct origin){.class_id = object->class_id,
+                           .stack = (uint32_t) (object->value >> 32),
+                           .thread = (uint32_t) object->value};
 }
 
 bool watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected)
 {
-    *model = (struct watch_model){.names = names, .stride = 1};
+    *model = (struct watch_model){.names = names};
     for (int i = 0; i < WATCH_AXES; i++)
         id_table_init(&model->rows[i], sizeof(struct watch_row));
     id_set_init(&model->early);
+    id_set_init(&model->early_pending);
     watch_curve_init(&model->curve);
     bool has_filter = trace_filter_init(&model->filter, selected);
     return object_table_init(&model->live) && has_filter;
@@ -45,40 +113,49 @@ void watch_model_reset(struct watch_model *model)
     for (int i = 0; i < WATCH_AXES; i++)
         id_table_reset(&model->rows[i]);
     id_set_reset(&model->early);
+    id_set_reset(&model->early_pending);
     object_table_reset(&model->live);
     trace_filter_reset(&model->filter);
 }
 
-/* ---- rows ---- */
-
-static void each_row(struct watch_model *model,
-                     void (*visit)(struct watch_model *, struct watch_row *))
+static void forget_early(struct id_set *set, uint64_t *count)
 {
-    visit(model, &model->total);
-    for (int axis = 0; axis < WATCH_AXES; axis++)
-        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++)
-            visit(model, id_table_find(&model->rows[axis], id));
+    id_set_reset(set);
+    id_set_init(set);
+    *count = 0;
 }
 
-static void clear_row(struct watch_model *model, struct watch_row *row)
+bool watch_model_restart(struct watch_model *model, const struct event_selection *selected,
+                         bool forget)
 {
-    (void) model;
-    *row = (struct watch_row){.marked = row->marked};
-}
-
-bool watch_model_restart(struct watch_model *model, const struct event_selection *selected)
-{
-    each_row(model, clear_row);
-    id_set_reset(&model->early);
-    id_set_init(&model->early);
-    model->early_count = 0;
-    model->stride = 1;
+    for (int axis = -1; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; axis < 0 ? id == 0 : id_table_next(&model->rows[axis], &id); id++) {
+            struct watch_row *row =
+                axis < 0 ? &model->total : id_table_find(&model->rows[axis], id);
+            struct watch_sums shown = row->shown;
+            *row = (struct watch_row){.marked = row->marked};
+            if (!forget)
+                row->shown = shown;
+        }
+    forget_early(&model->early, &model->early_count);
     object_table_reset(&model->live);
     trace_filter_reset(&model->filter);
     watch_curve_init(&model->curve);
     bool has_filter = trace_filter_init(&model->filter, selected);
     return object_table_init(&model->live) && has_filter;
 }
+
+void watch_model_drop_rows(struct watch_model *model)
+{
+    for (int axis = 0; axis < WATCH_AXES; axis++) {
+        id_table_reset(&model->rows[axis]);
+        id_table_init(&model->rows[axis], sizeof(struct watch_row));
+    }
+    for (size_t i = 0; i < sizeof model->places / sizeof model->places[0]; i++)
+        model->places[i].is_known = false;
+}
+
+/* ---- rows ---- */
 
 static struct watch_row *row_of(struct watch_model *model, enum watch_axis axis, uint32_t id)
 {
@@ -87,7 +164,8 @@ static struct watch_row *row_of(struct watch_model *model, enum watch_axis axis,
     return row;
 }
 
-static struct watch_sums *sums_of(struct watch_model *model, struct watch_row *row, bool pending)
+static struct watch_sums *sums_of(const struct watch_model *model, struct watch_row *row,
+                                  bool pending)
 {
     if (!pending)
         return &row->sums;
@@ -107,34 +185,66 @@ static void add(struct watch_sums *sums, const struct watch_sums *more)
     sums->calls += more->calls;
 }
 
-static void add_to(struct watch_model *model, enum watch_axis axis, uint32_t id,
-                   const struct watch_sums *more, bool pending)
+static void add_row(struct watch_place *place, struct watch_row *row)
 {
-    struct watch_row *row = row_of(model, axis, id);
     if (row != NULL)
-        add(sums_of(model, row, pending), more);
+        place->rows[place->count++] = row;
 }
 
-static uint32_t method_of_stack(const struct watch_model *model, uint32_t stack)
+/* A frame without a name may get one later, and its method with it. */
+static void find_rows(struct watch_model *model, const struct origin *origin,
+                      struct watch_place *place)
 {
-    return stack != 0 ? trace_frame_of(model->names, stack)->method_id : 0;
-}
-
-/* To all rows that an object has a place in. */
-static void add_object(struct watch_model *model, uint32_t class_id, const struct origin *origin,
-                       const struct watch_sums *more, bool pending)
-{
-    uint32_t method = method_of_stack(model, origin->stack);
-    add(sums_of(model, &model->total, pending), more);
-    add_to(model, WATCH_CLASSES, class_id, more, pending);
-    add_to(model, WATCH_THREADS, origin->thread, more, pending);
+    uint32_t method =
+        origin->stack != 0 ? trace_frame_of(model->names, origin->stack)->method_id : 0;
+    *place = (struct watch_place){.is_known = origin->stack == 0 || method != 0,
+                                  .class_id = origin->class_id,
+                                  .stack = origin->stack,
+                                  .thread = origin->thread,
+                                  .rows = {&model->total},
+                                  .count = 1};
+    add_row(place, row_of(model, WATCH_CLASSES, origin->class_id));
+    add_row(place, row_of(model, WATCH_THREADS, origin->thread));
     if (origin->stack != 0)
-        add_to(model, WATCH_SITES, origin->stack, more, pending);
+        add_row(place, row_of(model, WATCH_SITES, origin->stack));
     if (method != 0)
-        add_to(model, WATCH_METHODS, method, more, pending);
+        add_row(place, row_of(model, WATCH_METHODS, method));
 }
 
-/* ---- events ---- */
+static const struct watch_place *place_of(struct watch_model *model, const struct origin *origin)
+{
+    uint64_t hash =
+        step_hash_join((uint64_t) origin->class_id << 32 | origin->thread, origin->stack);
+    struct watch_place *place = &model->places[hash & ((1u << WATCH_PLACE_BITS) - 1)];
+    if (!place->is_known || place->class_id != origin->class_id || place->stack != origin->stack ||
+        place->thread != origin->thread)
+        find_rows(model, origin, place);
+    return place;
+}
+
+static void count_birth(struct watch_model *model, const struct origin *origin, uint64_t bytes,
+                        bool pending)
+{
+    const struct watch_place *place = place_of(model, origin);
+    for (size_t i = 0; i < place->count; i++) {
+        struct watch_sums *sums = sums_of(model, place->rows[i], pending);
+        sums->objects++;
+        sums->bytes += bytes;
+    }
+}
+
+static void count_death(struct watch_model *model, const struct origin *origin, uint64_t bytes,
+                        bool pending)
+{
+    const struct watch_place *place = place_of(model, origin);
+    for (size_t i = 0; i < place->count; i++) {
+        struct watch_sums *sums = sums_of(model, place->rows[i], pending);
+        sums->freed_objects++;
+        sums->freed_bytes += bytes;
+    }
+}
+
+/* ---- events of the file ---- */
 
 static void note_time(struct watch_model *model, uint64_t time_ns)
 {
@@ -142,79 +252,47 @@ static void note_time(struct watch_model *model, uint64_t time_ns)
         model->last_ns = time_ns;
 }
 
-/* The object's death, in rows and over time. */
 static void bury(struct watch_model *model, const struct live_object *object, uint64_t time_ns,
                  bool pending)
 {
-    struct origin origin = unpack(object->value);
-    uint64_t bytes = object->size * origin.weight;
-    add_object(model, object->class_id, &origin,
-               &(struct watch_sums){.freed_objects = origin.weight, .freed_bytes = bytes}, pending);
+    struct origin origin = origin_of(object);
+    count_death(model, &origin, object->size, pending);
     if (pending)
-        watch_curve_pend(&model->curve, time_ns, -(int64_t) bytes);
+        watch_curve_pend(&model->curve, time_ns, -(int64_t) object->size);
     else
-        watch_curve_free(&model->curve, time_ns, bytes);
+        watch_curve_free(&model->curve, time_ns, object->size);
 }
 
-void watch_model_thin(struct watch_model *model, uint32_t stride)
+static void put_alloc(struct watch_model *model, const struct trace_event *event)
 {
-    struct object_table kept, all = model->live;
-    uint32_t times = stride / model->stride;
-    struct live_object object;
-    if (!object_table_init(&kept)) {
-        object_table_reset(&kept);
-        return;
-    }
-    model->stride = stride;
-    for (size_t i = 0; i <= all.mask; i++) {
-        uint64_t number = all.slots[i].object;
-        if (number == 0 || !watch_model_samples(model, number) ||
-            !object_table_find(&all, number, &object))
-            continue;
-        struct origin origin = unpack(object.value);
-        origin.weight =
-            origin.weight <= WATCH_WEIGHT_MOST / times ? origin.weight * times : WATCH_WEIGHT_MOST;
-        object.value = pack(&origin);
-        model->no_memory |= !object_table_put(&kept, &object);
-    }
-    object_table_reset(&all);
-    model->live = kept;
-}
-
-static void put_alloc(struct watch_model *model, const struct trace_event *event, uint32_t weight)
-{
-    weight =
-        weight <= WATCH_WEIGHT_MOST / model->stride ? weight * model->stride : WATCH_WEIGHT_MOST;
-    struct origin origin = {event->stack_id, event->thread_id, weight};
-    uint64_t bytes = event->size * weight;
+    struct origin origin = {event->class_id, event->stack_id, event->thread_id};
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
-    add_object(model, event->class_id, &origin,
-               &(struct watch_sums){.objects = weight, .bytes = bytes}, false);
-    watch_curve_alloc(&model->curve, event->time_ns, bytes);
+    count_birth(model, &origin, event->size, false);
+    watch_curve_alloc(&model->curve, event->time_ns, event->size);
     if (model->early_count > 0 && id_set_has(&model->early, event->object))
         bury(model, &object, event->time_ns, false);
     else if (!object_table_put(&model->live, &object))
         model->no_memory = true;
 }
 
+static void note_early(struct watch_model *model, struct id_set *set, uint64_t *count,
+                       uint64_t object)
+{
+    bool is_new = false;
+    if (*count >= EARLY_MOST)
+        forget_early(set, count);
+    if (!id_set_add(set, object, &is_new))
+        model->no_memory = true;
+    *count += is_new;
+}
+
 static void put_free(struct watch_model *model, const struct trace_event *event)
 {
     struct live_object object;
-    bool is_new = false;
-    if (object_table_take(&model->live, event->object, &object)) {
+    if (object_table_take(&model->live, event->object, &object))
         bury(model, &object, event->time_ns, false);
-        return;
-    }
-    if (event->object == 0)
-        return;
-    if (model->early_count >= EARLY_MOST) {
-        id_set_reset(&model->early);
-        id_set_init(&model->early);
-        model->early_count = 0;
-    }
-    if (!id_set_add(&model->early, event->object, &is_new))
-        model->no_memory = true;
-    model->early_count += is_new;
+    else if (event->object != 0)
+        note_early(model, &model->early, &model->early_count, event->object);
 }
 
 /* What a free is of is known by what lives, so the filter is asked of births alone. */
@@ -229,39 +307,47 @@ static bool is_wanted(struct watch_model *model, const struct trace_event *event
     return event->time_ns >= selected->from_ns && event->time_ns <= selected->to_ns;
 }
 
-void watch_model_put(struct watch_model *model, const struct trace_event *event, uint32_t weight)
+void watch_model_put(struct watch_model *model, const struct trace_event *event)
 {
     note_time(model, event->time_ns);
     if (!is_wanted(model, event))
         return;
     switch (event->kind) {
     case EVENT_OBJECT_ALLOC:
-        put_alloc(model, event, weight);
+        put_alloc(model, event);
         break;
     case EVENT_OBJECT_FREE:
         put_free(model, event);
         break;
     case EVENT_METHOD_ENTRY:
-        watch_model_put_calls(model, event->method_id, weight);
+        watch_model_put_calls(model, event->method_id, 1);
         break;
     default:
         break;
     }
 }
 
-void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64_t calls)
+static void add_calls(struct watch_model *model, uint32_t method_id, uint64_t calls, bool pending)
 {
     const struct watch_sums more = {.calls = calls};
-    add(&model->total.sums, &more);
-    add_to(model, WATCH_METHODS, method_id, &more, false);
+    struct watch_row *row = row_of(model, WATCH_METHODS, method_id);
+    add(sums_of(model, &model->total, pending), &more);
+    if (row != NULL)
+        add(sums_of(model, row, pending), &more);
 }
+
+void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64_t calls)
+{
+    add_calls(model, method_id, calls, false);
+}
+
+/* ---- events of the live file ---- */
 
 void watch_model_begin_pending(struct watch_model *model)
 {
     model->look++;
-    model->pending_frees = 0;
+    forget_early(&model->early_pending, &model->early_pending_count);
     watch_curve_begin_pending(&model->curve);
-    sums_of(model, &model->total, true);
 }
 
 static bool pending_is_wanted(struct watch_model *model, const struct trace_event *event)
@@ -272,46 +358,47 @@ static bool pending_is_wanted(struct watch_model *model, const struct trace_even
                 : trace_filter_takes(&model->filter, model->names, event));
 }
 
-void watch_model_pend(struct watch_model *model, const struct trace_event *event, uint32_t weight)
+static void pend_free(struct watch_model *model, const struct trace_event *event)
 {
+    const struct event_selection *selected = &model->filter.selected;
     struct live_object object;
-    note_time(model, event->time_ns);
-    if (event->kind == EVENT_OBJECT_FREE) {
-        model->pending_frees += weight;
-        if (watch_model_samples(model, event->object) &&
-            object_table_find(&model->live, event->object, &object))
-            bury(model, &object, event->time_ns, true);
-    } else if (!pending_is_wanted(model, event)) {
+    if (event->time_ns < selected->from_ns || event->time_ns > selected->to_ns)
         return;
-    } else if (event->kind == EVENT_OBJECT_ALLOC) {
-        struct origin origin = {event->stack_id, event->thread_id, weight};
-        add_object(model, event->class_id, &origin,
-                   &(struct watch_sums){.objects = weight, .bytes = event->size * weight}, true);
-        watch_curve_pend(&model->curve, event->time_ns, (int64_t) (event->size * weight));
-    } else if (event->kind == EVENT_METHOD_ENTRY) {
-        const struct watch_sums more = {.calls = weight};
-        add(sums_of(model, &model->total, true), &more);
-        add_to(model, WATCH_METHODS, event->method_id, &more, true);
-    }
+    if (object_table_find(&model->live, event->object, &object))
+        bury(model, &object, event->time_ns, true);
+    else
+        note_early(model, &model->early_pending, &model->early_pending_count, event->object);
+}
+
+static bool is_dead(const struct watch_model *model, uint64_t object)
+{
+    return (model->early_count > 0 && id_set_has(&model->early, object)) ||
+           (model->early_pending_count > 0 && id_set_has(&model->early_pending, object));
+}
+
+void watch_model_pend(struct watch_model *model, const struct trace_event *event)
+{
+    note_time(model, event->time_ns);
+    if (event->kind == EVENT_OBJECT_FREE)
+        pend_free(model, event);
+    else if (event->kind == EVENT_METHOD_ENTRY && pending_is_wanted(model, event))
+        add_calls(model, event->method_id, 1, true);
+    else if (event->kind == EVENT_OBJECT_ALLOC && !object_table_has(&model->live, event->object))
+        watch_model_pend_object(model, event, !is_dead(model, event->object));
 }
 
 void watch_model_pend_object(struct watch_model *model, const struct trace_event *event, bool lives)
 {
-    const struct origin origin = {event->stack_id, event->thread_id, 1};
-    struct watch_sums sums = {.objects = 1, .bytes = event->size};
+    const struct origin origin = {event->class_id, event->stack_id, event->thread_id};
     note_time(model, event->time_ns);
     if (!pending_is_wanted(model, event))
         return;
-    if (!lives) {
-        sums.freed_objects = 1;
-        sums.freed_bytes = event->size;
-    } else {
+    count_birth(model, &origin, event->size, true);
+    if (lives)
         watch_curve_pend(&model->curve, event->time_ns, (int64_t) event->size);
-    }
-    add_object(model, event->class_id, &origin, &sums, true);
+    else
+        count_death(model, &origin, event->size, true);
 }
-
-/* ---- moments ---- */
 
 struct watch_sums watch_row_now(const struct watch_model *model, const struct watch_row *row)
 {

@@ -1,22 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a watched trace comes to so far, by class, call stack, thread and method, and over time.
- * Events may come in any order: a death may be told before the birth, since the streams of a
+ * The sums of a watched trace so far, by class, call stack, thread and method, and over time.
+ * Events may arrive in any order: a death may come before the birth, since the streams of a
  * running trace reach its file one farther than another.
  *
- * What is in the file counts for good (watch_model_put); what lies in the live file is counted anew
- * at each look (watch_model_begin_pending, watch_model_pend), until it is in the file.  Memory is
- * that of what lives, and of the names.
+ * Events of the file are counted once and for good (watch_model_put).  Events of the live file are
+ * counted anew at each look (watch_model_begin_pending, watch_model_pend), until the file has them.
+ * Memory is proportional to the live objects and the names.
  */
 #ifndef CONVERTER_WATCH_WATCH_MODEL_H
 #define CONVERTER_WATCH_WATCH_MODEL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "converter/base/id_set.h"
 #include "converter/base/id_table.h"
 #include "converter/base/object_table.h"
-#include "converter/events/names.h"
-#include "converter/events/trace_filter.h"
-#include "converter/watch/watch_curve.h"
+#include "converter/trace/names.h"
+#include "converter/trace/trace_filter.h"
+
+/*
+ * Bytes over time as differences in steps of equal length, of which two become one when time runs
+ * past the last: changes may come in any order of time.
+ */
+
+#define WATCH_CURVE_STEPS 512u /* even */
+
+struct watch_curve {
+    uint64_t step_ns;
+    size_t count; /* steps in use, from time 0 on */
+    uint64_t allocated[WATCH_CURVE_STEPS];
+    uint64_t freed[WATCH_CURVE_STEPS];
+    int64_t pending[WATCH_CURVE_STEPS]; /* replaced at each look */
+};
+
+void watch_curve_init(struct watch_curve *curve);
+void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
+void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
+
+/* The same for what is replaced at each look: `bytes` more, or less. */
+void watch_curve_begin_pending(struct watch_curve *curve);
+void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes);
+
+/* What lived at the end of `columns` equal parts of the time up to `end_ns`, from time 0 on. */
+void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
+                      size_t columns);
 
 enum watch_axis { WATCH_CLASSES, WATCH_SITES, WATCH_THREADS, WATCH_METHODS, WATCH_AXES };
 
@@ -30,29 +60,35 @@ struct watch_row {
     struct watch_sums sums;    /* of what is in the file */
     struct watch_sums pending; /* of what lies in the live file, if `look` is the model's */
     uint64_t look;
-    struct watch_sums marked;      /* when the moment was marked */
-    struct watch_sums before;      /* at the look before, */
-    double bytes_rate, calls_rate; /* and what came since, a second */
+    struct watch_sums shown;       /* the most that was known of each sum at any look */
+    struct watch_sums marked;      /* `shown` when the moment was marked */
+    double bytes_rate, calls_rate; /* a second, between the last two looks */
 };
 
-/* An event stands for so many at most: what was not read is told by what was. */
-#define WATCH_WEIGHT_MOST UINT32_C(4095)
+/* Rows that objects of one class, stack and thread are counted in. */
+struct watch_place {
+    bool is_known;
+    uint32_t class_id, stack, thread;
+    size_t count;
+    struct watch_row *rows[1 + WATCH_AXES];
+};
+#define WATCH_PLACE_BITS 10u
 
 struct watch_model {
     const struct trace_names *names; /* borrowed */
     struct trace_filter filter;
     struct id_table rows[WATCH_AXES]; /* struct watch_row */
     struct watch_row total;
-    struct object_table live; /* of what was read; `value`: where it is from, and its weight */
-    struct id_set early;      /* dead before they were born */
-    uint64_t early_count;
+    struct watch_place places[1u << WATCH_PLACE_BITS]; /* those that were used last */
+    struct object_table live;    /* of what was read; `value`: thread and call stack */
+    struct id_set early;         /* dead before they were born */
+    struct id_set early_pending; /* the same, of this look */
+    uint64_t early_count, early_pending_count;
     struct watch_curve curve;
     uint64_t look;
     uint64_t last_ns; /* of all that was told */
     bool has_mark;
     uint64_t marked_ns;
-    uint64_t pending_frees; /* at this look, of whatever object */
-    uint32_t stride;        /* of objects, each so-many-th is followed */
     bool no_memory;
 };
 
@@ -60,34 +96,27 @@ struct watch_model {
 bool watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected);
 void watch_model_reset(struct watch_model *model);
-/* All is put anew; what was marked stays.  False: out of memory. */
-bool watch_model_restart(struct watch_model *model, const struct event_selection *selected);
+/* Begins anew; `marked` stays, and `shown` unless `forget`.  False: out of memory. */
+bool watch_model_restart(struct watch_model *model, const struct event_selection *selected,
+                         bool forget);
 
-/* Whether an object is among those that are followed: all, or a share that goes by their numbers.
- */
-static inline bool watch_model_samples(const struct watch_model *model, uint64_t object)
-{
-    return ((object >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (model->stride - 1)) == 0;
-}
-/* From now on only each so-many-th is, a power of two and more than before; those that were
- * followed and are no more are told by the others. */
-void watch_model_thin(struct watch_model *model, uint32_t stride);
-
-/* An event of the file, which stands for `weight` of its kind; a birth or death that is followed,
- * for all that are not. */
-void watch_model_put(struct watch_model *model, const struct trace_event *event, uint32_t weight);
+/* An event of the file. */
+void watch_model_put(struct watch_model *model, const struct trace_event *event);
 /* Calls of a method that were counted, not recorded. */
 void watch_model_put_calls(struct watch_model *model, uint32_t method_id, uint64_t calls);
 
-/* From now on what lies in the live file is told anew. */
+/* Forgets the events of the live file; those that it has now follow, frees before births. */
 void watch_model_begin_pending(struct watch_model *model);
-void watch_model_pend(struct watch_model *model, const struct trace_event *event, uint32_t weight);
+void watch_model_pend(struct watch_model *model, const struct trace_event *event);
 /* A birth whose object lives, or is dead already. */
 void watch_model_pend_object(struct watch_model *model, const struct trace_event *event,
                              bool lives);
 
-/* What a row comes to with what is pending. */
+/* A row's sums with what is pending. */
 struct watch_sums watch_row_now(const struct watch_model *model, const struct watch_row *row);
+/* Rows get other numbers: drops them. */
+void watch_model_drop_rows(struct watch_model *model);
+
 static inline uint64_t watch_live_bytes(const struct watch_sums *sums)
 {
     return sums->bytes > sums->freed_bytes ? sums->bytes - sums->freed_bytes : 0;
@@ -96,5 +125,17 @@ static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
     return sums->objects > sums->freed_objects ? sums->objects - sums->freed_objects : 0;
 }
+
+/* ---- watch_figures.c ---- */
+
+/*
+ * Ends a look: raises each row's `shown` to the row's sums, and computes rates over `seconds`
+ * (0: not known).  Every sum that was seen is a lower bound of what happened until now, so the
+ * highest one is the best: a sum does not fall where fewer streams were read than at the look
+ * before.  `is_final`: all of the trace is read, and its sums replace what was shown.
+ */
+void watch_model_settle(struct watch_model *model, double seconds, bool is_final);
+/* Growth is measured from the last look on. */
+void watch_model_mark(struct watch_model *model);
 
 #endif

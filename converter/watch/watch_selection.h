@@ -3,7 +3,7 @@
 #ifndef CONVERTER_WATCH_WATCH_SELECTION_H
 #define CONVERTER_WATCH_WATCH_SELECTION_H
 
-#include "converter/events/event_selection.h"
+#include "converter/trace/event_selection.h"
 
 /* Adds what the text says, whose words are cut apart and borrowed, to the selection.  False:
  * `fault` says where and what is wrong. */

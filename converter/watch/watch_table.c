@@ -7,14 +7,65 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/stack_text.h"
 #include "format/core/grow.h"
 #include "steptrace/show.h"
 
+/* Searches the names of rows. */
+
+#define NAMES_AT_ONCE 64u /* between two looks at the clock */
+
+enum { NOT_ASKED, MATCHES, DIFFERS };
+
+void watch_search_reset(struct watch_search *search)
+{
+    if (search->text != NULL)
+        id_table_reset(&search->answers);
+    free(search->text);
+    *search = (struct watch_search){.text = NULL};
+}
+
+bool watch_search_begin(struct watch_search *search, enum watch_axis axis, const char *text,
+                        double slice_ns)
+{
+    if (search->text == NULL || search->axis != axis || strcmp(search->text, text) != 0) {
+        watch_search_reset(search);
+        search->text = strdup(text);
+        if (search->text == NULL)
+            return false;
+        search->axis = axis;
+        id_table_init(&search->answers, sizeof(uint8_t));
+    }
+    search->until_ns = watch_feed_cpu_ns() + slice_ns;
+    search->asked = search->left = 0;
+    return true;
+}
+
+bool watch_search_matches(struct watch_search *search, struct watch_feed *feed, uint32_t id)
+{
+    char name[WATCH_NAME_TEXT];
+    uint8_t *answer = id_table_get(&search->answers, id);
+    if (answer == NULL)
+        return false;
+    if (*answer == NOT_ASKED) {
+        if (search->left > 0 || (search->asked++ % NAMES_AT_ONCE == NAMES_AT_ONCE - 1 &&
+                                 watch_feed_cpu_ns() >= search->until_ns)) {
+            search->left++;
+            return false;
+        }
+        watch_name(feed, search->axis, id, name, sizeof name);
+        *answer = strstr(name, search->text) != NULL ? MATCHES : DIFFERS;
+    }
+    return *answer == MATCHES;
+}
+
 #define FRAMES_SHOWN 16u
+#define SEARCH_NS 50.0e6 /* processor time that a look may take for names */
 
 void watch_table_reset(struct watch_table *table)
 {
     free(table->lines);
+    watch_search_reset(&table->search);
     *table = (struct watch_table){.lines = NULL};
 }
 
@@ -30,33 +81,24 @@ static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
     return put_text(out, out_size, at, (struct step_bytes){(const uint8_t *) text, strlen(text)});
 }
 
-static size_t put_method(struct watch_feed *feed, uint32_t id, char *out, size_t out_size,
-                         size_t at)
+static size_t method_text(const struct watch_feed *feed, uint32_t id, struct frame_place place,
+                          char room[FRAME_TEXT])
 {
     const struct trace_method *method = trace_method_of(watch_feed_names(feed), id);
-    const struct trace_class *class = trace_class_of(watch_feed_names(feed), method->class_id);
-    if (!feed->tail.is_heap) { /* of which functions have no classes */
-        at = put_text(out, out_size, at, class->name);
-        at = put_plain(out, out_size, at, ".");
-    }
-    return put_text(out, out_size, at, method->name);
+    struct step_bytes class_name = {NULL, 0};
+    if (!feed->tail.is_heap) /* of which functions have no classes */
+        class_name = trace_class_of(watch_feed_names(feed), method->class_id)->name;
+    return frame_text(class_name, method->name, place, room, FRAME_TEXT);
 }
 
-static size_t put_stack(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
+static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FRAME_TEXT])
 {
-    size_t at = 0;
-    char line[24];
-    for (unsigned i = 0; id != 0 && i < FRAMES_SHOWN && at + 1 < out_size; i++) {
-        const struct trace_frame *frame = trace_frame_of(watch_feed_names(feed), id);
-        if (i > 0)
-            at = put_plain(out, out_size, at, " <- ");
-        at = put_method(feed, frame->method_id, out, out_size, at);
-        snprintf(line, sizeof line, ":%" PRIu32, frame->line);
-        if (frame->line != 0)
-            at = put_plain(out, out_size, at, line);
-        id = frame->parent;
-    }
-    return at;
+    const struct watch_feed *feed = frames;
+    const struct trace_frame *frame = trace_frame_of(watch_feed_names(feed), (uint32_t) *id);
+    struct frame_place place = {frame->line, frame->bytecode};
+    *id = frame->parent;
+    return (struct step_bytes){(const uint8_t *) room,
+                               method_text(feed, frame->method_id, place, room)};
 }
 
 static size_t put_thread(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
@@ -74,6 +116,7 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
 {
     static const int records[WATCH_AXES] = {STEP_JAVA_CLASS, STEP_JAVA_FRAME, STEP_JAVA_THREAD,
                                             STEP_JAVA_METHOD};
+    char room[FRAME_TEXT];
     out[0] = '\0';
     if (!feed->tail.is_heap)
         stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
@@ -81,11 +124,14 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
     case WATCH_CLASSES:
         return put_text(out, out_size, 0, trace_class_of(watch_feed_names(feed), id)->name);
     case WATCH_SITES:
-        return put_stack(feed, id, out, out_size);
+        return id == 0 ? 0
+                       : stack_show((struct stack_text){frame_of, feed, id, FRAMES_SHOWN}, out,
+                                    out_size);
     case WATCH_THREADS:
         return put_thread(feed, id, out, out_size);
     default:
-        return put_method(feed, id, out, out_size, 0);
+        method_text(feed, id, (struct frame_place){0, 0}, room);
+        return put_text(out, out_size, 0, step_text(room));
     }
 }
 
@@ -105,7 +151,7 @@ static void fill(struct watch_line *line, struct watch_feed *feed, const struct 
                  const struct watch_order *order)
 {
     bool calls = order->axis == WATCH_METHODS, runs = feed->tail.state == WATCH_RUNNING;
-    line->now = watch_feed_row(feed, row);
+    line->now = row->shown;
     line->growth = line->growth_objects = line->rate = 0;
     if (feed->model.has_mark) {
         line->growth =
@@ -206,25 +252,20 @@ static bool add_line(struct watch_table *table, const struct watch_line *line)
     return true;
 }
 
-static bool has_name(struct watch_feed *feed, const struct watch_order *order, uint32_t id)
-{
-    char name[WATCH_NAME_TEXT];
-    if (order->name == NULL || order->name[0] == '\0')
-        return true;
-    watch_name(feed, order->axis, id, name, sizeof name);
-    return strstr(name, order->name) != NULL;
-}
-
 bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
                       const struct watch_order *order)
 {
     const struct id_table *rows = &feed->model.rows[order->axis];
-    table->count = 0;
+    bool searches = order->name != NULL && order->name[0] != '\0';
+    table->count = table->search.left = 0;
+    if (searches && !watch_search_begin(&table->search, order->axis, order->name, SEARCH_NS))
+        return false;
     for (uint32_t id = 0; id_table_next(rows, &id); id++) {
         struct watch_line line = {.id = id};
         fill(&line, feed, id_table_find(rows, id), order);
         line.key = key_of(&line, order->by);
-        if (!is_empty(&line) && has_name(feed, order, id) && !add_line(table, &line))
+        if (!is_empty(&line) && (!searches || watch_search_matches(&table->search, feed, id)) &&
+            !add_line(table, &line))
             return false;
     }
     if (order->by == WATCH_NAME)

@@ -5,6 +5,26 @@
 
 #include "converter/watch/watch_feed.h"
 
+/* Finds the rows whose names contain a text, a slice at a time: a trace may have 200,000 call
+ * sites, and their names take seconds to make.  Answers are kept until the text or the axis
+ * changes. */
+
+struct watch_search {
+    char *text; /* NULL: there was no search */
+    enum watch_axis axis;
+    struct id_table answers; /* uint8_t, by id */
+    double until_ns;         /* processor time, of this slice */
+    size_t asked;            /* names of this slice */
+    size_t left;             /* rows that this slice did not come to */
+};
+
+void watch_search_reset(struct watch_search *search);
+/* Begins a slice of about `slice_ns` of processor time.  False: out of memory. */
+bool watch_search_begin(struct watch_search *search, enum watch_axis axis, const char *text,
+                        double slice_ns);
+/* Whether the row's name has the text; false as well where the slice is over. */
+bool watch_search_matches(struct watch_search *search, struct watch_feed *feed, uint32_t id);
+
 enum watch_column {
     WATCH_LIVE_BYTES,
     WATCH_LIVE_OBJECTS,
@@ -28,6 +48,7 @@ struct watch_line {
 struct watch_table {
     struct watch_line *lines;
     size_t count, capacity;
+    struct watch_search search; /* `left` > 0: make the table again for the rest */
 };
 
 struct watch_order {

@@ -3,7 +3,8 @@
 #include "converter/watch/watch_tail.h"
 
 #include "converter/base/given_definition.h"
-#include "converter/formats/step/stepfile.h"
+#include "converter/base/trace_gap.h"
+#include "converter/step/stepfile.h"
 
 /* Numbers of streams are small but in damaged files. */
 #define STREAMS_MOST (UINT64_C(1) << 24)
@@ -22,13 +23,8 @@ static void count_block(struct watch_tail *tail, const struct step_block_info *i
         tail->events += info->record_count;
     for (size_t i = 0; i < info->type_count; i++) {
         enum step_text_kind kind = stepfile_decoder_kind(&tail->decoder, info->counts[i].record);
-        if (kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE)
-            watch_curve_spread(&tail->objects, watch_tail_time_ns(tail, info->time_min), last_ns,
-                               info->counts[i].count, kind == EVENT_OBJECT_FREE);
-        if (kind < EVENT_KIND_COUNT) {
-            tail->kinds[kind] += info->counts[i].count;
+        if (kind < EVENT_KIND_COUNT)
             tail->events += info->counts[i].count;
-        }
     }
     if (last_ns > tail->last_ns)
         tail->last_ns = last_ns;
@@ -56,7 +52,7 @@ uint64_t watch_tail_written(const struct watch_tail *tail, uint64_t stream)
 static void note_state(struct watch_tail *tail)
 {
     tail->state = step_reader_is_running(tail->reader) ? WATCH_RUNNING
-                  : step_reader_is_whole(tail->reader) ? WATCH_WHOLE
+                  : trace_reaches_end(tail->reader)    ? WATCH_WHOLE
                                                        : WATCH_CUT;
 }
 
@@ -86,7 +82,6 @@ enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
 {
     *tail = (struct watch_tail){.path = path};
     trace_names_init(&tail->names);
-    watch_curve_init(&tail->objects);
     id_table_init(&tail->streams, sizeof(uint64_t));
     enum step_status status = open_reader(tail, error);
     if (status == STEP_STATUS_OK) {
@@ -115,9 +110,6 @@ static enum step_status open_anew(struct watch_tail *tail, struct step_error *er
     enum step_status status = open_reader(tail, error);
     if (status != STEP_STATUS_OK)
         return status;
-    for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
-        tail->kinds[i] = 0;
-    watch_curve_init(&tail->objects);
     tail->events = 0;
     tail->counted = 0;
     note_state(tail);

@@ -3,8 +3,8 @@
 #ifndef CONVERTER_WATCH_WATCH_TAIL_H
 #define CONVERTER_WATCH_WATCH_TAIL_H
 
-#include "converter/formats/step/event_of_record.h"
-#include "converter/watch/watch_curve.h"
+#include "converter/base/id_table.h"
+#include "converter/step/event_of_record.h"
 
 enum watch_state {
     WATCH_RUNNING, /* its process writes it */
@@ -22,11 +22,9 @@ struct watch_tail {
     bool is_heap;            /* a native program's: its records are no events here */
     uint64_t dropped;        /* records that found no room, as the live file tells */
     struct id_table streams; /* uint64_t: how many records of a stream are in the file */
-    size_t counted;          /* blocks that these and the following are of */
-    uint64_t kinds[EVENT_KIND_COUNT];
+    size_t counted;          /* blocks that this and the following are of */
     uint64_t events;
     uint64_t last_ns;
-    struct watch_curve objects; /* births and deaths over time, in number, as blocks tell */
 };
 
 /* Errors are those of step_reader_open(); UNSUPPORTED: the trace has no events of a

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CHUNK = 4096, ALIGNMENT = 16 };
+enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20, ALIGNMENT = 16 };
 
 struct step_arena_chunk {
     struct step_arena_chunk *next;
@@ -59,6 +59,7 @@ void *step_arena_take(struct step_arena *arena, uint64_t count, size_t size)
     bytes = (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     if (arena->chunks == NULL || bytes > arena->chunks->size - arena->used) {
         size_t chunk = arena->total > FIRST_CHUNK ? arena->total / 2 : FIRST_CHUNK;
+        chunk = chunk < LARGEST_CHUNK ? chunk : LARGEST_CHUNK;
         if (!add_chunk(arena, bytes > chunk ? bytes : chunk))
             return NULL;
     }

@@ -12,7 +12,7 @@ enum step_status step_byte_source_open(const char *path, struct step_byte_source
                                        struct step_error *error)
 {
     *source = (struct step_byte_source){.file = -1, .name = path};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would block */
     if (file < 0) {
         enum step_status status = errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO;
         return step_error_set(error, status, path, STEP_NO_OFFSET, "cannot open: %s",

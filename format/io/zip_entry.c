@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/core/no_memory.h"
 
@@ -26,6 +27,7 @@ struct text_source {
     char name[256];
     const char *entry;
     struct zip_file file;
+    int descriptor;    /* of the text itself */
     uint64_t size;     /* as stated */
     uint64_t unpacked; /* bytes given so far */
     enum step_status (*read)(struct text_source *source, void *buffer, size_t size, size_t *got,
@@ -265,6 +267,24 @@ static enum step_status read_plain(struct text_source *source, void *buffer, siz
     return STEP_STATUS_OK;
 }
 
+static enum step_status read_file(struct text_source *source, void *buffer, size_t size,
+                                  size_t *got, struct step_error *error)
+{
+    ssize_t count;
+    do
+        count = read(source->descriptor, buffer, size);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return step_error_set(error, STEP_STATUS_IO, source->name, source->unpacked, "%s",
+                              strerror(errno));
+    *got = (size_t) count;
+    source->unpacked += *got;
+    if (count == 0 && source->unpacked < source->size)
+        return step_error_set(error, STEP_STATUS_CUT, source->name, source->unpacked,
+                              "the file became shorter while it was read");
+    return STEP_STATUS_OK;
+}
+
 /* ---- all of them ---- */
 
 static struct text_source *create(const char *name, struct step_error *error)
@@ -365,6 +385,19 @@ enum step_status text_source_open_plain(const void *data, size_t length, const c
     zip_file_open_memory(&(*out)->file, data, length);
     (*out)->size = length;
     (*out)->read = read_plain;
+    return STEP_STATUS_OK;
+}
+
+enum step_status text_source_open_file(int file, uint64_t size, const char *name,
+                                       struct text_source **out, struct step_error *error)
+{
+    *out = create(name, error);
+    if (*out == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    zip_file_open_memory(&(*out)->file, "", 0);
+    (*out)->descriptor = file;
+    (*out)->size = size;
+    (*out)->read = read_file;
     return STEP_STATUS_OK;
 }
 

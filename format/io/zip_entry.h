@@ -24,6 +24,9 @@ enum step_status text_source_open_memory(const void *data, size_t length, const 
                                          struct text_source **out, struct step_error *error);
 enum step_status text_source_open_plain(const void *data, size_t length, const char *name,
                                         struct text_source **out, struct step_error *error);
+/* Reads the text from a descriptor, which is borrowed; `size` bytes, 0: until its end. */
+enum step_status text_source_open_file(int file, uint64_t size, const char *name,
+                                       struct text_source **out, struct step_error *error);
 
 /* Gives 1 to `size` bytes, or 0 at the end, once the checksum proved right.  The offset of an error
  * is that of the first byte that cannot be had. */

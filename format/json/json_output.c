@@ -131,6 +131,17 @@ void json_bytes(struct json_output *json, const char *key, struct step_bytes val
     put_string(json, value);
 }
 
+void json_hex(struct json_output *json, const char *key, struct step_bytes value)
+{
+    json_begin_object(json, key);
+    start_item(json, "hex");
+    fputc('"', json->file);
+    for (size_t i = 0; i < value.length; i++)
+        fprintf(json->file, "%02x", value.data[i]);
+    fputc('"', json->file);
+    json_end_object(json);
+}
+
 void json_text(struct json_output *json, const char *key, const char *value)
 {
     json_bytes(json, key, bytes_of(value));

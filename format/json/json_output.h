@@ -29,6 +29,8 @@ void json_end_array(struct json_output *json);
 void json_text(struct json_output *json, const char *key, const char *value);
 /* Unpaired surrogates are escaped; what is no UTF-8 becomes U+FFFD. */
 void json_bytes(struct json_output *json, const char *key, struct step_bytes value);
+/* Bytes that are no text: {"hex":"6162"}. */
+void json_hex(struct json_output *json, const char *key, struct step_bytes value);
 void json_number(struct json_output *json, const char *key, uint64_t value);
 /* A whole number exactly, any other to six digits or three places; null if it is none. */
 void json_real(struct json_output *json, const char *key, double value);

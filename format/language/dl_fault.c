@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
 {
@@ -42,6 +43,17 @@ static const struct dl_segment *find_segment(const struct dl_expansion *expansio
     return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
 }
 
+/* A definition may include any file that its reader can read; lines of one that is no definition by
+ * its name, or a link to one, are nobody's to see. */
+static bool may_show(const char *name)
+{
+    static const char ending[] = ".step";
+    struct stat about;
+    size_t length = strlen(name);
+    return length > sizeof ending - 1 && strcmp(name + length - (sizeof ending - 1), ending) == 0 &&
+           lstat(name, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static void find_place(const struct dl_expansion *expansion, const char *name,
                        struct dl_place place, struct step_fault *fault)
 {
@@ -53,6 +65,8 @@ static void find_place(const struct dl_expansion *expansion, const char *name,
         fault->name = segment->name;
         fault->line = segment->first_line + (place.line - segment->line);
         fault->column += place.line == segment->line ? segment->first_column - 1 : 0;
+        if (segment->name != expansion->segments[0].name && !may_show(segment->name))
+            fault->text_length = 0;
     }
 }
 

@@ -33,6 +33,8 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
  * realloc whose own allocation is later is only its free. */
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder);
 void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t time);
+/* No record of that moment (`lost_stamp` of the live file's header) or a later one is put. */
+void live_allocs_decoder_end_before(struct live_allocs_decoder *decoder, uint64_t stamp);
 
 /* Does a chunk of that size, header included, have a free that a record did not come to tell
  * (`owed_at` of its header)? */

@@ -4,14 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/core/grow.h"
 #include "format/live/live_allocs.h"
 
+/* For the last copy of a ring in memory, at most. */
+#define END_WAITS 5000u
+#define END_WAIT_NS 2000000L
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
 
 bool live_file_read(struct live_file *file, uint64_t offset, void *out, size_t length)
@@ -31,7 +36,7 @@ bool live_file_read(struct live_file *file, uint64_t offset, void *out, size_t l
 
 enum step_status live_file_open(struct live_file *file)
 {
-    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
+    file->descriptor = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file->descriptor < 0)
         return step_error_set(file->error, errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO,
                               file->path, STEP_NO_OFFSET, "%s", strerror(errno));
@@ -39,6 +44,9 @@ enum step_status live_file_open(struct live_file *file)
     if (fstat(file->descriptor, &status) != 0)
         return step_error_set(file->error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s",
                               strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, STEP_NO_OFFSET,
+                              "not a regular file");
     file->size = (uint64_t) status.st_size;
     if (!live_file_read(file, 0, &file->header, sizeof file->header) ||
         memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)
@@ -50,12 +58,47 @@ enum step_status live_file_open(struct live_file *file)
     return STEP_STATUS_OK;
 }
 
-enum step_status live_file_check_owner(struct live_file *file)
+/* Whoever holds the lock; 0: nobody. */
+static pid_t owner_of(const struct live_file *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    if (fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-        return step_error_set(file->error, STEP_STATUS_BUSY, file->path, STEP_NO_OFFSET,
-                              "process %d is still writing it", (int) lock.l_pid);
+    return fcntl(file->descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+}
+
+static bool read_header(struct live_file *file)
+{
+    struct stat now;
+    if (fstat(file->descriptor, &now) != 0)
+        return false;
+    file->size = (uint64_t) now.st_size;
+    return live_file_read(file, 0, &file->header, sizeof file->header);
+}
+
+/* Of a copy: has the program ended, so that only its last copy is being made?  Its process id is
+ * one of this PID namespace where that of the copier is. */
+static bool is_ending(struct live_file *file, pid_t owner)
+{
+    if (file->header.copy_state == STEP_LIVE_COPY_NONE || !read_header(file))
+        return false;
+    return file->header.copy_state != STEP_LIVE_COPY_RUNNING ||
+           (owner == (pid_t) file->header.copied_by &&
+            kill((pid_t) file->header.process_id, 0) != 0 && errno == ESRCH);
+}
+
+enum step_status live_file_check_owner(struct live_file *file)
+{
+    pid_t owner;
+    for (unsigned wait = 0; (owner = owner_of(file)) != 0; wait++) {
+        if (wait == END_WAITS || !is_ending(file, owner))
+            return step_error_set(file->error, STEP_STATUS_BUSY, file->path, STEP_NO_OFFSET,
+                                  "process %d is still writing it",
+                                  file->header.copy_state == STEP_LIVE_COPY_NONE
+                                      ? (int) owner
+                                      : (int) file->header.process_id);
+        nanosleep(&(struct timespec){0, END_WAIT_NS}, NULL);
+    }
+    if (file->header.copy_state != STEP_LIVE_COPY_NONE && !read_header(file))
+        return step_error_set(file->error, STEP_STATUS_IO, file->path, 0, "cannot be read");
     return STEP_STATUS_OK;
 }
 

@@ -11,6 +11,8 @@
 
 #include "format/core/no_memory.h"
 #include "format/io/memory_output.h"
+#include "format/live/live_file.h"
+#include "format/live/live_records.h"
 #include "format/step/read/reader_internal.h"
 #include "steptrace/live.h"
 
@@ -143,6 +145,50 @@ static bool is_completed(const struct step_reader *reader)
     return rest != NULL && strcmp(rest, "yes") == 0 && reader->damage_count == 0;
 }
 
+static enum step_status put_number(struct step_reader *reader, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return step_reader_set_property(reader, strdup(key), strdup(text));
+}
+
+/* A copy of a ring in memory whose last part nobody was left to make. */
+static enum step_status note_unfinished_copy(struct step_reader *reader, const char *path)
+{
+    struct live_file file = {.path = path, .descriptor = -1};
+    enum step_status status = live_file_open(&file);
+    const struct step_live_header *header = &file.header;
+    bool is_unfinished = status == STEP_STATUS_OK && header->copy_state != STEP_LIVE_COPY_NONE &&
+                         header->copy_state != STEP_LIVE_COPY_WHOLE && header->resolution_ns != 0;
+    live_file_close(&file);
+    if (!is_unfinished)
+        return STEP_STATUS_OK;
+    const struct step_live_header clock = live_clock(header);
+    uint64_t ns = live_stamp_ns(&clock, header->copied_stamp);
+    status = put_number(reader, STEP_LIVE_MISSING_AFTER, ns);
+    if (status == STEP_STATUS_OK)
+        status = put_number(reader, STEP_LIVE_MISSING_EVENTS, header->copied_most);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return step_reader_note(
+        reader, reader->file.size, 0,
+        "the program and the process that writes its trace were killed at once: "
+        "events after %" PRIu64 " ns may be missing; 100 ms before had at most "
+        "%" PRIu64,
+        ns, header->copied_most);
+}
+
+/* A native program that went on when nobody emptied its buffers any more. */
+static enum step_status note_lost(struct step_reader *reader, const struct step_live_report *report)
+{
+    if (!report->is_lost)
+        return STEP_STATUS_OK;
+    enum step_status status = put_number(reader, STEP_LIVE_MISSING_AFTER, report->lost_ns);
+    return status == STEP_STATUS_OK
+               ? step_reader_set_property(reader, strdup("end"), strdup("failed"))
+               : status;
+}
+
 /* Adds what is in that mapping when it does not. */
 static enum step_status recover(struct step_reader *reader, struct step_error *error)
 {
@@ -159,14 +205,17 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
                 step_reader_set_property(reader, strdup("internals"), strdup(report.internals));
         if (status == STEP_STATUS_OK) {
             status = take_live(reader, error);
+            if (status == STEP_STATUS_OK)
+                status = note_unfinished_copy(reader, path);
+            if (status == STEP_STATUS_OK)
+                status = note_lost(reader, &report);
             reader->completed = status == STEP_STATUS_OK && is_completed(reader);
         } else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
             reader->running = true; /* or it has just ended: the caller looks again */
             status = STEP_STATUS_OK;
         } else
-            status =
-                step_reader_note(reader, reader->file.size, 0,
-                                 "what the process left cannot be read: %.100s", local.message);
+            status = step_reader_note(reader, reader->file.size, 0, STEP_LIVE_UNREAD ": %.100s",
+                                      local.message);
     }
     free(path);
     return status;

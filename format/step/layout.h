@@ -37,7 +37,12 @@ enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LA
 #define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)
 #define STEP_MAX_DICTIONARY_BLOCK_RECORDS (UINT64_C(1) << 20)
 #define STEP_MAX_BLOCK_MEMORY (UINT64_C(1) << 30)
+/* Of all blocks that one reader holds decoded, dictionaries included: so much, and more by the
+ * file's stored bytes. */
+#define STEP_MAX_READER_MEMORY (UINT64_C(768) << 20)
+#define STEP_READER_MEMORY_FACTOR UINT64_C(256)
 #define STEP_MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8) /* while it waits for its block */
+#define STEP_MAX_RECORD_DECODED (UINT64_C(448) << 20)
 #define STEP_MAX_DICTIONARY_MEMORY (UINT64_C(1) << 30)
 #define STEP_MAX_DEFINITION_BYTES (UINT64_C(16) << 20)
 #define STEP_MAX_PROPERTY_BYTES (UINT64_C(64) << 20) /* of one block of them */

@@ -1,9 +1,159 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing a line, strictly: it takes only what the formatter can write. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "format/text/text_name.h"
+#include "steptrace/show.h"
 #include "steptrace/text.h"
+
+/* Names: decoding UTF-8 with surrogates, and escaping what a line cannot hold. */
+
+/* What a byte means to a scanner of names. */
+enum text_byte {
+    TEXT_BYTE_PLAIN,  /* an ASCII character that stands for itself */
+    TEXT_BYTE_ESCAPE, /* one of those that are always escaped: `:` `\` LF CR */
+    TEXT_BYTE_MULTI   /* part of a character of several bytes, or no UTF-8 at all */
+};
+
+static inline bool text_is_surrogate(uint32_t code)
+{
+    return code >= 0xd800 && code <= 0xdfff;
+}
+
+static inline bool text_is_high_surrogate(uint32_t code)
+{
+    return code >= 0xd800 && code <= 0xdbff;
+}
+
+static inline bool text_is_low_surrogate(uint32_t code)
+{
+    return code >= 0xdc00 && code <= 0xdfff;
+}
+
+#define FOUR(x) x, x, x, x
+#define SIXTEEN(x) FOUR(x), FOUR(x), FOUR(x), FOUR(x)
+static const uint8_t text_byte_class[256] = {
+    ['\n'] = TEXT_BYTE_ESCAPE,         ['\r'] = TEXT_BYTE_ESCAPE,
+    [':'] = TEXT_BYTE_ESCAPE,          ['\\'] = TEXT_BYTE_ESCAPE,
+    [0x80] = SIXTEEN(TEXT_BYTE_MULTI), [0x90] = SIXTEEN(TEXT_BYTE_MULTI),
+    [0xa0] = SIXTEEN(TEXT_BYTE_MULTI), [0xb0] = SIXTEEN(TEXT_BYTE_MULTI),
+    [0xc0] = SIXTEEN(TEXT_BYTE_MULTI), [0xd0] = SIXTEEN(TEXT_BYTE_MULTI),
+    [0xe0] = SIXTEEN(TEXT_BYTE_MULTI), [0xf0] = SIXTEEN(TEXT_BYTE_MULTI),
+};
+
+static bool is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+static size_t decode_two(const uint8_t *bytes, uint32_t *code)
+{
+    *code = (uint32_t) (bytes[0] & 0x1f) << 6 | (bytes[1] & 0x3f);
+    return is_continuation(bytes[1]) && *code >= 0x80 ? 2 : 0;
+}
+
+static size_t decode_three(const uint8_t *bytes, uint32_t *code)
+{
+    *code =
+        (uint32_t) (bytes[0] & 0x0f) << 12 | (uint32_t) (bytes[1] & 0x3f) << 6 | (bytes[2] & 0x3f);
+    return is_continuation(bytes[1]) && is_continuation(bytes[2]) && *code >= 0x800 ? 3 : 0;
+}
+
+static size_t decode_four(const uint8_t *bytes, uint32_t *code)
+{
+    *code = (uint32_t) (bytes[0] & 0x07) << 18 | (uint32_t) (bytes[1] & 0x3f) << 12 |
+            (uint32_t) (bytes[2] & 0x3f) << 6 | (bytes[3] & 0x3f);
+    bool follow =
+        is_continuation(bytes[1]) && is_continuation(bytes[2]) && is_continuation(bytes[3]);
+    return follow && *code >= 0x10000 && *code <= 0x10ffff ? 4 : 0;
+}
+
+/* Decodes the character at `bytes` (surrogates in three bytes included) and returns its length, or
+ * 0 where there is none.  `available` is at least 1. */
+static size_t text_decode(const uint8_t *bytes, size_t available, uint32_t *code)
+{
+    if (bytes[0] < 0x80) {
+        *code = bytes[0];
+        return 1;
+    }
+    if (bytes[0] >= 0xc2 && bytes[0] <= 0xdf && available >= 2)
+        return decode_two(bytes, code);
+    if (bytes[0] >= 0xe0 && bytes[0] <= 0xef && available >= 3)
+        return decode_three(bytes, code);
+    if (bytes[0] >= 0xf0 && bytes[0] <= 0xf4 && available >= 4)
+        return decode_four(bytes, code);
+    return 0;
+}
+
+static size_t put_escape(char *out, uint32_t code)
+{
+    static const char hex[] = "0123456789abcdef";
+    out[0] = '\\';
+    out[1] = 'u';
+    for (unsigned i = 0; i < 4; i++)
+        out[2 + i] = hex[code >> (12 - 4 * i) & 0xf];
+    return 6;
+}
+
+/* A pair of surrogates as the one character that it stands for. */
+static size_t put_pair(char *out, uint32_t high, uint32_t low)
+{
+    uint32_t code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+    out[0] = (char) (0xf0 | code >> 18);
+    out[1] = (char) (0x80 | (code >> 12 & 0x3f));
+    out[2] = (char) (0x80 | (code >> 6 & 0x3f));
+    out[3] = (char) (0x80 | (code & 0x3f));
+    return 4;
+}
+
+/* Escapes the character of several bytes at `*in` and moves on; 0 where there is none. */
+static size_t escape_multi(const uint8_t **in, const uint8_t *end, char *out)
+{
+    uint32_t code;
+    size_t length = text_decode(*in, (size_t) (end - *in), &code);
+    if (length == 0)
+        return 0;
+    const uint8_t *from = *in;
+    *in += length;
+    if (!text_is_surrogate(code)) {
+        memcpy(out, from, length);
+        return length;
+    }
+    uint32_t low;
+    if (text_is_high_surrogate(code) && *in < end &&
+        text_decode(*in, (size_t) (end - *in), &low) == 3 && text_is_low_surrogate(low)) {
+        *in += 3;
+        return put_pair(out, code, low);
+    }
+    return put_escape(out, code);
+}
+
+bool step_text_escape(struct step_bytes name, char *out, size_t *length)
+{
+    const uint8_t *in = name.data;
+    char *start = out;
+    if (name.length == 0)
+        return false;
+    for (const uint8_t *end = in + name.length; in < end;) {
+        uint8_t byte = *in;
+        if (text_byte_class[byte] == TEXT_BYTE_PLAIN) {
+            *out++ = (char) byte;
+            in++;
+        } else if (text_byte_class[byte] == TEXT_BYTE_ESCAPE) {
+            out += put_escape(out, byte);
+            in++;
+        } else {
+            size_t put = escape_multi(&in, end, out);
+            if (put == 0)
+                return false;
+            out += put;
+        }
+    }
+    *length = (size_t) (out - start);
+    return true;
+}
 
 /* Where the parser stands.  `end` is at the line feed, which is known to be there, so that one byte
  * can always be looked at. */
@@ -90,9 +240,27 @@ static uint32_t hex_value(const uint8_t *at)
     return value;
 }
 
-static bool needs_escape(uint32_t code)
+static size_t put_code(uint8_t *out, uint32_t code)
 {
-    return text_is_surrogate(code) || (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE);
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
+    if (length == 1) {
+        out[0] = (uint8_t) code;
+    } else if (length == 2) {
+        out[0] = (uint8_t) (0xc0 | code >> 6);
+    } else {
+        out[0] = (uint8_t) (0xe0 | code >> 12);
+        out[1] = (uint8_t) (0x80 | (code >> 6 & 0x3f));
+    }
+    if (length > 1)
+        out[length - 1] = (uint8_t) (0x80 | (code & 0x3f));
+    return length;
+}
+
+/* Also what `steptrace dump` escapes for terminals; a tab has no escape. */
+static bool may_be_escaped(uint32_t code)
+{
+    return text_is_surrogate(code) || (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE) ||
+           (code != '\t' && step_show_is_control(code));
 }
 
 /* Takes the escape at `scan->at`; `high` tells whether the character before it was a high
@@ -105,18 +273,12 @@ static bool scan_escape(struct scan *scan, bool *high)
     uint32_t code = hex_value(at + 2);
     if (code == UINT32_MAX)
         return refuse(scan, at, "an escape without four lower-case hexadecimal digits");
-    if (!needs_escape(code))
+    if (!may_be_escaped(code))
         return refuse(scan, at, "an escape of a character that needs none");
     if (*high && text_is_low_surrogate(code))
         return refuse(scan, at, "a pair of surrogates written as escapes");
     *high = text_is_high_surrogate(code);
-    if (code < 0x80) {
-        *scan->scratch++ = (uint8_t) code;
-    } else {
-        *scan->scratch++ = (uint8_t) (0xe0 | code >> 12);
-        *scan->scratch++ = (uint8_t) (0x80 | (code >> 6 & 0x3f));
-        *scan->scratch++ = (uint8_t) (0x80 | (code & 0x3f));
-    }
+    scan->scratch += put_code(scan->scratch, code);
     scan->at += 6;
     return true;
 }

@@ -72,6 +72,15 @@ enum step_status step_text_reader_open_plain(const void *data, size_t length, co
     return status == STEP_STATUS_OK ? create(source, out, error) : status;
 }
 
+enum step_status step_text_reader_open_file(int file, uint64_t size, const char *name,
+                                            struct step_text_reader **out, struct step_error *error)
+{
+    struct text_source *source;
+    *out = NULL;
+    enum step_status status = text_source_open_file(file, size, name, &source, error);
+    return status == STEP_STATUS_OK ? create(source, out, error) : status;
+}
+
 /* Keeps a bad line's error; what is said of it stands after its number and column. */
 static void refuse_line(struct step_text_reader *reader, enum step_status status, size_t position,
                         const char *reason)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=all driver=attach
+// TEST: collectors=all driver=attach options=stack=6
 // FACT: alloc facts/Attached$Early 500
 // FACT: freed facts/Attached$Early 500
 // FACT: alloc facts/Attached$Held 100
@@ -12,6 +12,8 @@
 // FACT: loads facts/Attached$While 1
 // FACT: loads facts/Attached$Held 1
 // FACT: loads facts/Attached$Stopped 0
+// FACT: site facts/Attached$While 20000 facts/Attached.traced:48 <- facts/Attached.main:63
+// FACT: site facts/Attached$Worked 4000 facts/Attached.work:33
 package facts;
 
 /** The agent comes while it runs, and stops before it ends. */

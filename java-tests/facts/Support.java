@@ -13,11 +13,15 @@ final class Support {
 
     private Support() {}
 
-    /** Returns after two collections that found dead what was dead before. */
+    /**
+     * Returns after two collections that found dead what was dead before.  Does not call get(): from
+     * JDK 26 on, with MethodExit events, the JVM keeps the object that a thread's last method
+     * returned until another method returns one.
+     */
     static void collect() {
         for (int round = 0; round < 2; round++) {
             WeakReference<Object> reference = canary();
-            while (reference.get() != null) {
+            while (!reference.refersTo(null)) {
                 System.gc();
                 pause(10);
             }

@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct drain_control) <= 4096, "the control is one page");
 
 /* Programs and drains of different builds do not mix. */
 #define DRAIN_LAYOUT                                                                               \
-    (UINT64_C(3) << 32 | sizeof(struct drain_control) << 16 | sizeof(struct live_stream) << 8 |    \
+    (UINT64_C(4) << 32 | sizeof(struct drain_control) << 16 | sizeof(struct live_stream) << 8 |    \
      sizeof(struct live_chunk_ref))
 
 /* What the program tells the drain when it starts it: one argument each. */
@@ -59,13 +59,15 @@ enum drain_argument {
     X(limit_bytes)                                                                                 \
     X(stack)                                                                                       \
     X(level)                                                                                       \
-    X(names_processes) /* the file's name has the process id */                                    \
+    X(overwrite) /* of struct trace_file_rules */                                                  \
+    X(mode)                                                                                        \
     X(uses_counter)                                                                                \
     X(start_raw)                                                                                   \
     X(start_monotonic_ns)                                                                          \
     X(start_wall_ns)                                                                               \
-    X(parent)     /* 0: the process is no fork of a recorded one */                                \
-    X(fork_stamp) /* raw ticks of the parent's; 0: not known */
+    X(parent)         /* 0: the process is no fork of a recorded one */                            \
+    X(parent_process) /* who started it; 0: somebody outside its namespace of processes */         \
+    X(fork_stamp)     /* raw ticks of the parent's; 0: not known */
 
 struct drain_numbers {
 #define X(name) uint64_t name;

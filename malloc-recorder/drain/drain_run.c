@@ -5,16 +5,65 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "capture/clock.h"
+#include "capture/live_map.h"
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
 #include "format/live/live_allocs.h"
-#include "malloc-recorder/drain/owed_frees.h"
+#include "format/live/live_streams.h"
 #include "malloc-recorder/drain/symbols.h"
+
+/* What the chunks in use owe, read while their owners may still run. */
+
+static struct step_live_chunk *chunk_of(const struct live_stream *stream)
+{
+    const struct live_chunk_ref *ref = atomic_load(&stream->ref);
+    return ref != NULL ? ref->chunk : NULL;
+}
+
+static bool owed_frees_any(struct live_map *map)
+{
+    for (struct live_stream *stream = live_all_streams(map); stream != NULL;
+         stream = stream->next_all) {
+        const struct step_live_chunk *chunk = chunk_of(stream);
+        if (chunk != NULL && atomic_load(&chunk->owed_at) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* False: nothing, or the owner is at it. */
+static bool read_owed(struct step_live_chunk *chunk, uint64_t *words, uint64_t *record)
+{
+    uint32_t at = atomic_load_explicit(&chunk->owed_at, memory_order_acquire);
+    if (!live_allocs_has_owed(at, chunk->size_bytes))
+        return false;
+    memcpy(words, live_chunk_words(chunk) + at, STEP_LIVE_OWED_WORDS * sizeof *words);
+    *record = chunk->owed_record;
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&chunk->owed_at, memory_order_relaxed) == at &&
+           live_chunk_words(chunk)[at + 1] == words[1];
+}
+
+/* Of records that did not come: the free alone, at its time.  Nothing more is taken of these
+ * streams then. */
+static enum step_status owed_frees_put(struct live_map *map, struct live_allocs_decoder *decoder)
+{
+    enum step_status status = STEP_STATUS_OK;
+    uint64_t words[STEP_LIVE_OWED_WORDS], record;
+    for (struct live_stream *stream = live_all_streams(map);
+         stream != NULL && status == STEP_STATUS_OK; stream = stream->next_all) {
+        struct step_live_chunk *chunk = chunk_of(stream);
+        if (chunk != NULL && read_owed(chunk, words, &record))
+            status = live_allocs_decoder_owed(decoder, stream->number, record, words, NULL);
+    }
+    return status;
+}
 
 /* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
 #define WAITING_BYTES 8u
@@ -203,14 +252,24 @@ static bool take_all_full(struct drain *drain)
     return any;
 }
 
-/* A thread that died while it handed a chunk over: neither in the queue, nor the one in use. */
+static bool is_in(const struct live_chunk_ref *list, const struct live_chunk_ref *ref)
+{
+    while (list != NULL && list != ref)
+        list = list->next;
+    return list != NULL;
+}
+
+/* A thread that died while it handed a chunk over: the chunk is neither in the queue, nor the one
+ * in use, nor put off. */
 static bool take_lost(struct drain *drain, struct live_stream *stream)
 {
+    const struct native_trace *trace = trace_of(drain);
     for (struct live_chunk_ref *ref = atomic_load(&drain->map->shared->made); ref != NULL;
          ref = ref->next_made) {
         const struct step_live_chunk *chunk = ref->chunk;
         if (atomic_load(&chunk->state) == STEP_LIVE_FREE || ref->stream != stream ||
-            chunk->order != stream->expected_order || ref == atomic_load(&stream->ref))
+            chunk->order != stream->expected_order || ref == atomic_load(&stream->ref) ||
+            is_in(trace->later, ref))
             continue;
         drain_take_full(drain, ref);
         return true;
@@ -264,6 +323,15 @@ static const char *cut_of(struct drain *drain)
     if (drain->failed || is_stuck)
         return trace->file->full || trace_file_is_full(trace->control->shared.code) ? "disk-full"
                                                                                     : "failed";
+    uint64_t lost_stamp = atomic_load(&trace->header->lost_stamp);
+    if (lost_stamp != 0) {
+        log_message("%s: the trace ends here: the program did not wait any longer for room",
+                    trace->path);
+        live_allocs_decoder_end_before(trace->decoder, lost_stamp);
+        trace->is_evened = true;
+        drain_put_number(drain, STEP_LIVE_MISSING_AFTER, live_stamp_ns(trace->header, lost_stamp));
+        return "failed";
+    }
     may_take(drain, NULL);
     if (trace->cut != NULL)
         log_message("%s: the trace ends here: %s", trace->path,
@@ -310,7 +378,8 @@ static void take_until_cut(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
     int rounds = 0;
-    live_allocs_decoder_end_at(trace->decoder, live_allocs_decoder_latest(trace->decoder));
+    if (!trace->is_evened)
+        live_allocs_decoder_end_at(trace->decoder, live_allocs_decoder_latest(trace->decoder));
     do {
         nanosleep(&(struct timespec){0, COMMIT_NS}, NULL);
         atomic_fetch_add(&trace->control->beat, 1);

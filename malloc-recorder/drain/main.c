@@ -133,7 +133,6 @@ static void reply(const char *text)
 
 static int run(void)
 {
-    setsid();
     take_no_signals();
     lift_limits();
     trace.process_file = (int) syscall(SYS_pidfd_open, (pid_t) trace.process, 0u);
@@ -154,8 +153,5 @@ int main(int count, char **arguments)
 {
     if (!fill_descriptors() || !take_arguments(count, arguments))
         return 1;
-    pid_t child = fork();
-    if (child < 0)
-        log_message("%s: %s", arguments[0], strerror(errno));
-    return child == 0 ? run() : child < 0;
+    return run();
 }

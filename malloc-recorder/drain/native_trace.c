@@ -39,22 +39,14 @@ static bool log_errno(const char *path)
 
 /* ---- names ---- */
 
-/* The text before the file's ending. */
-static size_t stem_length(const char *path)
+/* BASE.step, BASE-2.step, ... for the programs that one process is, one after the other. */
+static bool set_name(struct native_trace *trace, const char *base, unsigned image)
 {
-    const char *slash = strrchr(path, '/');
-    const char *ending = strrchr(slash != NULL ? slash : path, '.');
-    return ending != NULL ? (size_t) (ending - path) : strlen(path);
-}
-
-/* NAME.step, NAME-2.step, ... for the programs that one process is, one after the other. */
-static bool set_name(struct native_trace *trace, unsigned image)
-{
-    const char *wanted = trace->wanted_file;
-    size_t stem = stem_length(wanted);
-    int length = image == 1 ? snprintf(trace->path, sizeof trace->path, "%s", wanted)
+    const char *slash = strrchr(base, '/'), *ending = strrchr(slash != NULL ? slash : base, '.');
+    size_t stem = ending != NULL ? (size_t) (ending - base) : strlen(base);
+    int length = image == 1 ? snprintf(trace->path, sizeof trace->path, "%s", base)
                             : snprintf(trace->path, sizeof trace->path, "%.*s-%u%s", (int) stem,
-                                       wanted, image, wanted + stem);
+                                       base, image, base + stem);
     snprintf(trace->live_path, sizeof trace->live_path, "%s%s", trace->path, STEP_LIVE_SUFFIX);
     return length > 0 && (size_t) length < sizeof trace->path;
 }
@@ -65,7 +57,7 @@ static pid_t former_drain(const struct native_trace *trace)
 {
     char name[64], arguments[4096], mark[40];
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(trace->path, O_RDWR | O_CLOEXEC);
+    int file = open(trace->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return 0;
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -83,29 +75,47 @@ static pid_t former_drain(const struct native_trace *trace)
     return length > 0 && at < arguments + length && strcmp(at, mark) == 0 ? lock.l_pid : 0;
 }
 
-/* One that was left to be recovered stays; without the process id in its name it is replaced, as
- * the trace is. */
-static bool is_left_over(const struct native_trace *trace)
+/* As the next program of a process whose former drain has `base`, or as the first of one, whose
+ * name may be taken: BUSY. */
+static enum step_status open_image(struct native_trace *trace, const char *base,
+                                   struct step_error *error)
 {
-    return trace->numbers.names_processes != 0 && access(trace->live_path, F_OK) == 0;
+    const struct trace_file_rules rules = {trace->numbers.overwrite != 0,
+                                           (mode_t) trace->numbers.mode};
+    enum step_status status = STEP_STATUS_BUSY;
+    for (unsigned image = 1; image < IMAGES_MOST && status == STEP_STATUS_BUSY; image++) {
+        if (!set_name(trace, base, image))
+            return step_error_set(error, STEP_STATUS_IO, base, STEP_NO_OFFSET, "%s",
+                                  strerror(ENAMETOOLONG));
+        pid_t former = former_drain(trace);
+        if (former != 0) {
+            kill(former, SIGUSR1);
+            continue;
+        }
+        status = trace_file_open(trace->path, &rules, &trace->file, error);
+        if (image == 1 && status == STEP_STATUS_BUSY)
+            return status;
+    }
+    return status;
 }
 
 static bool open_trace(struct native_trace *trace)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
-    for (unsigned image = 1; image < IMAGES_MOST; image++) {
-        if (!set_name(trace, image))
+    enum step_status status = STEP_STATUS_BUSY;
+    char base[sizeof trace->path];
+    unsigned number = 0;
+    while (status == STEP_STATUS_BUSY && number++ < TRACE_FILE_NAMES_MOST &&
+           (number == 1 || trace->numbers.overwrite == 0)) {
+        if (!trace_file_name(trace->wanted_file, number, base, sizeof base))
             break;
-        pid_t former = former_drain(trace);
-        if (former != 0)
-            kill(former, SIGUSR1);
-        if (former != 0 || is_left_over(trace))
-            continue;
-        return trace_file_open(trace->path, &trace->file, &error) == STEP_STATUS_OK ||
-               log_error(&error);
+        status = open_image(trace, base, &error);
     }
-    log_message("%s: there is no name left for the trace", trace->wanted_file);
-    return false;
+    if (status != STEP_STATUS_OK)
+        return log_error(&error);
+    if (number > 1)
+        log_message("%s exists: the trace is %s", trace->wanted_file, trace->path);
+    return true;
 }
 
 /* ---- the live file ---- */
@@ -128,9 +138,7 @@ static bool set_aside(struct native_trace *trace, uint64_t end)
 
 static bool make_live_file(struct native_trace *trace)
 {
-    if (unlink(trace->live_path) != 0 && errno != ENOENT)
-        return log_errno(trace->live_path);
-    trace->live_file = open(trace->live_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    trace->live_file = trace_file_make(trace->live_path, (mode_t) trace->numbers.mode);
     if (trace->live_file < 0)
         return log_errno(trace->live_path);
     trace->is_live_made = true;

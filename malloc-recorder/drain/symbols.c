@@ -254,19 +254,3 @@ struct symbols *symbols_create(uint64_t process)
         *(void **) &symbols->demangle = dlsym(library, "__cxa_demangle");
     return symbols;
 }
-
-void symbols_destroy(struct symbols *symbols)
-{
-    if (symbols == NULL)
-        return;
-    for (size_t i = 0; i < symbols->capacity; i++)
-        free(symbols->table[i].text);
-#if STEPTRACE_DW
-    if (symbols->dwfl != NULL)
-        dwfl_end(symbols->dwfl);
-#endif
-    free(symbols->table);
-    free(symbols->modules);
-    free(symbols->module_lines);
-    free(symbols);
-}

@@ -10,7 +10,6 @@ struct symbols;
 
 /* NULL: out of memory. */
 struct symbols *symbols_create(uint64_t process);
-void symbols_destroy(struct symbols *symbols);
 
 /* "function file.c:123", "function", "library.so+0x12", "0x7f12": as much as is known of what a
  * return address returns to.  Returns the length, less than `size`. */

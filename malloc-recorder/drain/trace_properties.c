@@ -53,6 +53,8 @@ void native_trace_describe(struct native_trace *trace)
     put_number(trace, "start-time-ns", trace->numbers.start_wall_ns);
     put_property(trace, "host", host);
     put_number(trace, "process-id", trace->process);
+    if (trace->numbers.parent_process != 0)
+        put_number(trace, "parent-process", trace->numbers.parent_process);
     if (trace->numbers.parent != 0)
         put_number(trace, "forked-from", trace->numbers.parent);
     if (trace->numbers.fork_stamp != 0)

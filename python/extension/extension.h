@@ -12,7 +12,7 @@
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 
-#include "converter/table_columns/column_reader.h"
+#include "converter/tables/column_reader.h"
 
 /* Of the module. */
 struct extension_state {

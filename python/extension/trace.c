@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An opened trace: its tables, what it says of itself, scans of it. */
+#include "converter/base/trace_gap.h"
 #include "python/extension/extension.h"
 
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static PyObject *summary(PyObject *self, PyObject *unused)
     PyObject *out =
         Py_BuildValue("{s:K,s:N,s:N,s:K,s:K,s:K}", "file_bytes",
                       (unsigned long long) step_reader_file_size(reader), "whole",
-                      PyBool_FromLong(step_reader_is_whole(reader)), "running",
+                      PyBool_FromLong(trace_reaches_end(reader)), "running",
                       PyBool_FromLong(step_reader_is_running(reader)), "recovered",
                       (unsigned long long) step_reader_recovered_count(reader), "blocks",
                       (unsigned long long) step_reader_block_count(reader), "start_time_ns",
@@ -193,6 +194,21 @@ static PyObject *damage(PyObject *self, PyObject *unused)
     enum step_status status = tables_damage(lock(self), &error);
     shared_tables_unlock(of(self)->shared);
     return status == STEP_STATUS_OK ? Py_NewRef(Py_None) : extension_text(&error);
+}
+
+static PyObject *no_class(PyObject *self, PyObject *glob)
+{
+    char text[TABLES_CLASS_TEXT], *pattern = NULL;
+    PyObject *bytes = PyUnicode_AsUTF8String(glob);
+    if (bytes == NULL || PyBytes_AsStringAndSize(bytes, &pattern, NULL) < 0) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    bool found = tables_have_class(lock(self), pattern, text);
+    shared_tables_unlock(of(self)->shared);
+    Py_DECREF(bytes);
+    return found ? Py_NewRef(Py_None)
+                 : PyUnicode_DecodeUTF8(text, (Py_ssize_t) strlen(text), "replace");
 }
 
 PyObject *extension_stats(PyObject *module, PyObject *path)
@@ -295,6 +311,7 @@ static PyMethodDef methods[] = {
     {"summary", summary, METH_NOARGS, "summary() -> what the file's end and index tell"},
     {"records", records, METH_NOARGS, "records() -> {record type: count}, by the index"},
     {"damage", damage, METH_NOARGS, "damage() -> what is damaged so far, or None"},
+    {"no_class", no_class, METH_O, "no_class(glob) -> None, or that no class matches it"},
     {"parts", parts, METH_VARARGS, "parts(table, query, rows) -> [(first block, end, rows), ...]"},
     {"scan", scan, METH_VARARGS, "scan(table, query) -> Scan"},
     {NULL, NULL, 0, NULL},

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/open/open_trace.h"
-#include "converter/statistics/statistics_report.h"
+#include "converter/formats/open_trace.h"
+#include "converter/numbers/statistics_report.h"
 #include "python/extension/extension.h"
 
 enum { EVENTS_AT_ONCE = 512 };
@@ -41,7 +41,7 @@ static enum step_status add_up(struct event_source *source, const char *path, ch
                                size_t *length, struct step_error *error)
 {
     struct statistics statistics;
-    if (source->is_foreign)
+    if (event_source_is_of_records(source))
         return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
                               "its records are neither Java's nor a heap's");
     enum step_status status =

@@ -13,10 +13,11 @@ nothing yet.  Rows come as numpy arrays (`.read()`), as a pandas frame (`.pandas
 
 What tables and columns mean: docs/tables.md.
 """
+from ._choice import UnmatchedWarning
 from ._tables import DamageWarning, Error, UnknownName
 from ._rows import Rows
 from ._table import Column, Part, Query
 from ._trace import Table, Trace, open
 
 __all__ = ["Column", "DamageWarning", "Error", "Part", "Query", "Rows", "Table", "Trace",
-           "UnknownName", "open"]
+           "UnknownName", "UnmatchedWarning", "open"]

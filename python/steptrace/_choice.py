@@ -2,7 +2,9 @@
 """What is asked for, as the numbers that the compiled part takes."""
 from __future__ import annotations
 
+import difflib
 import re
+import warnings
 from typing import Any, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 Bound = Union[int, float, str, None]
@@ -74,6 +76,10 @@ def ranges_of(columns: Sequence[Any], find: Any, time: Optional[Bounds],
     return tuple(ranges)
 
 
+class UnmatchedWarning(UserWarning):
+    """No class or thread of the trace has this name: the rows are none."""
+
+
 def threads_of(given: Union[int, str, Iterable[Union[int, str]]], names: Any) -> Tuple[int, ...]:
     """Numbers of threads, also by their names; `names` gives {name: [numbers]}."""
     if isinstance(given, (int, str)):
@@ -81,7 +87,13 @@ def threads_of(given: Union[int, str, Iterable[Union[int, str]]], names: Any) ->
     numbers = []
     for thread in given:
         if isinstance(thread, str):
-            numbers += names().get(thread, [])
+            known = names()
+            if thread not in known:
+                near = difflib.get_close_matches(thread, known, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                warnings.warn(f"no thread has the name {thread!r}{hint}", UnmatchedWarning,
+                              stacklevel=4)
+            numbers += known.get(thread, [])
         else:
             numbers.append(int(thread))
     return tuple(sorted(set(numbers)))

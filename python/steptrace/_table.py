@@ -2,6 +2,7 @@
 """A table, and what is asked of it."""
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple
 from typing import Optional, Sequence, Tuple, Union
 
@@ -160,7 +161,8 @@ class Table:
         time     (a, b): a <= t < b of the table's first column of times (of objects `born`, of
                  calls `entry`), in nanoseconds or as "1.5s"; None for no bound
         threads  numbers or names; one, or several
-        classes  a glob of names: "java.util.**", "*Exception"
+        classes  a glob of names: "java.util.**", "*Exception", "java.lang.String[]", or a class
+                 without its package: "String"
         where    {column: (a, b)} for a <= value < b, or {column: number}
 
         Blocks that the index shows to have none of these rows are not read.
@@ -174,5 +176,8 @@ class Table:
             threads = _choice.threads_of(threads, self._trace._thread_numbers)
         if classes is not None:
             self._find("class")
+            told = self._trace._inner.no_class(classes)
+            if told is not None:
+                warnings.warn(told, _choice.UnmatchedWarning, stacklevel=3)
         ranges = _choice.ranges_of(self.columns, self._find, time, where)
         return Query(self._trace, self.name, self.columns, chosen, ranges, threads, classes)

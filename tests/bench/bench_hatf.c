@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/allocs/alloc_source.h"
-#include "converter/files/output_file.h"
-#include "converter/formats/step/stepfile.h"
-#include "converter/open/open_trace.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/open_trace.h"
+#include "converter/step/stepfile.h"
+#include "converter/trace/alloc_source.h"
 #include "steptrace/packed.h"
 #include "tests/bench/bench.h"
 
@@ -293,7 +293,7 @@ static uint64_t read_streams(struct bench *bench)
 
 /* ---- STEP ---- */
 
-static void write_step_with(struct bench *bench, const struct event_sink_options *options)
+static void write_step_with(struct bench *bench, const struct format_settings *settings)
 {
     struct step_error error = {.message = ""};
     struct event_selection selected;
@@ -304,7 +304,8 @@ static void write_step_with(struct bench *bench, const struct event_sink_options
     if (trace_open_events(bench->trace_path, NULL, &selected, &source, NULL, &error) !=
             STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
-        stepfile_alloc_sink_create(&file, source, options, &sink, &error) != STEP_STATUS_OK)
+        stepfile_alloc_sink_create(&(struct format_output){&format_step, &file, source, settings},
+                                   &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
         if (sink->operations->put(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)
@@ -318,12 +319,15 @@ static void write_step_with(struct bench *bench, const struct event_sink_options
 
 static void write_step(struct bench *bench)
 {
-    write_step_with(bench, &(struct event_sink_options){.level = 0});
+    write_step_with(bench, NULL);
 }
 
 static void write_packed_step(struct bench *bench)
 {
-    write_step_with(bench, &(struct event_sink_options){.packed_block_records = 3000000});
+    struct format_settings settings = {.count = 0};
+    struct stepfile_options *options = format_settings_set(&settings, &stepfile_options);
+    options->packed_block_records = 3000000;
+    write_step_with(bench, &settings);
 }
 
 static uint64_t read_step(struct bench *bench)

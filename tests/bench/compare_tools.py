@@ -93,7 +93,7 @@ def percent(told, true):
 
 def java_ways(given, folder, steptrace):
     """name -> (options, files, teller)"""
-    agent = '-agentpath:%s/agent/libtracer.so=file=%s/run.step,finish=60min' % (os.path.abspath(given.build), folder)
+    agent = '-agentpath:%s/agent/libtracer.so=file=%s/run.step,overwrite=yes,finish=60min' % (os.path.abspath(given.build), folder)
     recording = folder + '/run.jfr'
     flight = '-XX:StartFlightRecording:filename=%s,' % recording
     tlab = ['jdk.ObjectAllocationInNewTLAB', 'jdk.ObjectAllocationOutsideTLAB']

@@ -196,7 +196,7 @@ def time_entropy(args, path):
 def record_native(name, args, work):
     command, environment = heap_programs.prepare(name, work)
     path = work / f"{name}.step"
-    run(args.recorder or args.steptrace, "record-malloc", "-o", path, "--", *command,
+    run(args.recorder or args.steptrace, "record-malloc", "-O", "overwrite=yes", "-o", path, "--", *command,
         env=dict(os.environ, **environment), stdout=subprocess.DEVNULL)
     return path
 
@@ -205,7 +205,7 @@ def record_java(workload, args, work):
     path = work / f"{workloads.name(workload)}.step"
     directory = work / "java"
     directory.mkdir(exist_ok=True)
-    java_args = f"-agentpath:{args.agent}=file={path},finish=60min,events=alloc+free+thread"
+    java_args = f"-agentpath:{args.agent}=file={path},overwrite=yes,finish=60min,events=alloc+free+thread"
     place = pathlib.Path(tempfile.mkdtemp(dir=directory))
     run(*workloads.command(workload, args.java, java_args, place, directory),
         env=dict(os.environ, JAVA=args.java, JAVA_ARGS=java_args, WORK_DIR=str(place)),

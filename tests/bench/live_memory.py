@@ -39,7 +39,7 @@ def main():
         used = {}
         for way, events in (("untraced", None), ("allocations", "class+alloc+thread"),
                             ("frees", "class+alloc+free+thread")):
-            option = [f"-agentpath:{agent}=file={directory}/live.step,events={events}"]
+            option = [f"-agentpath:{agent}=file={directory}/live.step,overwrite=yes,events={events}"]
             used[way] = anonymous([args.java, *(option if events else []), *heap,
                                    *args.jvm_options.split(), "-cp", str(classes), "LiveObjects",
                                    str(args.objects)])

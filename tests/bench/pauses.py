@@ -74,7 +74,7 @@ def compare(args, machine, collector, millions, directory):
     sums, ends = ({}, {}), []
     begin = time.monotonic()
     for _ in range(args.rounds):
-        for ways, agent in zip(sums, ("", f"-agentpath:{args.tracer}=file=run.step")):
+        for ways, agent in zip(sums, ("", f"-agentpath:{args.tracer}=file=run.step,overwrite=yes")):
             found = run(args, machine, collector, millions, agent, directory)
             if found is None:
                 ends.append("traced" if agent else "untraced")

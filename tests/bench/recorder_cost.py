@@ -89,7 +89,7 @@ def info(steptrace, trace):
 
 def recorded(steptrace, scratch, command, text, *options):
     trace = os.path.join(scratch, 'run.step')
-    cpu, memory = measure([steptrace, 'record-malloc', *options, '-o', trace, '--', *command],
+    cpu, memory = measure([steptrace, 'record-malloc', '-O', 'overwrite=yes', *options, '-o', trace, '--', *command],
                              text)
     records, drain_cpu, drain_memory = info(steptrace, trace)
     size = os.path.getsize(trace)

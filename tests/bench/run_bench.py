@@ -16,6 +16,7 @@ threads build and drop trees and maps), calls (7 million calls of a small method
 across runs.
 """
 import argparse
+import ctypes
 import json
 import os
 import pathlib
@@ -36,7 +37,7 @@ def java_arguments(args, mode, trace=None, resolution="1us", events=None):
     if mode == "bare":
         return f"-agentpath:{args.bare}"
     if mode == "traced":
-        options = f"file={trace},finish=60min,resolution={resolution}"
+        options = f"file={trace},overwrite=yes,finish=60min,resolution={resolution}"
         if events:
             options += f",events={events}"
         if args.agent_options:
@@ -45,8 +46,23 @@ def java_arguments(args, mode, trace=None, resolution="1us", events=None):
     return ""
 
 
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def orphans_usage():
+    """Processor seconds of the processes that the traced ones left behind: those that write traces."""
+    seconds = 0
+    while True:
+        try:
+            _, _, usage = os.wait3(0)
+        except ChildProcessError:
+            return seconds
+        seconds += usage.ru_utime + usage.ru_stime
+
+
 def timed(command, environment, stdout=subprocess.DEVNULL):
-    """Wall seconds, processor seconds and peak MiB of one process."""
+    """Wall seconds, processor seconds (with those of the process that writes a trace) and peak MiB of
+    one process."""
     start = time.monotonic()
     process = subprocess.Popen(command, env=environment, stdout=stdout, stdin=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -54,7 +70,7 @@ def timed(command, environment, stdout=subprocess.DEVNULL):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{command} ended with {process.returncode}")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return wall, usage.ru_utime + usage.ru_stime + orphans_usage(), usage.ru_maxrss / 1024
 
 
 def run_workload(args, workload, java_args, directory):
@@ -223,6 +239,7 @@ def main():
     parser.add_argument("--steptrace", type=pathlib.Path, help="steptrace (default: the build's)")
     parser.add_argument("--work", help="where traces are written (default: a temporary directory)")
     args = parser.parse_intermixed_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     build = args.build.resolve()
     args.agent = (args.agent or build / "agent" / "libtracer.so").resolve()
     args.steptrace = (args.steptrace or build / "converter" / "steptrace").resolve()

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "converter/open/input.h"
+#include "converter/formats/input.h"
 #include "steptrace/writer.h"
 #include "tests/bench/bench.h"
 

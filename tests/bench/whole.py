@@ -31,7 +31,7 @@ def run(args, workload, machine, directory):
     trace, work = directory / "run.step", directory / "work"
     work.mkdir()
     java = machine.tool("java")
-    java_args = f"-agentpath:{args.tracer}=file={trace},{args.options},finish=60min"
+    java_args = f"-agentpath:{args.tracer}=file={trace},overwrite=yes,{args.options},finish=60min"
     env = dict(os.environ, JAVA=java, JAVA_ARGS=java_args, WORK_DIR=str(work))
     begin = time.monotonic()
     try:

@@ -35,8 +35,8 @@ def require(condition, text):
         sys.exit(text)
 
 
-def steptrace(*words, code=0, says=None, **more):
-    done = subprocess.run([STEPTRACE, *words], capture_output=True, text=True, check=False, timeout=120,
+def steptrace(*words, code=0, says=None, before=(), **more):
+    done = subprocess.run([*before, STEPTRACE, *words], capture_output=True, text=True, check=False, timeout=120,
                           env=dict(os.environ, STEPTRACE_AGENT=AGENT), **more)
     require(done.returncode == code, f'{words}: exit code {done.returncode}, not {code}: {done.stderr}')
     require(says is None or says in done.stderr, f'{words}: {done.stderr!r} has not {says!r}')
@@ -59,7 +59,7 @@ class Jvm:
         return str(self.pid)
 
     def __exit__(self, *_):
-        subprocess.run(['kill', '-9', str(self.pid)], check=False)
+        subprocess.run(['kill', '-9', str(self.pid)], check=False, capture_output=True)
         self.process.kill()
         self.process.communicate()
 
@@ -88,6 +88,8 @@ def wait_for_objects(trace):
 def attach_for(duration, trace, *words, **more):
     """A JVM that gets no processor makes nothing in a short time: it is given a longer one then."""
     while True:
+        for old in (trace, trace + '.live'):
+            pathlib.Path(old).unlink(missing_ok=True)
         done = steptrace('attach', '-d', f'{duration}ms', '-o', trace, *words, **more)
         if duration > 20000 or objects_in(trace) > 5:
             has_objects(trace)
@@ -113,16 +115,48 @@ def same_place():
         has_objects('c.step')
 
 
-def other_namespaces(directory):
-    """A /tmp of its own, where nothing of this one is to be seen."""
-    setup = ('exec 3<"$1"/Busy.class && mount -t tmpfs none /tmp && mkdir /tmp/app && cat <&3 >/tmp/app/Busy.class && '
+CONTAINER = ('exec 3<"$1"/Busy.class && mount -t tmpfs none /tmp && mkdir /tmp/app && cat <&3 >/tmp/app/Busy.class && '
              'shift && exec "$@" 3<&-')
-    before = ['unshare', '--mount', '--pid', '--fork', '--mount-proc', 'sh', '-c', setup, 'sh', str(directory)]
-    with Jvm(before=before, directory='/tmp/app') as pid:
-        steptrace('attach', pid, code=2, says='--wait')
-        attach_for(400, 'inner.step', '-O', 'stack=4', pid)
-        left = [name for name in os.listdir(f'/proc/{pid}/root/tmp') if name.startswith(('steptrace', '.attach'))]
-        require(not left, f'left there: {left}')
+
+
+def container(directory, *more):
+    """A /tmp of its own, where nothing of this one is to be seen."""
+    return ['unshare', *more, '--mount', '--pid', '--fork', '--mount-proc', 'sh', '-c', CONTAINER, 'sh', str(directory)]
+
+
+def attach_into(pid, trace, owner, **more):
+    steptrace('attach', pid, code=2, says='--wait', **more)
+    attach_for(400, trace, '-O', 'stack=4', pid, **more)
+    about = os.stat(trace)
+    require(about.st_mode & 0o7777 == 0o600 and about.st_uid == owner, f'{trace}: mode {about.st_mode:o} of user {about.st_uid}')
+    left = [name for name in os.listdir(f'/proc/{pid}/root/tmp') if name.startswith(('steptrace', '.attach'))]
+    require(not left, f'left there: {left}')
+
+
+def other_namespaces(directory):
+    with Jvm(before=container(directory), directory='/tmp/app') as pid:
+        for trace in ('inner.step', 'again.step'):
+            attach_into(pid, trace, os.geteuid())
+    ended_jvm(directory)
+
+
+def ended_jvm(directory):
+    """The trace of a container that has ended is fetched all the same."""
+    with Jvm(before=container(directory), directory='/tmp/app') as pid:
+        waiting = subprocess.Popen([STEPTRACE, 'attach', '--wait', '-o', 'ended.step', '-O', 'stack=4', pid],
+                                   env=dict(os.environ, STEPTRACE_AGENT=AGENT), stderr=subprocess.PIPE, text=True)
+        place = pathlib.Path(f'/proc/{pid}/root/tmp')
+        end = time.monotonic() + 300
+        while not any(objects_in(str(trace)) > 5 for trace in place.glob('steptrace-*/run.step')):
+            require(time.monotonic() < end, 'the trace in the container does not begin')
+            time.sleep(.1)
+        steptrace('snapshot', pid)
+        subprocess.run([STEPTRACE, 'attach', '-d', '1ms', '-o', 'second.step', pid], check=False, capture_output=True,
+                       env=dict(os.environ, STEPTRACE_AGENT=AGENT))
+        require(len(list(place.glob('steptrace-*/run.step'))) == 1, 'a second attach took the first one\'s trace away')
+        subprocess.run(['kill', '-9', pid], check=True)
+        told = waiting.communicate(timeout=60)[1]
+        require(waiting.returncode == 0 and objects_in('ended.step') > 5, f'a container that has ended: {told}')
 
 
 def other_user(directory):
@@ -138,6 +172,21 @@ def other_user(directory):
         done = subprocess.run([*identity, STEPTRACE, 'attach', '-d', '1s', pid], capture_output=True, text=True, check=False)
         if done.returncode != 126:  # nobody may not even reach the program
             require(done.returncode == 1 and 'run this as root' in done.stderr, f'{done.returncode} {done.stderr}')
+    if done.returncode != 126:
+        ordinary_user(directory, identity, nobody.pw_uid)
+
+
+def ordinary_user(directory, identity, uid):
+    """One's own JVM, and one in a container of one's own, where root may go as well."""
+    with Jvm(before=identity, directory=str(directory)) as pid:
+        attach_for(300, 'own.step', '-O', 'stack=4', pid, before=identity)
+    before = [*identity, *container(directory, '--user', '--map-root-user')]
+    if subprocess.run([*identity, 'unshare', '--user', '--map-root-user', 'true'], check=False, capture_output=True).returncode != 0:
+        print('ordinary users may not make namespaces here: not tried')
+        return
+    with Jvm(before=before, directory='/tmp/app') as pid:
+        attach_into(pid, 'own-inner.step', uid, before=identity)
+        attach_into(pid, 'their-inner.step', 0)
 
 
 def refusals():

@@ -153,6 +153,11 @@ def cases(trace):
     yield ['--class', '[*'], by_class('[*')
     yield ['--class', 'java.lang.*', '--class=Shop*', '--class', '!**String*'], by_class('java.lang.*', 'Shop*', '!**String*')
     yield ['--class', '!java.**'], by_class('!java.**')
+    # as Java writes them: arrays, and names without their package
+    yield ['--class', 'byte[]'], by_class('[B')
+    yield ['--class', 'java.lang.Object[]'], by_class('[Ljava/lang/Object;')
+    yield ['--class', 'java.**[]', '--class', '!String[]'], by_class('[Ljava/**;', '[[Ljava/**;', '![Ljava/lang/String;')
+    yield ['--class', 'String', '--class', '!Object[]'], by_class('java/lang/String', '![Ljava/lang/Object;')
     yield ['--site', 'Shop.format'], by_site('Shop.format')
     yield ['--site', 'Shop'], by_site('Shop')
     yield ['--site', 'Shop.main:44', '--site=Shop.*:21'], by_site('Shop.main:44', 'Shop.*:21')

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """watch.py STEPTRACE AGENT JAVA_HOME: watches a JVM that runs: by its number, as JSON, and on a terminal (tmux; without
-it that part is left out): keys, other sizes, no colours, and a JVM that is killed meanwhile."""
+it that part is left out): keys, other sizes, no colours, and a JVM that is killed meanwhile.  A program of two phases
+makes a class in the first only: later looks have its exact sums, no sum of any look falls or exceeds the trace's."""
 import json
 import os
 import shutil
@@ -27,6 +28,34 @@ public class Ticker {
     }
 }
 """
+PHASES = """
+public class Phases {
+    static final class A { long x; }
+    static final class B { long x; }
+    static volatile Object made;
+    static volatile boolean ends;
+    public static void main(String[] arguments) throws Exception {
+        System.in.read();
+        for (int i = 0; i < 6000000; i++)
+            made = new A();
+        made = null;
+        System.gc();
+        System.out.println("second");
+        Thread maker = new Thread(() -> {
+            while (!ends) {
+                for (int i = 0; i < 1000; i++)
+                    made = new B();
+                java.util.concurrent.locks.LockSupport.parkNanos(4000000);
+            }
+        });
+        maker.start();
+        System.in.read();
+        ends = true;
+        maker.join();
+    }
+}
+"""
+SUMS = ("allocated_objects", "allocated_bytes", "freed_objects", "freed_bytes")
 failures = []
 
 
@@ -61,8 +90,11 @@ def look(what, code=0):
     return json.loads(text)
 
 
-def died_in(told):
-    return told if told["total"]["freed_objects"] > 0 else None
+def is_at_work(told):
+    """The program itself has made most of what lives, and some of it has died."""
+    first = {rows: told[rows][0]["name"] for rows in ("classes", "sites") if told[rows]}
+    is_its = first.get("classes") == "[B" and first.get("sites", "").startswith("Ticker.main:")
+    return told if is_its and told["total"]["freed_objects"] > 0 else None
 
 
 def goes_on(before, now):
@@ -71,10 +103,8 @@ def goes_on(before, now):
 
 
 def check_numbers(pid):
-    told = wait_for("a collection", lambda: died_in(look(str(pid))))
+    told = wait_for("a collection, of the program's objects", lambda: is_at_work(look(str(pid))))
     expect("state", told["state"] == "running" and told["process"] == pid, told["state"])
-    expect("class", told["classes"][0]["name"] == "[B", told["classes"])
-    expect("site", told["sites"][0]["name"].startswith("Ticker.main:"), told["sites"])
     expect("what lives", 0 < told["total"]["live_objects"] < told["total"]["allocated_objects"], told["total"])
     wait_for("it goes on", lambda: goes_on(told, look("run.step")))
 
@@ -134,7 +164,12 @@ def check_terminal(jvm):
     terminal.keys("-l", "class=java.**")
     terminal.keys("Enter")
     terminal.shows("only class=java.**")
-    terminal.keys("f", *["BSpace"] * 13, "Enter")
+    terminal.keys("f", *["BSpace"] * 13)
+    terminal.keys("-l", "clas=foo")
+    terminal.keys("Enter")
+    terminal.shows("column 1: class=")
+    expect("no title of a bad selection", "only clas=foo" not in terminal.text().replace("only clas=foo_", ""), terminal.text())
+    terminal.keys(*["BSpace"] * 13, "Enter")
     terminal.tmux("resize-window", "-x", "20", "-y", "5")
     wait_for("20x5", lambda: len(terminal.text().rstrip().splitlines()) <= 5 and "live" in terminal.text() and "[B" in terminal.text())
     terminal.tmux("resize-window", "-x", "100", "-y", "40")
@@ -161,6 +196,60 @@ def check_end():
     expect("exact", told["exact"] and told["state"] == "cut", told["state"])
 
 
+def rows_of(told):
+    return {row["name"]: row for row in told["classes"]}
+
+
+def expect_no_fall(before, now):
+    for name, row in rows_of(before).items():
+        later = rows_of(now).get(name, dict.fromkeys(SUMS, 0))
+        for key in SUMS:
+            expect(f"{name}: {key} does not fall", later[key] >= row[key], (row[key], later[key]))
+
+
+def all_a_died(told):
+    row = rows_of(told).get("Phases$A")
+    return told if row is not None and row["live_objects"] == 0 else None
+
+
+def look_at_all():
+    def ask():
+        told = json.loads(steptrace("watch", "--json", "--interval=200ms", "--top=0", "phases.step").stdout)
+        return told if told["exact"] else None
+    return wait_for("an exact look", ask)
+
+
+def check_phases(jvm):
+    jvm.stdin.write("x")
+    jvm.stdin.flush()
+    expect("the second phase", jvm.stdout.readline() == "second\n")
+    looks = [wait_for("all A died", lambda: all_a_died(look_at_all()))]
+    for _ in range(3):
+        looks.append(look_at_all())
+        expect_no_fall(looks[-2], looks[-1])
+    jvm.stdin.write("x")
+    jvm.stdin.flush()
+    jvm.wait(300)
+    ended = look_at_all()
+    stats = {row["name"]: row for row in json.loads(steptrace("stats", "--json", "--top=0", "phases.step").stdout)["classes"]}
+    for key in SUMS:
+        expect(f"A: {key}", {rows_of(seen)["Phases$A"][key] for seen in [*looks, ended]} == {stats["Phases$A"][key]},
+               [rows_of(seen)["Phases$A"][key] for seen in [*looks, ended]])
+    expect("A's number", stats["Phases$A"]["allocated_objects"] == 6000000, stats["Phases$A"])
+    expect("ended", ended["state"] == "ended" and ended["exact"] and ended["behind_ns"] == 0, ended["state"])
+    expect_no_fall(looks[-1], ended)
+
+
+def check_busy():
+    jvm = subprocess.Popen([HOME + "/bin/java", "-Xmx64m", f"-agentpath:{AGENT}=file=phases.step,stack=4", "Phases"],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        check_phases(jvm)
+    finally:
+        jvm.kill()
+        jvm.wait()
+
+
 def check_refusals():
     sleeper = subprocess.Popen(["sleep", "60"])
     told = steptrace("watch", str(sleeper.pid), code=1).stderr
@@ -174,9 +263,10 @@ def check_refusals():
 def main():
     work = tempfile.mkdtemp()
     os.chdir(work)
-    with open("Ticker.java", "w", encoding="utf-8") as file:
-        file.write(SOURCE)
-    subprocess.run([HOME + "/bin/javac", "Ticker.java"], check=True)
+    for name, source in (("Ticker.java", SOURCE), ("Phases.java", PHASES)):
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(source)
+        subprocess.run([HOME + "/bin/javac", name], check=True)
     jvm = subprocess.Popen([HOME + "/bin/java", "-Xmx32m", f"-agentpath:{AGENT}=file=run.step,stack=4", "Ticker"])
     try:
         wait_for("the trace", lambda: os.path.exists("run.step.live") and os.path.getsize("run.step") > 0)
@@ -191,6 +281,7 @@ def main():
         jvm.wait()
     check_end()
     check_refusals()
+    check_busy()
     shutil.rmtree(work)
     return 1 if failures else 0
 

@@ -61,7 +61,7 @@ def sequence_plain(field, values):
     name, kind = field
     element = kind.element
     if isinstance(element, ctf_reader.Integer) and element.size == 8:
-        return bytes(values[name]).hex()
+        return {"hex": bytes(values[name]).hex()}
     return [plain(element, value) for value in values[name]]
 
 

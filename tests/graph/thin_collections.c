@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/events/collection_clock.h"
 #include "converter/graph/graph_source.h"
 #include "converter/records/copy_trace.h"
+#include "converter/trace/collection_clock.h"
 #include "format/core/search.h"
 
 struct thinning {

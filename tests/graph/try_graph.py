@@ -4,6 +4,7 @@
 below)."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -34,8 +35,8 @@ def make(text, path='in.step'):
     return path
 
 
-def records(path, name):
-    out = run('dump', '--record', name, '--json', path).stdout
+def records(path, name, code=0):
+    out = run('dump', '--record', name, '--json', path, code=code).stdout
     return [json.loads(line) for line in out.splitlines()]
 
 
@@ -64,6 +65,20 @@ def deaths():
         wrong = {o: (found[o], program.deaths[o]) for o in found
                  if o not in program.unsure and found[o][1] != program.deaths[o][1]}
         assert not wrong, f'seed {seed}: how: {wrong}'
+
+
+def late():
+    """Object 2, which only object 1 held, is found dead later than 1, of which nothing is known: its time is that of its
+    own collection, since of what is known by the collection only `how` 2 tells so."""
+    lines = ['0 start 0 0', '0 init 0 0', '2 alloc 10 1 1 16 1', '2 alloc 11 1 1 16 2', '2 alloc 12 1 1 16 3',
+             '2 field 20 1 1 2 1', '2 field 21 1 3 1 1',  # 3, which lives, still refers to 1
+             '1 free 30 0 1', '1 free 40 0 2', '0 end 50 0']
+    make(HEAD + '\n'.join(lines) + '\n')  # noqa: F405
+    run('deaths', 'in.step', '-o', 'out.step')
+    assert found_deaths('out.step') == {1: (30, 2, 30), 2: (40, 2, 40)}, found_deaths('out.step')
+    for verb in (['heap', '--retained'], ['paths', '--class=t/Node']):  # a time after the end is no moment
+        run(*verb, 'in.step', '--at', '50ns')
+        assert 'it ends at 50 ns' in run(*verb, 'in.step', '--at', '51ns', code=1).stderr
 
 
 def sum_of(program, objects):
@@ -98,6 +113,9 @@ def retained():
         out = json.loads(run('heap', '--retained', '--by', 'site', '--at', 'end', '--json',
                              'in.step').stdout)
         assert sum(r['objects'] for r in out['rows']) == len(reached)
+        text = run('heap', '--retained', '--by', 'object', '--at', 'end', '--top=2', 'in.step').stdout
+        left = f'  ... and {len(reached) - 2} more objects (--top=0 shows all)\n'
+        assert text.endswith(left) == (len(reached) > 2), (text, left)
 
 
 def paths():
@@ -119,6 +137,14 @@ def paths():
             out = json.loads(run('paths', 'in.step', str(at), '--json').stdout)
             assert [p['steps'] for p in out['paths']] == [lengths[at]], out
     valid('paths', run('paths', 'in.step', '--class', '**', '--json').stdout)
+    left = int(re.search(r'\n  [.]{3} and (\d+) more paths [(]--top=0 shows all[)]\n$',
+                         run('paths', 'in.step', '--class', '**', '--top=1').stdout)[1])
+    all_paths = json.loads(run('paths', 'in.step', '--class', '**', '--top=0', '--json').stdout)['paths']
+    assert left == len(all_paths) - 1
+    for name in 'Node[]', 't.Node[]', 'Node', 't.Node':
+        assert run('paths', 'in.step', '--class', name).stdout.startswith('paths at end'), name
+    told = run('paths', 'in.step', '--class', 't.Noed', code=1)
+    assert "'t.Noed'; did you mean 't/Node'?" in told.stderr and told.stdout == '', told
     for by in 'class', 'site', 'object':
         valid('retained', run('heap', '--retained', 'in.step', '--by', by, '--json').stdout)
     valid('deaths', run('deaths', 'in.step', '-o', 'out.step', '--json').stdout)
@@ -219,6 +245,10 @@ def snapshots():
     assert rows == {1: 16, 2: 32 + 48 + 64, 3: 48 + 64, 4: 64}, rows
     assert '5 that the snapshot could not tell' in done.stderr
     assert json.loads(done.stdout)['unreached_objects'] == 2
+    # what the snapshot could not tell matters only if something was not reached
+    for words in ['paths', 'in.step', '1'], ['paths', 'in.step', '--class', '**']:
+        told = run(*words).stderr
+        assert ('could not tell' in told) == (words[-1] == '**'), (words, told)
     # stores after it, and a second one that knows better: 3 lost 4, and nothing else says so
     more = '2 field 3 1 2 0 1\n2 field 4 1 1 3 1\n2 field 5 1 3 5 2\n'
     make(head + first + more + '0 end 9 0\n')
@@ -231,6 +261,8 @@ def snapshots():
     # what is not there is told: call stacks, and a snapshot
     told = run('heap', '--retained', '--by', 'site', '--at', 'end', 'in.step').stderr
     assert 'stack=N' in told and 'snapshot=start' not in told, told
+    told = run('heap', '--by', 'site', 'in.step').stderr
+    assert 'record -O stack=16' in told and told.count('\n') == 1, told
     make(head + more + '0 end 9 0\n')
     for words in (['heap', '--retained', 'in.step'], ['paths', 'in.step', '5']):
         told = run(*words).stderr
@@ -238,6 +270,71 @@ def snapshots():
     # one that never ends is told
     make(head + first + more + '2 snapshot 6 0 2 command\n2 has-field 6 0 1 3 1\n0 end 9 0\n')
     assert 'snapshot 2 is not complete' in run('heap', '--retained', 'in.step', '--at', 'end').stderr
+
+
+def freed():
+    """A field may still name a freed object: the JVM clears some without a store.  It keeps nothing."""
+    head = HEAD + '0 start 0 0\n0 init 0 0\n' + ''.join(  # noqa: F405
+        f'0 existing 1 0 1 {16 * o} {o}\n' for o in range(1, 5))
+    stores = '2 field 2 1 0 1 4\n2 field 3 1 1 2 1\n2 field 4 1 1 3 2\n2 field 5 1 3 4 1\n1 free 6 0 2\n1 free 6 0 4\n'
+    make(head + stores + '0 end 9 0\n')
+    for by in 'class', 'site', 'object':
+        out = json.loads(run('heap', '--retained', '--by', by, '--at', 'end', '--json', 'in.step').stdout)
+        counts = [out[k] for k in ('objects', 'bytes', 'unreached_objects', 'unreached_bytes')]
+        assert counts == [2, 64, 0, 0], out
+    assert {r['object']: r['retained_bytes'] for r in json.loads(run(
+        'heap', '--retained', '--by', 'object', '--at', 'end', '--json', 'in.step').stdout)['rows']} == {1: 64, 3: 48}
+    out = json.loads(run('paths', 'in.step', '--class', '**', '--json').stdout)
+    assert (out['objects'], out['unreached_objects'], len(out['paths'])) == (2, 0, 2), out
+    run('convert', 'in.step', '-o', 'out.hprof', '--at', 'end')
+    dump = Dump('out.hprof')  # noqa: F405
+    assert sorted(dump.instances) == [1, 3] and not any(
+        n in (2, 4) for _, values in dump.instances.values() for n in values.values()), dump.instances
+
+
+def gaps():
+    """A trace that lost events, or that was cut, is answered from, and all verbs say so and end with 3."""
+    program = Program(1)  # noqa: F405
+    program.run(100)
+    make(program.text())
+    verbs = (['check'], ['stats'], ['heap'], ['heap', '--retained'], ['paths', '--class', '**'], ['leaks', '--survived=1'],
+             ['dump'], ['dump', '--records'], ['report', '-o', 'page.html'], ['deaths', '-o', 'out.step'],
+             ['pack', '-o', 'out.step'], ['convert', '-o', 'out.csv'], ['convert', '-o', 'out.hprof'],
+             ['convert', '-o', 'lake', '--to=parquet', '--table=objects'], ['compare', 'in.step'])
+    asks = [[v[0], 'in.step', *v[1:]] for v in verbs] + [['sql', 'in.step', 'select count(*) from objects']]
+    for words in asks[1:]:  # the classes of these traces have no class loads, a breach of rule 3
+        told = run(*words).stderr
+        assert 'dropped' not in told and 'not closed' not in told, (words, told)
+    make(program.text() + 'property dropped 12345\n')
+    answers = {}
+    for words in asks:
+        done = run(*words, code=3)
+        assert '12,345 events were dropped' in done.stderr and ': closed' not in done.stdout, (words, done)
+        if words[0] == 'report':
+            assert '"gaps":["12,345 events were dropped' in pathlib.Path('page.html').read_text(encoding='utf-8')
+        answers[words[0]] = done.stdout
+    assert answers['stats'] and answers['sql'].split()[1] == str(len(records('in.step', 'ObjectAlloc', 3))), answers['sql']
+    make(program.text())
+    data = open('in.step', 'rb').read()
+    open('in.step', 'wb').write(data[:-40])
+    for words in asks:
+        done = run(*words, code=3)
+        assert 'not closed' in done.stderr or 'is cut' in done.stderr, (words, done)
+
+
+def order():
+    """Records of one tick, as the trace has them: definitions first, frees last; in lines and as JSON."""
+    make(HEAD + '0 start 0 0\n0 init 0 0\n1 free 5 0 1\n2 alloc 5 1 1 16 1\n3 alloc 5 1 1 16 2\n'  # noqa: F405
+         '1 free 5 0 2\n2 alloc 6 1 1 16 3\n1 free 6 0 3\n0 end 6 0\n')
+    wanted = ['ObjectAlloc 1', 'ObjectAlloc 2', 'ObjectFree 1', 'ObjectFree 2', 'ObjectAlloc 3', 'ObjectFree 3']
+    rows = [json.loads(line) for line in run('dump', '--json', 'in.step').stdout.splitlines()]
+    found = [f"{r['$record'].split('.')[1]} {r['object']}" for r in rows if 'object' in r]
+    assert found == wanted and rows[-1]['$record'] == 'java.VMDeath', rows
+    lines = [line for line in run('dump', '--records', 'in.step').stdout.splitlines() if ' object=' in line]
+    assert [f"{line.split('.')[1].split()[0]} {line.split(' object=')[1].split()[0]}" for line in lines] == wanted, lines
+    run('convert', 'in.step', '-o', 'out.jsonl')
+    found = [json.loads(line) for line in open('out.jsonl')]
+    assert [f"{r['$record'].split('.')[1]} {r['object']}" for r in found if 'object' in r] == wanted, found
 
 
 def graph():
@@ -377,7 +474,22 @@ def report():
     assert page_data()['retained'] is None
 
 
-PARTS = {f.__name__: f for f in (deaths, retained, paths, hprof, check, snapshots, dated, report, graph)}
+def peak():
+    """Three moments have the most bytes: the peak is that with the most objects, of two such the earlier, for all."""
+    lines = ['0 start 0 0', '0 init 0 0', '2 alloc 10 1 1 16 1', '1 free 20 0 1', '2 alloc 30 1 1 8 2',
+             '2 alloc 31 1 1 8 3', '2 field 32 1 2 3 1', '1 free 40 0 3', '2 alloc 50 1 1 8 4', '0 end 90 0']
+    make(HEAD + '\n'.join(lines) + '\n')  # noqa: F405
+    live = verb('stats', 'in.step')['live']
+    assert (live['peak_ns'], live['peak_objects'], live['peak_bytes']) == (31, 2, 16), live
+    moment = verb('heap', 'in.step', '--at=peak')['moment']
+    assert (moment['time_ns'], moment['live_objects']) == (31, 2), moment
+    retained = verb('heap', 'in.step', '--retained', '--by=object', '--at=peak')
+    assert retained['moment']['time_ns'] == 31 and {row['object'] for row in retained['rows']} == {2, 3}, retained
+    assert verb('stats', 'in.step', '--alive-at=peak')['objects']['allocated_objects'] == 2
+
+
+PARTS = {f.__name__: f for f in (deaths, late, retained, paths, hprof, check, snapshots, freed, gaps, order,
+                                    dated, report, graph, peak)}
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     PARTS[sys.argv[1]]()

@@ -70,7 +70,7 @@ def jar_of_classes(session):
 
 
 def run_jar(session, vm, agent="", main="Methods"):
-    agents = [f"-agentpath:{session.tracer}=file=run.step,{agent}"] if agent else []
+    agents = [f"-agentpath:{session.tracer}=file=run.step,overwrite=yes,{agent}"] if agent else []
     result = session.run([session.tool("java"), *agents, *vm.split(), "-cp", "facts.jar",
                           f"facts.{main}"])
     require(result.returncode == 0, f"{vm}: it ends with {result.returncode} "
@@ -92,6 +92,17 @@ def counts(session):
                if name.startswith("facts/") and "$$Lambda" not in name)
     require(own[("MN", "facts/Methods", "one")] == 504, f"counts are {own}")
     return own
+
+
+def fillers(session):
+    """Objects by which a collector fills gaps of the heap are none of the program."""
+    result = session.run(session.java("Frees", "", "file=run.step"))
+    require(result.returncode == 0, f"it ends with {result.returncode} {shown(result.stderr)}")
+    told = json.loads(session.step("stats", "--json", "--top=0", "run.step"))["classes"]
+    found = [row["name"] for row in told
+             if "jdk/internal/vm/Filler" in row["name"] and row["allocated_objects"] > 0]
+    require(not found, f"objects of {found}")
+    require(len(told) > 100, f"{len(told)} classes")
 
 
 def aot_cache(session):
@@ -211,5 +222,69 @@ def many_rounds(session):
             f"from {early:.0f} to {late:.0f} KiB of metaspace live after {rounds} rounds")
 
 
+UNLOADED = 3000
+
+
+def weak_references(session, process):
+    """Those of the whole JVM: the agent has one for each class that it keeps."""
+    dump = session.run([session.tool("jstack"), str(process.pid)]).stdout.decode()
+    return int(re.search(r"JNI global refs: \d+, weak refs: (\d+)", dump).group(1))
+
+
+def loads(session, name):
+    lines = session.step("dump", name, "--kind", "CL").decode().split("\n")
+    return [sum(line.endswith(f":facts/{which}") for line in lines)
+            for which in ("First", "Second", "Third")]
+
+
+def unloaded_classes(session):
+    """What is kept of a class goes when a trace begins after its unloading; its number is used for
+    another class, which is not taken for it."""
+    process = session.start(session.java("Unloads", "-XX:+EnableDynamicAgentLoading -Xmx64m"))
+    left = []
+    try:
+        for trace in ("first", "second", "third"):
+            expect_line(process, "unloaded")
+            drivers.load(session, process.pid, f"file={trace}.step,events=class")
+            left.append(weak_references(session, process))
+            answer(process)
+            expect_line(process, "made")
+            drivers.load(session, process.pid, "stop")
+            answer(process)
+        finish(process)
+    finally:
+        process.kill()
+    require(max(left) < left[0] + UNLOADED // 2, f"weak references at each start: {left}")
+    for trace, wanted in (("first", [UNLOADED, 0, 0]), ("second", [0, UNLOADED, 0]),
+                          ("third", [0, 0, UNLOADED])):
+        session.step("check", f"{trace}.step")
+        found = loads(session, f"{trace}.step")
+        require(found == wanted, f"{trace}: classes loaded {found}, not {wanted}")
+
+
+LONGEST_NAME = 65536  # bytes
+
+
+def name_in_trace(name):
+    """A name that is too long is cut before a character that does not fit, and ends with dots."""
+    if len(name.encode()) <= LONGEST_NAME:
+        return name
+    return name.encode()[:LONGEST_NAME - 3].decode(errors="ignore") + "..."
+
+
+def thread_names(session):
+    """Threads keep their names, however long."""
+    wanted = {name_in_trace(text * length) for text in "L\u00e9\u20ac\U0001d11e"
+              for length in (1000, 1023, 1024, 5000, 40000)}
+    for engine in ("bytecode", "jvmti"):
+        result = session.run(session.java("ThreadNames", "", f"file=run.step,engine={engine}"))
+        require(result.returncode == 0, f"{engine}: {shown(result.stderr)}")
+        session.step("check", "run.step")
+        stats = json.loads(session.step("stats", "--json", "--top=0", "run.step"))
+        names = {row["name"] for row in stats["threads"] if len(row["name"]) >= 1000}
+        require(names == wanted, f"{engine}: {sorted(map(len, names))}, "
+                f"not {sorted(map(len, wanted))} characters")
+
+
 TABLE = {function.__name__: function for function in (
-    carriers, hidden_frames, aot_cache, archive_at_exit, many_rounds)}
+    carriers, hidden_frames, fillers, aot_cache, archive_at_exit, many_rounds, unloaded_classes, thread_names)}

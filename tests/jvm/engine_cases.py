@@ -49,7 +49,7 @@ def huge_class():
 def not_probed(session):
     """What is too large for probes runs as it is; the trace names it, and what is missing."""
     pathlib.Path(session.path("Huge.class")).write_bytes(huge_class())
-    agent = f"-agentpath:{session.tracer}=file=run.step,events=all,include=Huge"
+    agent = f"-agentpath:{session.tracer}=file=run.step,overwrite=yes,events=all,include=Huge"
     result = session.run([session.tool("java"), agent, "-cp", ".", "Huge"])
     require(result.returncode == 0, f"it ends with {result.returncode} {shown(result.stderr)}")
     require(result.stderr.count(b"has no probes") == 1, f"not told once: {shown(result.stderr)}")
@@ -70,6 +70,45 @@ def not_probed(session):
     require(stats["not_probed"] == 3, f"stats tells of {stats['not_probed']}")
     calls = {row["method"]: row["calls"] for row in stats["methods"]}
     require(calls == {"main": 1}, f"calls of {calls}")
+
+
+def near_huge_class():
+    """Class Huge: arrays() makes 1,500 arrays in 6,001 bytes, table() has 1,200 returns in 7,2xx."""
+    pool = [text_constant("Code"), text_constant("Huge"), b"\x07\0\x02",
+            text_constant("java/lang/Object"), b"\x07\0\x04", text_constant("main"),
+            text_constant("([Ljava/lang/String;)V"), text_constant("arrays"), text_constant("()V"),
+            text_constant("table"), b"\x0c\0\x08\0\x09", b"\x0c\0\x0a\0\x09",
+            b"\x0a\0\x03\0\x0b", b"\x0a\0\x03\0\x0c"]
+    arrays = b"\x04\xbc\x07\x57" * 1500 + b"\xb1"
+    table = b"\x04\xbc\x07\x57" + b"\x03\x99\0\x04\xb1" * 1200 + b"\xb1"  # jump over a return
+    methods = [method(6, 7, b"\xb8\0\x0d\xb8\0\x0e\xb1", 1), method(8, 9, arrays, 1),
+               method(10, 9, table, 1)]
+    return (struct.pack(">IHHH", 0xCAFEBABE, 0, 49, len(pool) + 1) + b"".join(pool) +
+            struct.pack(">HHHHHH", 0x21, 3, 5, 0, 0, len(methods)) + b"".join(methods) + bytes(2))
+
+
+def not_compiled(session):
+    """A method that probes make too large for the compilers has no events, or is named as slow."""
+    pathlib.Path(session.path("Huge.class")).write_bytes(near_huge_class())
+    for flag, wanted in (("-XX:+DontCompileHugeMethods", [("table", 1)]),
+                         ("-XX:-DontCompileHugeMethods", [])):
+        agent = f"-agentpath:{session.tracer}=file=run.step,overwrite=yes,events=all,include=Huge"
+        result = session.run([session.tool("java"), flag, agent, "-cp", ".", "Huge"])
+        require(result.returncode == 0, f"it ends with {result.returncode} {shown(result.stderr)}")
+        session.step("check", "run.step")
+        info = json.loads(session.step("info", "--json", "run.step"))
+        found = [(row["method"], row["missing"]) for row in info.get("not_probed", ())]
+        require(found == wanted, f"{flag}: {found} have no events")
+        slow = info["properties"].get("not-compiled", "")
+        require(("Huge.arrays()V" in slow) == bool(wanted), f"{flag}: not compiled: {slow}")
+        require((b"-DontCompileHugeMethods (" in result.stderr) == bool(wanted),
+                f"{flag}: {shown(result.stderr)}")
+        stats = json.loads(session.step("stats", "--json", "--top=0", "run.step"))
+        calls = {row["method"]: row["calls"] for row in stats["methods"]}
+        expected = {"main", "arrays"} if wanted else {"main", "arrays", "table"}
+        require(calls == {name: 1 for name in expected}, f"{flag}: calls of {calls}")
+        made = [row["allocated_objects"] for row in stats["classes"] if row["name"] == "[D"]
+        require(made == [1501], f"{flag}: {made} arrays")
 
 
 # The part of a run between two calls.
@@ -316,7 +355,7 @@ def second_agent(session):
     with zipfile.ZipFile(JACOCO) as archive:
         archive.extract("jacocoagent.jar", session.directory)
     jacoco = f"-javaagent:jacocoagent.jar=destfile={{}},includes=facts.*,sessionid={JACOCO_TEST}"
-    ours = f"-agentpath:{session.tracer}=file={{}}.step,events=all,include=facts/**"
+    ours = f"-agentpath:{session.tracer}=file={{}}.step,overwrite=yes,events=all,include=facts/**"
     orders = {"alone": [ours], "without": [jacoco], "first": [ours, jacoco],
               "second": [jacoco, ours]}
     output, traces = {}, {}
@@ -337,5 +376,5 @@ def second_agent(session):
 
 
 TABLE = {function.__name__: function
-         for function in (not_probed, start_stop, never_started, method_count, leaf_calls,
+         for function in (not_probed, not_compiled, start_stop, never_started, method_count, leaf_calls,
                                   leaf_methods, receivers, second_agent)}

@@ -20,7 +20,7 @@ def require(condition, text):
 
 
 def heap_exports(session):
-    result = session.run(session.java("Sites", "-Xmx32m -Xmn2m", "file=run.step,stack=16"))
+    result = session.run(session.java("Sites", "-Xmx32m -Xmn1m", "file=run.step,stack=16"))
     require(result.returncode == 0, shown(result.stderr))
     rows = json.loads(session.step("heap", "run.step", "--at", "peak", "--by", "class+site", "--top",
                                    "0", "--json"))

@@ -2,16 +2,19 @@
 """The option internals: what is switched off, what must prove itself, and what the trace says of
 it."""
 import json
+import os
 import pathlib
+import shutil
 import signal
 
 import drivers
 import facts
 import trace_text
-from session import Failure, Skip, expect_line, shown
+from session import Failure, Skip, answer, expect_line, finish, shown
 
 NAMES = ("frames", "archive", "tan", "sight", "hash", "natives", "define", "reflect", "slots", "headers",
          "recycle")
+WRITES = {"tan", "sight", "hash", "natives", "recycle"}
 PROGRAMS = ("Methods", "Allocations", "Frees", "Clones", "Throwing")
 
 
@@ -53,6 +56,35 @@ def internals_none(session):
         require(all(f"{name} (option internals)" in refused for name in NAMES), refused)
 
 
+def attached_internals(session, name, *options):
+    """What `steptrace attach` uses with these options; its trace is checked."""
+    process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m"))
+    try:
+        expect_line(process, "attach")
+        session.step("attach", f"--agent={session.tracer}", "-o", name, "-d", "1s",
+                     *options, str(process.pid))
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        process.kill()
+    session.step("check", name)
+    return told(session, name)
+
+
+def internals_safe(session):
+    """Nothing that writes into the JVM: the default of `steptrace attach`; traces are as exact."""
+    for name in PROGRAMS:
+        judged(session, name, "safe")
+        used, refused = told(session)
+        require(not used & WRITES, f"{used} were used")
+        require(all(f"{word} (option internals)" in refused for word in WRITES), refused)
+    used, refused = attached_internals(session, "safe.step")
+    require("slots" in used and not used & WRITES, f"attached: {used}, not {refused}")
+    require(all(f"{word} (option internals)" in refused for word in WRITES), refused)
+    _, refused = attached_internals(session, "auto.step", "-O", "internals=auto")
+    require("(option internals)" not in refused, f"attached, auto: not {refused}")
+
+
 def internals_listed(session):
     """Each alone, and only it."""
     for name in NAMES:
@@ -71,8 +103,13 @@ def internals_proven(session):
         require(result.returncode == 0, shown(result.stderr))
         session.step("check", "run.step")
         used, refused = told(session)
-        require({"tan", "hash", "define", "slots"} <= used, f"{vm}: {used}, not {refused}")
-        require("archive (it cannot be proven)" in refused, f"{vm}: {refused}")
+        require({"archive", "tan", "hash", "define", "slots"} <= used, f"{vm}: {used}, not {refused}")
+        require(vm == "-Xcomp" or "sight" in used, f"{vm}: {used}, not {refused}")
+    result = session.run(session.java("Frees", "", "file=run.step,stack=4,internals=proven"))
+    require(result.returncode == 0, shown(result.stderr))
+    used, refused = told(session)
+    require("frames (it cannot be proven)" in refused, refused)
+    require("recycle" in used, f"{used}, not {refused}")
     # Where C2 makes no code it cannot be asked.
     session.run(session.java("Methods", "-XX:TieredStopAtLevel=1",
                              "file=run.step,events=all,internals=proven"))
@@ -103,9 +140,8 @@ def internals_zero(session):
             shown(result.stdout) + shown(result.stderr))
     session.step("check", "run.step")
     used, refused = told(session)
-    require(not used & {"frames", "archive", "tan"}, f"{used} were used")
-    require("archive (not on this JVM)" in refused and "tan (the JVM does not tell" in refused,
-            refused)
+    require(not used & {"frames", "tan"}, f"{used} were used")
+    require("tan (the JVM does not tell" in refused, refused)
 
 
 def internals_unknown(session):
@@ -115,6 +151,156 @@ def internals_unknown(session):
                 f"internals={text}: {shown(result.stderr)}")
 
 
+TABLES = b"gHotSpotVMStructs"
+
+
+def without_tables(session):
+    """A copy of the JDK whose libjvm.so exports no tables for debuggers: links, but for what says
+    where it is."""
+    home = pathlib.Path(session.path("jdk"))
+    shutil.rmtree(home, ignore_errors=True)
+    for folder in ("bin", "lib/server"):
+        (home / folder).mkdir(parents=True)
+    own = ("bin/java", "lib/libjli.so", "lib/server/libjvm.so")
+    for folder in ("", "bin", "lib", "lib/server"):
+        for entry in (session.jdk / folder).iterdir():
+            name = str(pathlib.Path(folder, entry.name))
+            if name in own:
+                shutil.copy(entry, home / name)
+            elif not (home / name).exists():
+                (home / name).symlink_to(entry.resolve())
+    library = home / "lib/server/libjvm.so"
+    code = library.read_bytes()
+    require(b"\0" + TABLES + b"\0" in code, "libjvm.so has no such table")
+    library.write_bytes(code.replace(b"\0" + TABLES + b"\0", b"\0x" + TABLES[1:] + b"\0"))
+    return home
+
+
+def no_tables(session):
+    """A JVM without tables: one line names the way that is used in place of frames, and the trace is
+    exact."""
+    session.jdk = without_tables(session)
+    try:
+        judged(session, "Allocations", "auto")
+        result = session.run(session.java("Frees", "", "file=run.step,stack=4"))
+        require(result.returncode == 0, shown(result.stderr))
+        said = [line for line in result.stderr.decode().splitlines() if "steptrace:" in line]
+        require(len(said) == 1 and "the JVM is asked for each" in said[0], f"it says {said}")
+        session.step("check", "run.step")
+        used, refused = told(session)
+        require("slots" in used and not used & {"frames", "archive", "headers", "recycle"},
+                f"{used}, not {refused}")
+        require("frames (" in refused and "archive (" in refused, refused)
+    finally:
+        shutil.rmtree(session.jdk)
+
+
+FAULT = "an object moved in a pause that was not announced"
+
+
+def faulty(session, program, options, **environment):
+    """Runs it with the agent that does not hear of all collections."""
+    tracer, session.tracer = session.tracer, faulty_tracer(session)
+    try:
+        return session.run(session.java(program, "-Xmx64m", options),
+                           env={**os.environ, **environment})
+    finally:
+        session.tracer = tracer
+
+
+def faulty_tracer(session):
+    return str(pathlib.Path(session.library).with_name("libfaultytracer.so"))
+
+
+def canary_in_process(session):
+    """What was switched off stays so in the sessions to come."""
+    session.tracer, tracer = faulty_tracer(session), session.tracer
+    os.environ["STEPTRACE_ANNOUNCED"] = "3"
+    process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m"))
+    try:
+        expect_line(process, "attach")
+        drivers.load(session, process.pid, "file=run.step,events=alloc+free")
+        errors = pathlib.Path(session.path("stderr"))
+        for _ in range(200):
+            session.run([session.tool("jcmd"), str(process.pid), "GC.run"])
+            if FAULT in errors.read_text():
+                break
+        drivers.load(session, process.pid, "stop")
+        drivers.load(session, process.pid, "start,file=second.step,events=all")
+        drivers.load(session, process.pid, "stop")
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        session.tracer = tracer
+        del os.environ["STEPTRACE_ANNOUNCED"]
+        process.kill()
+    require(FAULT in errors.read_text(), "not noticed in 200 collections")
+    for name in ("run.step", "second.step"):
+        used, refused = told(session, name)
+        require(not used & WRITES and f"recycle ({FAULT})" in refused,
+                f"{name}: {used}, not {refused}")
+
+
+def session_numbers(session):
+    """Tags hold twelve bits of a session's number: what session 1 tagged is not of session 4097."""
+    session.tracer, tracer = faulty_tracer(session), session.tracer
+    os.environ["STEPTRACE_SESSIONS"] = "4096"
+    process = session.start(session.java("Rounds", "-XX:+EnableDynamicAgentLoading -Xmx64m"))
+    try:
+        expect_line(process, "attach")
+        for command in ("file=run.step,events=class+alloc+free", "stop",
+                        "start,file=second.step,events=class+alloc+free", "stop"):
+            drivers.load(session, process.pid, command)
+        answer(process)
+        require(finish(process) == b"true\n", "the program changed")
+    finally:
+        session.tracer = tracer
+        del os.environ["STEPTRACE_SESSIONS"]
+        process.kill()
+    existing = []
+    for name in ("run.step", "second.step"):
+        session.step("check", name)
+        stats = json.loads(session.step("stats", "--json", "--top=0", name))
+        existing.append(sum(row["existing_objects"] for row in stats["classes"]))
+    require(existing[0] > 1000 and existing[1] > existing[0] / 2, f"existing objects: {existing}")
+
+
+def canary(session):
+    """A collection that is not announced is noticed; the program and the JVM go on as they would."""
+    options = "file=run.step,events=all,include=facts/**"
+    bare = session.run(session.java("Frees", "-Xmx64m"))
+    result = faulty(session, "Frees", options)
+    require(result.stdout == bare.stdout and FAULT.encode() not in result.stderr,
+            f"without a fault: {shown(result.stderr)}")
+    require("recycle" in told(session)[0], f"without a fault: {told(session)}")
+    session.step("check", "run.step")
+    result = faulty(session, "Frees", options, STEPTRACE_ANNOUNCED="4")
+    require((result.returncode, result.stdout) == (bare.returncode, bare.stdout),
+            f"it ends with {result.returncode}: {shown(result.stdout)}{shown(result.stderr)}")
+    require(result.stderr.count(FAULT.encode()) == 1, f"not told once: {shown(result.stderr)}")
+    used, refused = told(session)
+    require(not used & WRITES, f"{used} are on")
+    require(all(f"{name} ({FAULT})" in refused for name in WRITES), refused)
+    check = session.run([session.steptrace, "check", "run.step"])
+    require(check.returncode == 3 and FAULT.encode() in check.stderr,
+            f"check ends with {check.returncode}: {shown(check.stderr)}")
+    canary_in_process(session)
+
+
+def collector_note(session):
+    """Generational ZGC, and only with deaths: said once on stderr, and by info."""
+    zgc = "-XX:-UseG1GC -XX:+UseZGC"
+    generational = session.version() >= 24
+    for vm, events, noted in ((zgc, "alloc+free", generational), (zgc, "class+alloc", False),
+                              ("", "alloc+free", False)):
+        result = session.run(session.java("Scalars", vm, f"file=run.step,events={events}"))
+        require(result.returncode == 0, shown(result.stderr))
+        require(result.stderr.count(b"generational ZGC") == noted, shown(result.stderr))
+        info = json.loads(session.step("info", "--json", "run.step"))
+        require(("collector-note" in info["properties"]) == noted, f"{vm} {events}: {info}")
+
+
 TABLE = {function.__name__: function for function in (
     internals_none, internals_listed, internals_proven, internals_crash, internals_zero,
-    internals_unknown)}
+    internals_unknown, internals_safe, no_tables, canary, collector_note,
+    session_numbers)}

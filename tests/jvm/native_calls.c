@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java, NativeStores.java
- * and Daemon.java. */
+/* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java, NativeStores.java,
+ * PendingExceptions.java, NativeRounds.java, Suspended.java and Daemon.java. */
 #include <fcntl.h>
-#include <jni.h>
+#include <jvmti.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,6 +110,96 @@ JNIEXPORT jobjectArray JNICALL Java_facts_NativeStores_stores(JNIEnv *jni, jclas
     return (*jni)->NewObjectArray(jni, 2, node, b);
 }
 
+JNIEXPORT jobject JNICALL Java_facts_PendingExceptions_make(JNIEnv *jni, jclass class, jclass made);
+JNIEXPORT jobject JNICALL Java_facts_PendingExceptions_make(JNIEnv *jni, jclass class, jclass made)
+{
+    jmethodID constructor = (*jni)->GetMethodID(jni, made, "<init>", "()V");
+    (void) class;
+    return constructor != NULL ? (*jni)->NewObject(jni, made, constructor) : NULL;
+}
+
+static void throw_own(JNIEnv *jni)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/IllegalStateException");
+    if (class != NULL)
+        (*jni)->ThrowNew(jni, class, "the program's");
+}
+
+JNIEXPORT void JNICALL Java_facts_PendingExceptions_stores(JNIEnv *jni, jclass class,
+                                                           jobject holder, jobjectArray array);
+JNIEXPORT void JNICALL Java_facts_PendingExceptions_stores(JNIEnv *jni, jclass class,
+                                                           jobject holder, jobjectArray array)
+{
+    const char *type = "Ljava/lang/Object;";
+    jclass type_of_holder = (*jni)->GetObjectClass(jni, holder);
+    jfieldID field = (*jni)->GetFieldID(jni, type_of_holder, "field", type);
+    jfieldID shared = (*jni)->GetStaticFieldID(jni, type_of_holder, "shared", type);
+    (void) class;
+    throw_own(jni);
+    (*jni)->SetObjectField(jni, holder, field, holder);
+    (*jni)->SetStaticObjectField(jni, type_of_holder, shared, holder);
+    (*jni)->SetObjectArrayElement(jni, array, 0, holder);
+}
+
+JNIEXPORT jobject JNICALL Java_facts_PendingExceptions_allocates(JNIEnv *jni, jclass class,
+                                                                 jclass made);
+JNIEXPORT jobject JNICALL Java_facts_PendingExceptions_allocates(JNIEnv *jni, jclass class,
+                                                                 jclass made)
+{
+    (void) class;
+    throw_own(jni);
+    jobject object = (*jni)->AllocObject(jni, made);
+    (*jni)->NewByteArray(jni, 1);
+    return object;
+}
+
+JNIEXPORT jint JNICALL Java_facts_NativeRounds_makes(JNIEnv *jni, jclass class, jclass made,
+                                                     jint count);
+JNIEXPORT jint JNICALL Java_facts_NativeRounds_makes(JNIEnv *jni, jclass class, jclass made,
+                                                     jint count)
+{
+    jint done = 0;
+    (void) class;
+    for (jint i = 0; i < count; i++) {
+        jobject object = (*jni)->AllocObject(jni, made), bytes = (*jni)->NewByteArray(jni, 1);
+        done += object != NULL && bytes != NULL;
+        (*jni)->DeleteLocalRef(jni, bytes);
+        (*jni)->DeleteLocalRef(jni, object);
+    }
+    return done;
+}
+
+/* As a debugger does it. */
+static jvmtiEnv *suspender(JNIEnv *jni)
+{
+    static jvmtiEnv *jvmti;
+    JavaVM *vm;
+    jvmtiCapabilities wanted;
+    if (jvmti != NULL || (*jni)->GetJavaVM(jni, &vm) != JNI_OK ||
+        (*vm)->GetEnv(vm, (void **) &jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return jvmti;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_suspend = 1;
+    (*jvmti)->AddCapabilities(jvmti, &wanted);
+    return jvmti;
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_suspend(JNIEnv *jni, jclass class, jobject thread);
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_suspend(JNIEnv *jni, jclass class, jobject thread)
+{
+    jvmtiEnv *jvmti = suspender(jni);
+    (void) class;
+    return jvmti != NULL && (*jvmti)->SuspendThread(jvmti, thread) == JVMTI_ERROR_NONE;
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_resume(JNIEnv *jni, jclass class, jobject thread);
+JNIEXPORT jboolean JNICALL Java_facts_Suspended_resume(JNIEnv *jni, jclass class, jobject thread)
+{
+    jvmtiEnv *jvmti = suspender(jni);
+    (void) class;
+    return jvmti != NULL && (*jvmti)->ResumeThread(jvmti, thread) == JVMTI_ERROR_NONE;
+}
+
 #define OWN_TEXT "the program's\n"
 #define DESCRIPTORS 1024
 
@@ -121,6 +213,17 @@ static int open_own(JNIEnv *jni, jstring prefix, jint i, int flags)
     return open(path, flags, 0666);
 }
 
+/* The JDK's classes, lib/modules. */
+static bool is_image(int descriptor)
+{
+    static const char name[] = "/modules";
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, sizeof path);
+    size_t end = sizeof name - 1;
+    return length > (ssize_t) end && memcmp(path + length - end, name, end) == 0;
+}
+
 JNIEXPORT jboolean JNICALL Java_facts_Daemon_closeAndOpen(JNIEnv *jni, jclass class, jstring prefix,
                                                           jint count);
 JNIEXPORT jboolean JNICALL Java_facts_Daemon_closeAndOpen(JNIEnv *jni, jclass class, jstring prefix,
@@ -129,7 +232,8 @@ JNIEXPORT jboolean JNICALL Java_facts_Daemon_closeAndOpen(JNIEnv *jni, jclass cl
     jboolean done = JNI_TRUE;
     (void) class;
     for (int i = 3; i < DESCRIPTORS; i++)
-        close(i);
+        if (getenv("FACTS_KEEP_IMAGE") == NULL || !is_image(i))
+            close(i);
     for (jint i = 0; i < count; i++) {
         int file = open_own(jni, prefix, i, O_RDWR | O_CREAT | O_TRUNC);
         if (file < 0 || write(file, OWN_TEXT, strlen(OWN_TEXT)) < 0)

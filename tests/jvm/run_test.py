@@ -79,6 +79,8 @@ def arguments():
     parser.add_argument("--classes", required=True, help="where java-tests are compiled to")
     parser.add_argument("--sources", required=True, help="java-tests")
     parser.add_argument("--library", default="", help="the native methods of NativeCalls")
+    parser.add_argument("--versions", default="", help="the agent that changes class files' versions")
+    parser.add_argument("--other-agent", default="", help="an agent beside ours")
     parser.add_argument("--thinner", default="", help="thin_collections of tests/graph")
     parser.add_argument("--engine", default="bytecode", help="jvmti or bytecode")
     parser.add_argument("--directory", required=True, help="where the files of the test go")
@@ -88,7 +90,8 @@ def arguments():
 
 def main():
     args = arguments()
-    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "thinner", "directory"):
+    for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "other_agent", "versions", "thinner",
+                 "directory"):
         if getattr(args, name):
             setattr(args, name, str(pathlib.Path(getattr(args, name)).resolve()))
     shutil.rmtree(args.directory, ignore_errors=True)

@@ -23,6 +23,7 @@ class Session:
         self.jdk, self.collector = pathlib.Path(args.jdk), args.collector
         self.classes, self.sources, self.library = args.classes, args.sources, args.library
         self.engine, self.thinner = args.engine, args.thinner
+        self.other_agent, self.versions = args.other_agent, args.versions
         self.directory = pathlib.Path(args.directory)
         self.timeout = 300
         for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):
@@ -52,6 +53,7 @@ class Session:
         if agent is not None:
             agent += "" if "engine=" in agent else f",engine={self.engine}"
             agent += "" if "finish=" in agent else ",finish=10min"  # a slow machine is no fault
+            agent += "" if "overwrite=" in agent else ",overwrite=yes"  # tests record run.step again
             command.append(f"-agentpath:{self.tracer}={agent}")
         command += [COLLECTORS[self.collector], *vm.split(), f"-Dfacts.library={self.library}",
                     f"-Dfacts.out={self.path('facts.out')}", "-cp", self.classes]

@@ -3,7 +3,7 @@
 walk=check each is found both ways."""
 import re
 
-from session import COLLECTORS, Failure, shown
+from session import COLLECTORS, Failure, Skip, shown
 
 COUNTS = re.compile(rb"call stacks: (\d+) known ones compared, (\d+) different, (\d+) asked for, "
                     rb"(\d+) of them not walked")
@@ -49,6 +49,21 @@ def stack_walk(session):
     session.step("check", "run.step")
 
 
+def stack_walk_virtual(session):
+    """Nor where virtual threads change their carriers."""
+    if session.version() < 21:
+        raise Skip("no virtual threads")
+    for program in ("VirtualThreads", "VirtualMethods", "VirtualHandover"):
+        result = session.run(session.java(program, "", "file=run.step,stack=16,walk=check"))
+        counts = COUNTS.search(result.stderr)
+        if result.returncode != 0 or counts is None:
+            raise Failure(f"{program}: it ends with {result.returncode}\n{shown(result.stderr)}")
+        compared, different, _, unknown = (int(count) for count in counts.groups())
+        if different != 0 or compared == 0 or unknown == 0:
+            raise Failure(f"{program}: {shown(result.stderr)}")
+        session.step("check", "run.step")
+
+
 def stack_walk_off(session):
     """Where frames cannot be walked the JVM is asked, and the agent says why."""
     errors = run(session, "-XX:-UsePerfData", "stack=4", 50)
@@ -59,4 +74,4 @@ def stack_walk_off(session):
         raise Failure(f"walk=jvmti: {shown(errors)}")
 
 
-TABLE = {function.__name__: function for function in (stack_walk, stack_walk_off)}
+TABLE = {function.__name__: function for function in (stack_walk, stack_walk_virtual, stack_walk_off)}

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,39 @@ static int resize_slot(void)
     return realloc(malloc(7777), 100) != NULL;
 }
 
+/* Threads that are each at another place of their buffers, and then fill them. */
+#define FILLERS 5
+static pthread_barrier_t filling;
+
+static void *fill(void *number)
+{
+    for (intptr_t i = 0; i < (intptr_t) number; i++)
+        free(calloc(1, 10)), malloc(20);
+    pthread_barrier_wait(&filling);
+    pthread_barrier_wait(&filling);
+    churn(100);
+    return NULL;
+}
+
+/* Says when all threads run, and fills the buffers when it gets an answer. */
+static int fill_buffers(void)
+{
+    char answer;
+    pthread_t threads[FILLERS];
+    pthread_barrier_init(&filling, NULL, FILLERS + 1);
+    for (intptr_t i = 0; i < FILLERS; i++)
+        pthread_create(&threads[i], NULL, fill, (void *) i);
+    pthread_barrier_wait(&filling);
+    if (write(1, "ready\n", 6) != 6 || read(0, &answer, 1) != 1)
+        return 1;
+    pthread_barrier_wait(&filling);
+    for (int i = 0; i < FILLERS; i++)
+        pthread_join(threads[i], NULL);
+    if (write(1, "full\n", 5) != 5 || read(0, &answer, 1) != 1)
+        return 1;
+    return 0;
+}
+
 int main(int count, char **words)
 {
     rounds = atol(words[2]);
@@ -164,6 +198,8 @@ int main(int count, char **words)
     }
     if (strcmp(words[1], "resize-slot") == 0)
         return resize_slot();
+    if (strcmp(words[1], "fill") == 0)
+        return fill_buffers();
     if (strncmp(words[1], "inherit", strlen("inherit")) == 0)
         return inherit(words[1]);
     return fork_rawly(words[1]);

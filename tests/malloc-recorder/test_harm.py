@@ -81,6 +81,7 @@ class Harm(unittest.TestCase):
 
         def tight():
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        trace = self.path('tight.step')
         done = run([STEPTRACE, 'record-malloc', '-o', trace, '--', program('odd'), 'churn', 10],
                    preexec_fn=tight)
         self.assertEqual(done.returncode, 1)
@@ -92,7 +93,7 @@ class Harm(unittest.TestCase):
         trace = self.path('run.step')
         for limit, most, words in (('100k', 100 << 10, ('lives', 200000, 'exit')),
                                    ('1m', 1 << 20, ('churn',)), ('700k', 700 << 10, ('churn',))):
-            done = run([STEPTRACE, 'record-malloc', '-O', 'limit=' + limit, '-o', trace, '--',
+            done = run([STEPTRACE, 'record-malloc', '-O', 'overwrite=yes,limit=' + limit, '-o', trace, '--',
                         program(words[0]), *words[1:]])
             self.assertNotIn(done.returncode, (1, 2), done.stderr)
             self.assertIn('limit reached', done.stderr)
@@ -101,9 +102,20 @@ class Harm(unittest.TestCase):
             self.assertRegex(steptrace('info', trace), r'end +limit')
             self.check(trace)
 
+    def test_limit_at_the_end(self):
+        """The limit is reached while the drain takes what a program left that has ended."""
+        trace = self.path('run.step')
+        run([STEPTRACE, 'record-malloc', '-o', trace, '--', program('churn')])
+        whole = os.path.getsize(trace)
+        for percent in (70, 80, 85, 90, 92, 94, 95, 96, 97, 98, 99):
+            done = run([STEPTRACE, 'record-malloc', '-O', f'overwrite=yes,limit={whole * percent // 100}',
+                        '-o', trace, '--', program('churn')])
+            self.assertNotIn(done.returncode, (1, 2), done.stderr)
+            self.check(trace)
+
     def on_small_disk(self, megabytes, *command):
         """In a tmpfs that only this command sees, which leaves what is in it."""
-        script = ('mkdir disk && mount -t tmpfs -o size=%sm tmpfs disk || exit 77\n'
+        script = ('mkdir -p disk && mount -t tmpfs -o size=%sm tmpfs disk || exit 77\n'
                   '"$@"; code=$?; umask 0; for i in disk/*; do cp "$i" .; done; exit $code' % megabytes)
         if shutil.which('unshare') is None:
             self.skipTest('unshare is not there')
@@ -123,9 +135,12 @@ class Harm(unittest.TestCase):
             self.assertIn('cut (disk-full)', done.stderr)
             trace = self.path('run.step')
             self.assertFalse(os.path.exists(trace + '.live'))
-            self.assertRegex(steptrace('info', trace), r'end +disk-full')
-            self.check(trace)
-            self.assertGreater(counts(trace)['alloc'], 10000)
+            info = run([STEPTRACE, 'info', trace])
+            self.assertRegex(info.stdout, r'end +disk-full')
+            lost = 3 if 'events were dropped' in info.stderr else 0
+            self.assertEqual(info.returncode, lost)
+            steptrace('check', trace, expect=lost)
+            self.assertGreater(counts(trace, expect=lost)['alloc'], 10000)
             os.remove(trace)
 
     def test_full_disk_at_start(self):
@@ -223,6 +238,58 @@ class Harm(unittest.TestCase):
         self.assertIn('run.step.live', told)
         self.check(trace)
         self.assertTrue(counts(trace)['alloc'] > 20)
+
+    def fill_buffers(self, trace, number, options=''):
+        """The drain gets this signal before the program fills its buffers, which it gives up then."""
+        environment = dict(os.environ, LD_PRELOAD=LIBRARY,
+                           STEPTRACE_MALLOC='file=%s,buffer=1m,%s' % (trace, options))
+        with subprocess.Popen([program('odd'), 'fill', '400000'], env=environment, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            drain, = self.drains(trace)
+            if number == signal.SIGKILL:
+                self.kill_drain(drain)
+            else:
+                os.kill(drain, number)
+            process.stdin.write('x')
+            process.stdin.flush()
+            self.assertEqual(process.stdout.readline(), 'full\n')
+            if number == signal.SIGSTOP:
+                os.kill(drain, signal.SIGCONT)
+            process.communicate('x')
+        self.assertEqual(process.returncode, 0)
+
+    def says_it_is_cut(self, trace):
+        """Its end is missing: everything says so, and what is there fits together."""
+        self.assertRegex(steptrace('info', trace, expect=3), r'state +cut')
+        self.assertRegex(steptrace('info', trace, expect=3), r'missing-after-ns +\d+')
+        self.assertRegex(steptrace('info', trace, expect=3), r'end +failed')
+        for verb in ('check', 'stats'):
+            done = run([STEPTRACE, verb, trace])
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertIn('the end of the trace was lost', done.stderr)
+            self.assertNotIn('breach:', done.stdout)
+            self.assertNotIn('breaches', done.stdout)
+        self.assertLess(counts(trace, expect=3)['alloc'], 5 * 400000)
+
+    def test_drain_killed_long_before_the_end(self):
+        """Most of the program is missing, and no free comes without its allocation."""
+        for options in ('', 'stack=0'):
+            trace = self.path('run%s.step' % len(options))
+            self.fill_buffers(trace, signal.SIGKILL, options)
+            self.says_it_is_cut(trace)
+            done = run([STEPTRACE, 'recover', trace])
+            self.assertEqual(done.returncode, 3)
+            self.assertIn('the end of the trace was lost', done.stderr)
+            self.says_it_is_cut(trace)
+
+    def test_drain_stopped(self):
+        """It closes the trace, which ends where the program gave up."""
+        trace = self.path('run.step')
+        self.fill_buffers(trace, signal.SIGSTOP)
+        self.wait_for_drain(trace)
+        self.says_it_is_cut(trace)
 
     def test_exec(self):
         """Each program of a process has its trace, in any format, and none is overwritten."""

@@ -22,7 +22,7 @@ class Stacks(unittest.TestCase):
     @classmethod
     def record(cls, name, depth):
         trace = os.path.join(cls.scratch.name, name)
-        done = run([STEPTRACE, 'record-malloc', '--stack=%d' % depth, '-o', trace, '--',
+        done = run([STEPTRACE, 'record-malloc', '-O', 'overwrite=yes', '--stack=%d' % depth, '-o', trace, '--',
                     program('stacks')])
         assert (done.returncode, done.stderr) == (0, ''), done
         assert 'consistent' in steptrace('check', trace)

@@ -3,6 +3,7 @@
 """Records a program, makes its report, compares the page's data with what stats and heap say, and
 works the page in headless Chromium: tables sort and search, the flame graph zooms by keyboard."""
 import argparse
+import html
 import json
 import os
 import re
@@ -34,7 +35,7 @@ PROBE = r"""
   const tree = document.querySelector("#flame-graph [role=tree]");
   seen.boxes = tree.children.length;
   key(tree.querySelector('li[tabindex="0"]'), "ArrowDown");
-  seen.focused = document.activeElement.textContent;
+  seen.focused = document.activeElement.node.name;
   key(document.activeElement, "Enter");
   seen.zoomed = document.querySelector("#flame-graph [role=status]").textContent;
   key(document.activeElement, "Escape");
@@ -76,10 +77,52 @@ PROBE = r"""
   type("retained-class-table", "java.util.arraylist");
   seen.kept.classes = rows("retained-class-table");
   seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
+  key(chart, "Escape");
+  const bars = [...document.querySelectorAll("#lifetime-chart rect")].map((bar) => Number(bar.getAttribute("width")));
+  seen.bars = {all: bars.length, wide: bars.filter((width) => width > 0).length};
+  seen.labels_of_threads = [...document.querySelectorAll("#thread-chart text")].map((text) => text.firstChild.textContent).filter((text) => text.startsWith("http"));
+  seen.marks = ["live", "thread"].map((name) => document.querySelectorAll("#" + name + "-chart .collected line").length);
+  type("site-table", "reportsites.chunk");
+  document.querySelector("#site-table button.open").click();
+  seen.stacks = [...document.querySelectorAll("#site-table .stack")].map((list) => [...list.children].map((frame) => frame.textContent));
+  document.querySelector("#site-table button.open").click();
+  seen.closed = document.querySelectorAll("#site-table .opened").length;
+  seen.leaks = rows("leak-table");
+  document.querySelector("#leak-table button.open").click();
+  seen.leak = [...document.querySelector("#leak-table .stack").children].map((frame) => frame.textContent);
+  seen.curves = document.querySelectorAll("#leak-table .curve polyline").length;
+  seen.command = [document.querySelector(".command").open, document.querySelector(".command code").textContent];
+  const cut = [...tree.children].filter((box) => box.textContent.startsWith("\u2026"));
+  seen.cut = cut.every((box) => box.node.name.endsWith(box.textContent.slice(1)));
+  TELL
+})();
+</script>
+"""
+
+# At the end of each probe: what it saw, and a word on the console, which proves that the console is read.
+TELL = """
   const told = document.createElement("pre");
   told.id = "seen";
   told.textContent = JSON.stringify(seen);
   document.body.append(told);
+  console.warn("the probe has ended");
+"""
+
+# At the width of a phone, in a frame, since Chromium makes no window so narrow: text keeps its size, and stays inside.
+PHONE = """<!DOCTYPE html>
+<iframe width="390" height="1500" style="border: 0" srcdoc="PAGE"></iframe>
+<script>
+onmessage = (event) => { const seen = event.data; TELL };
+</script>
+"""
+PHONE_PROBE = r"""
+<script>
+(() => {
+  const pictures = [...document.querySelectorAll(".chart svg")];
+  const seen = {width: innerWidth, wide: document.documentElement.scrollWidth <= innerWidth,
+    sizes: pictures.map((one) => parseFloat(getComputedStyle(one.querySelector("text")).fontSize) * one.getBoundingClientRect().width / one.viewBox.baseVal.width),
+    outside: pictures.flatMap((one) => [...one.querySelectorAll("text")].filter((text) => { const box = text.getBoundingClientRect(); return box.left < -1 || box.right > innerWidth + 1; }).map((text) => text.textContent))};
+  parent.postMessage(seen, "*");
 })();
 </script>
 """
@@ -101,7 +144,7 @@ def record(options):
     javac = os.path.join(os.path.dirname(os.path.realpath(options.java)), "javac")
     subprocess.run([javac, "-d", ".", options.source], check=True)
     subprocess.run([options.java, "-Xmx64m", "-XX:+UseSerialGC",
-                    f"-agentpath:{options.agent}=file=run.step,finish=10min,stack=16,"
+                    f"-agentpath:{options.agent}=file=run.step,overwrite=yes,finish=10min,stack=16,"
                     "events=class+alloc+free+thread+reference",
                     "-cp", ".", "ReportSites"], check=True)
     subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html"], check=True)
@@ -164,23 +207,26 @@ COMPARE_PROBE = r"""
     box: tree.children[1].getAttribute("aria-label"), colors: [...tree.children].every((box) => box.style.background.startsWith("rgb")),
     classes: document.querySelectorAll("#class-table tbody tr").length, threads: document.getElementById("thread-table").textContent,
     wide: document.documentElement.scrollWidth <= innerWidth};
-  const told = document.createElement("pre");
-  told.id = "seen";
-  told.textContent = JSON.stringify(seen);
-  document.body.append(told);
+  TELL
 })();
 </script>
 """
 
 
-def seen_in(options, page, probe):
+def seen_in(options, page, probe, frame="PAGE"):
+    page = page.replace("</body>", probe + "</body>")
+    if frame != "PAGE":
+        page = frame.replace("PAGE", html.escape(page))
     with open("probe.html", "w", encoding="utf-8") as file:
-        file.write(page.replace("</body>", probe + "</body>"))
-    command = [options.chromium, "--headless", "--no-sandbox", "--disable-gpu",
+        file.write(page.replace("TELL", TELL))
+    command = [options.chromium, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
                "--user-data-dir=" + os.path.abspath("profile"), "--window-size=1200,2400"]
     shown = subprocess.run(command + ["--virtual-time-budget=4000", "--dump-dom",
                                       "file://" + os.path.abspath("probe.html")],
-                           check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                           check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    console = [line for line in shown.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
+    expect_that("the console is read", any("the probe has ended" in line for line in console), console)
+    expect_that("nothing on the console", all("the probe has ended" in line for line in console), console[:3])
     found = re.search(r'<pre id="seen">(.*?)</pre>', shown.stdout.decode(), re.S)
     if found is None:
         faults.append("the page's scripts did not get to their end")
@@ -219,10 +265,7 @@ CALLS_PROBE = r"""
   seen.moved = look();
   document.querySelectorAll("#call-timeline button")[4].click();
   seen.again = look();
-  const told = document.createElement("pre");
-  told.id = "seen";
-  told.textContent = JSON.stringify(seen);
-  document.body.append(told);
+  TELL
 })();
 </script>
 """
@@ -235,6 +278,7 @@ def browse_calls(options):
     with open("calls.html", encoding="utf-8") as file:
         page = file.read()
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+    compare_leaks(options, trace, page)
     entries = steptrace_lines(options, "dump", "--kind=MN", trace)
     expect("calls", sorted(call[0] for call in data["calls"]["calls"]), sorted(int(line.split(":")[1]) for line in entries))
     seen = seen_in(options, page, CALLS_PROBE)
@@ -255,7 +299,7 @@ def browse(options, page, data):
     if seen is None:
         return
     expect("title", seen["title"], "run.step \u2013 StepTrace")
-    expect("sections", seen["sections"], 9)
+    expect("sections", seen["sections"], 10)
     expect("class rows", seen["classes"], min(100, len(data["classes"])))
     expect("largest class", seen["largest"], "byte[]")
     expect("sorted", seen["sorted"], "ascending")
@@ -288,7 +332,37 @@ def browse(options, page, data):
     expect_that("hints", "reached from roots" in kept["hint"] and "steptrace deaths" in kept["hint"]
                 and "collection that found them dead" in kept["deaths"], kept)
     row = max(data["retained"]["sites"], key=lambda row: row[3])
-    expect_that("the chunks", row[0].startswith("ReportSites.chunk:10 < ReportSites.hold:15") and row[1:] == [1000, 1040000, 1040000], row)
+    expect_that("the chunks", row[0].startswith("ReportSites.chunk:14 <- ReportSites.hold:19") and row[1:] == [1000, 1040000, 1040000], row)
+
+
+    expect_that("bars of lifetimes", seen["bars"]["all"] >= seen["bars"]["wide"] > 1, seen["bars"])
+    expect_that("labels of threads", len(set(seen["labels_of_threads"])) == 5, seen["labels_of_threads"])
+    steps = len(data["timeline"]["collections"])
+    expect("marks of collections", seen["marks"], [steps, steps])
+    expect_that("the callers of a site", any(stack[0].startswith("ReportSites.chunk:") and stack[1].startswith("ReportSites.hold:")
+                                             and stack[2].startswith("ReportSites.main:") for stack in seen["stacks"]), seen["stacks"])
+    expect("a closed row", seen["closed"], 0)
+    expect_that("the leak first", seen["leaks"][0].startswith("ReportSites.record:") and seen["leak"][1].startswith("ReportSites.leak:"), seen["leaks"][:3])
+    expect("a curve for each leak", seen["curves"], len(seen["leaks"]))
+    expect_that("the command line is folded", not seen["command"][0] and "ReportSites" in seen["command"][1], seen["command"])
+    expect("labels are cut on the left", seen["cut"], True)
+    phone = seen_in(options, page, PHONE_PROBE, PHONE)
+    if phone is not None:
+        expect_that("a phone", phone["width"] == 390 and phone["wide"], phone["width"])
+        expect_that("type on a phone", phone["sizes"] and min(phone["sizes"]) >= 10, phone["sizes"])
+        expect("labels within a phone", phone["outside"], [])
+
+
+def compare_leaks(options, trace, page):
+    """The page has the rows of the verb."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))["leaks"]
+    leaks = steptrace_json(options, "leaks", "--json", "--top=50", trace)
+    expect("collections", data["collections"], leaks["collections"])
+    expect("survived", data["survived"], [leaks["survived"]["objects"], leaks["survived"]["bytes"]])
+    expect("rows of leaks", [row[:5] + [[data["frames"][i] for i in row[5]], row[7]] for row in data["rows"]],
+           [[row["objects"], row["bytes"], row["mean_age_ns"], row["growth_bytes_per_collection"], row["fit"], row.get("site", [])[:24], row["live"]]
+            for row in leaks["rows"]])
+    return len(leaks["rows"])
 
 
 def main():
@@ -303,6 +377,7 @@ def main():
     with open("page.html", encoding="utf-8") as file:
         page = file.read()
     data = compare(options, page)
+    expect_that("leaks", compare_leaks(options, "run.step", page) > 1, data["leaks"])
     if options.chromium == "none":
         print("chromium is not there: the page was not tried in a browser")
     else:

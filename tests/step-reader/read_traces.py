@@ -26,7 +26,7 @@ def as_json(trace, field, depth, value, in_entry):
     if field.kind == 'string':
         return value.decode('utf-8', 'replace')
     if field.kind == 'data':
-        return value.hex()
+        return {'hex': value.hex()}
     if field.is_identifier():
         if in_entry or value == 0:
             return value if in_entry else None

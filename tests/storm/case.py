@@ -41,7 +41,7 @@ class Case:
         return words
 
     def agent(self, options, name="run.step"):
-        return f"-agentpath:{self.kit.tracer}=file={name}" + ("," + options if options else "") \
+        return f"-agentpath:{self.kit.tracer}=file={name},overwrite=yes" + ("," + options if options else "") \
             + ("" if "finish=" in options else PATIENT)
 
     def java(self, program, words=(), vm=(), options=None, collector=None):
@@ -87,11 +87,15 @@ class Case:
         bare = self.bare(program, words, vm, expected, limits, collector)
         traced = self.run(self.java(program, words, vm, options, collector), limits)
         self.require_same(bare, traced, but)
+        self.require_trace(options, closed)
+        return traced
+
+    def require_trace(self, options, closed=True):
+        """A true trace; closed, unless these options of the agent leave events out."""
         trace = self.trace()
         trace.require_true()
         if closed and "limit=" not in options and "drop" not in options:
             trace.require_closed()
-        return traced
 
     def require_same(self, bare, traced, but=None):
         if traced.status != bare.status:

@@ -49,7 +49,7 @@ def read_only(case):
                                        if case.machine.version >= 21 else []))
         expect(process, "ready")
         attach = subprocess.run(["jattach", str(process.pid), "load", case.kit.tracer, "true",
-                                 f"file={case.path('disk/run.step')}"], check=False,
+                                 f"file={case.path('disk/run.step')},overwrite=yes"], check=False,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         outcome = case.finish(process)
         if attach.returncode == 0:

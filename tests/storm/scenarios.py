@@ -83,7 +83,8 @@ def ends(how, expected):
 
 def terminated(case):
     outcomes = []
-    for options in (None, case.options()):
+    own = case.options()
+    for options in (None, own):
         process = case.start(case.java("Ends", ["wait", "100", case.scale("50", "5")], options=options))
         said = expect(process, "ready")
         process.send_signal(signal.SIGTERM)
@@ -91,7 +92,7 @@ def terminated(case):
         outcome.out = said + outcome.out
         outcomes.append(outcome)
     case.require_same(*outcomes)
-    case.trace().require_closed()
+    case.require_trace(own)
 
 
 def killed(case):
@@ -162,7 +163,7 @@ def reattach(virtual_threads):
         options = case.rng.choice(("events=all", "", "events=all,include=storm/**"))
         case.notes.append(f"agent: {options}")
         traced = case.run(case.java("Reattach", [*words, case.kit.tracer,
-                                                 f"file={case.path('run.step')},{options}{PATIENT}"],
+                                                 f"file={case.path('run.step')},overwrite=yes,{options}{PATIENT}"],
                                     vm))
         case.require_same(bare, traced)
         case.trace().require_closed()
@@ -178,7 +179,7 @@ def deaths(case):
     bare = case.bare("Deaths", words, vm)
     options = "events=alloc+free,engine=" + case.scale("jvmti", case.rng.choice(("jvmti", "bytecode")))
     case.notes.append(f"agent: {options}")
-    words += [case.kit.tracer, f"file={case.path('run.step')},{options}{PATIENT}"]
+    words += [case.kit.tracer, f"file={case.path('run.step')},overwrite=yes,{options}{PATIENT}"]
     case.require_same(bare, case.run(case.java("Deaths", words, vm)))
     case.trace().require_closed()
 

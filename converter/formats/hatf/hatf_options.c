@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be chosen of HATF. */
+/* The formats of HATF, and what can be chosen of its encodings. */
 #include <string.h>
 
-#include "converter/allocs/events_as_allocs.h"
-#include "converter/base/arguments.h"
 #include "converter/formats/hatf/hatf_format.h"
-
-static bool take_addresses(void *addresses_target, const char *value, const char **fault)
-{
-    static const char *const names[] = {"id", "bump", "malloc"};
-    *fault = "id, bump or malloc is expected";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *(enum alloc_addresses *) addresses_target = (enum alloc_addresses) i;
-            return true;
-        }
-    return false;
-}
-
-static bool take_attributes(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "class is expected";
-    *(bool *) bool_target = true;
-    return strcmp(value, "class") == 0;
-}
+#include "converter/trace/events_as_allocs.h"
 
 static bool take_encoding(void *encoding_target, const char *value, const char **fault)
 {
@@ -45,14 +25,6 @@ static bool take_packer(void *compression_target, const char *value, const char 
     return strcmp(value, "gzip") == 0 || strcmp(value, "zstd") == 0;
 }
 
-static bool take_split(void *split_target, const char *value, const char **fault)
-{
-    *fault = "fields or address is expected";
-    *(enum hatf_split *) split_target =
-        strcmp(value, "fields") == 0 ? HATF_SPLIT_FIELDS : HATF_SPLIT_ADDRESS;
-    return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
-}
-
 static bool take_field_bytes(void *bool_target, const char *value, const char **fault)
 {
     *fault = "4 or 8 is expected";
@@ -60,42 +32,116 @@ static bool take_field_bytes(void *bool_target, const char *value, const char **
     return *(bool *) bool_target || strcmp(value, "8") == 0;
 }
 
-static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
+static const struct format_option encoding_rows[] = {
+    {{"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
+      take_encoding, NULL},
+     offsetof(struct hatf_options, encoding)},
+    {{"for", 0, "PACKER", "HATF: best or optimal so that gzip or zstd makes it smallest",
+      take_packer, NULL},
+     offsetof(struct hatf_options, packed_by)},
+    {.place = 0}};
+
+static const struct format_option field_rows[] = {
+    {{"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4", take_field_bytes,
+      NULL},
+     0},
+    {.place = 0}};
+
+const struct format_options hatf_options = {sizeof(struct hatf_options), encoding_rows, NULL};
+const struct format_options simple_binary_options = {sizeof(bool), field_rows, NULL};
+
+/* Without a magic; ours begin with a comment. */
+static bool starts_hatf(const char *start, size_t length)
 {
-    *fault = "time, thread, heap and attributes are expected, with + between";
-    for (;;) {
-        size_t length = strcspn(value, "+");
-        unsigned field = HATF_TIME;
-        while (field < HATF_FIELD_COUNT &&
-               (strlen(hatf_field_name((enum hatf_field) field)) != length ||
-                strncmp(value, hatf_field_name((enum hatf_field) field), length) != 0))
-            field++;
-        if (field == HATF_FIELD_COUNT)
-            return false;
-        *(unsigned *) unsigned_target |= 1u << field;
-        if (value[length] == '\0')
-            return true;
-        value += length + 1;
-    }
+    static const char comment[] = "HATF 1.0";
+    return length >= 3 + sizeof comment - 1 && start[0] == HATF_COMMENT &&
+           memcmp(start + 3, comment, sizeof comment - 1) == 0;
 }
 
-size_t hatf_options(struct option_row *rows, struct event_sink_options *options)
+/* A ZIP file whose first entry has one of two names. */
+static bool starts_split(const char *start, size_t length)
 {
-    const struct option_row mine[] = {
-        {"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses,
-         &options->records->addresses},
-        {"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
-         &options->records->class_attributes},
-        {"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
-         take_encoding, &options->encoding},
-        {"for", 0, "PACKER", "HATF: best or optimal so that gzip or zstd makes it smallest",
-         take_packer, &options->packed_by},
-        {"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split,
-         &options->split},
-        {"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)",
-         take_omitted, &options->omitted},
-        {"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4", take_field_bytes,
-         &options->has_short_fields}};
-    memcpy(rows, mine, sizeof mine);
-    return sizeof mine / sizeof mine[0];
+    return length >= 34 && memcmp(start, "PK\003\004", 4) == 0 &&
+           (memcmp(start + 30, "hatf", 4) == 0 || memcmp(start + 30, "tag", 3) == 0);
 }
+
+static const struct format_options *const binary_options[] = {
+    &alloc_event_options, &hatf_options,        &alloc_split_options,
+    &alloc_omit_options,  &compression_options, NULL};
+static const struct format_options *const text_options[] = {&alloc_event_options,
+                                                            &alloc_omit_options, NULL};
+static const struct format_options *const simple_options[] = {
+    &alloc_event_options, &alloc_omit_options, &simple_binary_options, NULL};
+
+/* What the binary formats share. */
+#define OF_BINARY                                                                                  \
+    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = binary_options, .open_sink = event_sink_create,  \
+    .open_source = hatf_source_create, .open_alloc_sink = hatf_alloc_sink_create
+
+const struct trace_format format_hatf = {
+    .name = "hatf",
+    .ending = ".hatf",
+    .help = "HATF 1.0",
+    .starts = starts_hatf,
+    .open_stream = hatf_stream_create,
+    OF_BINARY,
+};
+
+const struct trace_format format_hatf_gz = {
+    .name = "hatf.gz",
+    .ending = ".hatf.gz",
+    .help = "HATF, packed with gzip",
+    .packing = STEP_PACKING_GZIP,
+    .open_stream = hatf_stream_create,
+    OF_BINARY,
+};
+
+const struct trace_format format_hatf_zst = {
+    .name = "hatf.zst",
+    .ending = ".hatf.zst",
+    .help = "HATF, packed with zstd",
+    .packing = STEP_PACKING_ZSTD,
+    .open_stream = hatf_stream_create,
+    OF_BINARY,
+};
+
+const struct trace_format format_hatf_zip = {
+    .name = "hatf.zip",
+    .ending = ".hatf.zip",
+    .help = "HATF in streams, an entry each",
+    .starts = starts_split,
+    OF_BINARY,
+};
+
+const struct trace_format format_hatf_txt = {
+    .name = "hatf.txt",
+    .ending = ".hatf.txt",
+    .help = "HATF as text, a line a record",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
+    .options = text_options,
+    .magic = "# HATF",
+    .open_source = hatf_text_source_create,
+    .open_stream = hatf_text_stream_create,
+    .open_sink = event_sink_create,
+    .open_alloc_sink = hatf_text_alloc_sink_create,
+};
+
+const struct trace_format format_memory_replay = {
+    .name = "memory-replay",
+    .ending = ".memory-replay.txt",
+    .help = "text for Android's memory_replay",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
+    .options = text_options,
+    .open_sink = event_sink_create,
+    .open_alloc_sink = hatf_text_alloc_sink_create,
+};
+
+const struct trace_format format_simple_binary = {
+    .name = "simple-binary",
+    .ending = ".simple.bin",
+    .help = "the HATF paper's, 4 numbers a record",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
+    .options = simple_options,
+    .open_sink = event_sink_create,
+    .open_alloc_sink = simple_binary_alloc_sink_create,
+};

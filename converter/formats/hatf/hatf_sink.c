@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 #include "steptrace/packed.h"
 
@@ -74,19 +74,23 @@ static const struct alloc_sink_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
-                              struct output_file *file, const struct event_sink_options *options,
+static enum step_status start(struct hatf_sink *sink, const struct format_output *to,
                               struct step_error *error)
 {
+    const struct hatf_options *options = format_settings_get(to->settings, &hatf_options);
+    enum hatf_split split = alloc_options_of(to->settings)->split;
+    int level = format_settings_level(to->settings);
     enum step_status status;
-    if (options->split != HATF_SPLIT_NONE) {
-        const char *path = output_file_seekable_path(file, error);
-        status = path != NULL
-                     ? hatf_writer_open(path, options->split, options->level, &sink->writer, error)
-                     : STEP_STATUS_IO;
+    if (to->format == &format_hatf_zip && split == HATF_SPLIT_NONE)
+        split = HATF_SPLIT_ADDRESS;
+    if (split != HATF_SPLIT_NONE) {
+        const char *path = output_file_seekable_path(to->file, error);
+        status = path != NULL ? hatf_writer_open(path, split, level, &sink->writer, error)
+                              : STEP_STATUS_IO;
     } else {
-        struct step_output output = output_file_as_output(file);
-        status = step_packed_output_create(packing, options->level, &output, &sink->packed, error);
+        struct step_output output = output_file_as_output(to->file);
+        status =
+            step_packed_output_create(to->format->packing, level, &output, &sink->packed, error);
         if (status == STEP_STATUS_OK) {
             output = step_packed_output_as_output(sink->packed);
             status = hatf_writer_create(&output, &sink->writer, error);
@@ -100,57 +104,17 @@ static enum step_status start(struct hatf_sink *sink, enum step_packing packing,
                : hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error);
 }
 
-static enum step_status create(enum step_packing packing, struct output_file *output,
-                               const struct event_sink_options *options, struct alloc_sink **out,
-                               struct step_error *error)
+enum step_status hatf_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
+                                        struct step_error *error)
 {
     struct hatf_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
     sink->base.operations = &operations;
-    enum step_status status = start(sink, packing, output, options, error);
+    enum step_status status = start(sink, to, error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
         destroy(&sink->base);
     return status;
-}
-
-enum step_status hatf_alloc_sink_create(struct output_file *output,
-                                        const struct event_source *source,
-                                        const struct event_sink_options *options,
-                                        struct alloc_sink **out, struct step_error *error)
-{
-    (void) source;
-    return create(STEP_PACKING_NONE, output, options, out, error);
-}
-
-enum step_status hatf_gzip_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error)
-{
-    (void) source;
-    return create(STEP_PACKING_GZIP, output, options, out, error);
-}
-
-enum step_status hatf_zstd_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error)
-{
-    (void) source;
-    return create(STEP_PACKING_ZSTD, output, options, out, error);
-}
-
-enum step_status hatf_split_alloc_sink_create(struct output_file *output,
-                                              const struct event_source *source,
-                                              const struct event_sink_options *options,
-                                              struct alloc_sink **out, struct step_error *error)
-{
-    struct event_sink_options split = *options;
-    (void) source;
-    if (split.split == HATF_SPLIT_NONE)
-        split.split = HATF_SPLIT_ADDRESS;
-    return create(STEP_PACKING_NONE, output, &split, out, error);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 17)
@@ -156,38 +156,16 @@ static const struct alloc_sink_operations operations = {
     .destroy = destroy,
 };
 
-static enum step_status create(struct output_file *output,
-                               size_t (*format)(struct line_sink *, const struct hatf_record *,
-                                                char *),
-                               struct alloc_sink **out, struct step_error *error)
+enum step_status hatf_text_alloc_sink_create(const struct format_output *to,
+                                             struct alloc_sink **out, struct step_error *error)
 {
     struct line_sink *sink = malloc(sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
     memset(sink, 0, offsetof(struct line_sink, buffer));
     sink->base.operations = &operations;
-    sink->output = output;
-    sink->format = format;
+    sink->output = to->file;
+    sink->format = to->format == &format_memory_replay ? format_replay : format_line;
     *out = &sink->base;
     return STEP_STATUS_OK;
-}
-
-enum step_status hatf_text_alloc_sink_create(struct output_file *output,
-                                             const struct event_source *source,
-                                             const struct event_sink_options *options,
-                                             struct alloc_sink **out, struct step_error *error)
-{
-    (void) source;
-    (void) options;
-    return create(output, format_line, out, error);
-}
-
-enum step_status replay_alloc_sink_create(struct output_file *output,
-                                          const struct event_source *source,
-                                          const struct event_sink_options *options,
-                                          struct alloc_sink **out, struct step_error *error)
-{
-    (void) source;
-    (void) options;
-    return create(output, format_replay, out, error);
 }

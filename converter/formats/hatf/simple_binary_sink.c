@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
 
 enum { FIELDS = 4, FIELD_BYTES_MOST = 8, BUFFER_BYTES = 1 << 16 };
@@ -85,19 +85,17 @@ static const struct alloc_sink_operations operations = {
     .destroy = destroy,
 };
 
-enum step_status simple_binary_alloc_sink_create(struct output_file *output,
-                                                 const struct event_source *source,
-                                                 const struct event_sink_options *options,
+enum step_status simple_binary_alloc_sink_create(const struct format_output *to,
                                                  struct alloc_sink **out, struct step_error *error)
 {
     struct simple_sink *sink = malloc(sizeof *sink);
-    (void) source;
+    const bool *has_short_fields = format_settings_get(to->settings, &simple_binary_options);
     if (sink == NULL)
         return no_memory(error);
     memset(sink, 0, offsetof(struct simple_sink, buffer));
     sink->base.operations = &operations;
-    sink->output = output;
-    sink->field_bytes = options->has_short_fields ? 4 : FIELD_BYTES_MOST;
+    sink->output = to->file;
+    sink->field_bytes = *has_short_fields ? 4 : FIELD_BYTES_MOST;
     *out = &sink->base;
     return STEP_STATUS_OK;
 }

@@ -4,19 +4,300 @@
  * and a free are a pair's number each, so what lives has to be followed.  The pairs of late are in
  * a table of fixed size: one that was forgotten gets another number, which readers allow.
  */
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/files/output_file.h"
-#include "converter/files/output_stream.h"
-#include "converter/formats/heaptrack/heaptrack_format.h"
-#include "converter/formats/heaptrack/heaptrack_lines.h"
-#include "converter/formats/heaptrack/heaptrack_stacks.h"
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/base/utf8_text.h"
 #include "converter/heap/call_sites.h"
+#include "converter/heap/heap_sites.h"
+#include "converter/trace/event_sink.h"
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "steptrace/packed.h"
+#include "steptrace/value.h"
+
+/* A line is made in one piece: printf is too slow for one an allocation. */
+
+enum { NUMBERS_MOST = 8, DIGITS_MOST = 16 };
+
+/* "+ 1f": `count` numbers, eight at most. */
+static void heaptrack_put_numbers(FILE *out, char kind, const uint64_t *numbers, size_t count)
+{
+    char line[NUMBERS_MOST * (DIGITS_MOST + 1) + 2];
+    size_t at = sizeof line;
+    line[--at] = '\n';
+    for (size_t i = count; i-- > 0;) {
+        uint64_t number = numbers[i];
+        do
+            line[--at] = "0123456789abcdef"[number & 15];
+        while ((number >>= 4) != 0);
+        line[--at] = ' ';
+    }
+    line[--at] = kind;
+    fwrite_unlocked(line + at, 1, sizeof line - at, out);
+}
+
+/* "s java/lang/String": what would end the line is shown as `?`. */
+static void heaptrack_put_text(FILE *out, char kind, struct step_bytes text)
+{
+    putc_unlocked(kind, out);
+    putc_unlocked(' ', out);
+    for (size_t i = 0, step; i < text.length; i += step) {
+        step = utf8_sequence(text.data + i, text.length - i);
+        if (step == 1)
+            putc_unlocked(text.data[i] < 0x20 || text.data[i] == 0x7f ? '?' : text.data[i], out);
+        else if (step == 0)
+            fputs(UTF8_REPLACEMENT, out);
+        else
+            fwrite_unlocked(text.data + i, 1, step, out);
+        step += step == 0;
+    }
+    putc_unlocked('\n', out);
+}
+
+/* Texts (s), frames (i: an instruction pointer there) and stacks (t: a node and its parent). */
+
+struct heaptrack_stacks {
+    FILE *out;                      /* borrowed */
+    const struct heap_sites *sites; /* borrowed: of the trace; may grow */
+    struct name_index texts;        /* a Java method's go by its number + 1 */
+    struct id_table class_frames;   /* uint32_t: of a class, the frame */
+    struct id_table site_stacks;    /* uint32_t: of a site, the stack */
+    struct heap_sites places;       /* sites without parents: a frame each */
+    struct id_table place_frames;   /* uint32_t: the file's number of a place */
+    struct heap_sites stacks;       /* numbers are the file's; method_id is the frame */
+    uint32_t frame_count;
+    uint32_t *chain; /* scratch: sites on the way out */
+    size_t chain_capacity;
+};
+
+/* False: out of memory; reset is allowed then. */
+static bool heaptrack_stacks_init(struct heaptrack_stacks *stacks, FILE *out,
+                                  const struct heap_sites *sites)
+{
+    *stacks = (struct heaptrack_stacks){.out = out, .sites = sites};
+    id_table_init(&stacks->class_frames, sizeof(uint32_t));
+    id_table_init(&stacks->site_stacks, sizeof(uint32_t));
+    id_table_init(&stacks->place_frames, sizeof(uint32_t));
+    bool ok = name_index_init(&stacks->texts);
+    ok = heap_sites_init(&stacks->places, sites->names) && ok;
+    return heap_sites_init(&stacks->stacks, sites->names) && ok;
+}
+
+static void heaptrack_stacks_reset(struct heaptrack_stacks *stacks)
+{
+    name_index_reset(&stacks->texts);
+    id_table_reset(&stacks->class_frames);
+    id_table_reset(&stacks->site_stacks);
+    id_table_reset(&stacks->place_frames);
+    heap_sites_reset(&stacks->places);
+    heap_sites_reset(&stacks->stacks);
+    free(stacks->chain);
+}
+
+/* ---- texts ---- */
+
+/* The number of a text that lives on, written at its first use.  0: out of memory. */
+static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
+{
+    bool is_new;
+    uint32_t number = name_index_put(&stacks->texts, 0, text, &is_new);
+    if (number != 0 && is_new)
+        heaptrack_put_text(stacks->out, 's', text);
+    return number;
+}
+
+static struct step_bytes cut(struct step_bytes text, size_t from, size_t to)
+{
+    return (struct step_bytes){text.data + from, to - from};
+}
+
+/* Where the file begins in "function file.c"; the text's length: there is none. */
+static size_t file_at(struct step_bytes text)
+{
+    for (size_t i = text.length; i-- > 1;)
+        if (text.data[i - 1] == ' ')
+            return i;
+    return text.length;
+}
+
+/* Where the offset begins in "library.so+0x1234"; 0: it is something else. */
+static size_t offset_at(struct step_bytes text)
+{
+    for (size_t i = text.length; i-- > 3;)
+        if (text.data[i - 2] == '+' && text.data[i - 1] == '0' && text.data[i] == 'x')
+            return i - 2;
+    return 0;
+}
+
+static uint32_t java_function(struct heaptrack_stacks *stacks, uint32_t method_id,
+                              const struct trace_method *method)
+{
+    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
+    char text[HEAP_SITE_TEXT];
+    bool is_new;
+    uint32_t number = name_index_put(&stacks->texts, (uint64_t) method_id + 1, nothing, &is_new);
+    if (number == 0 || !is_new)
+        return number;
+    struct step_bytes owner = trace_class_of(stacks->sites->names, method->class_id)->name;
+    int length =
+        snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
+                 (int) method->name.length, (const char *) method->name.data);
+    size_t used = (size_t) length < sizeof text ? (size_t) length : sizeof text - 1;
+    heaptrack_put_text(stacks->out, 's', (struct step_bytes){(const uint8_t *) text, used});
+    return number;
+}
+
+/* ---- frames ---- */
+
+struct frame {
+    uint32_t module, function, file, line; /* the first three are texts; 0: none */
+};
+
+static uint32_t put_frame(struct heaptrack_stacks *stacks, const struct frame *frame)
+{
+    const uint64_t numbers[] = {++stacks->frame_count, frame->module, frame->function, frame->file,
+                                frame->line};
+    heaptrack_put_numbers(stacks->out, 'i', numbers, frame->file != 0 ? 5 : 3);
+    return stacks->frame_count;
+}
+
+/* A Java method's file is not in the trace: its class stands for it.  False: out of memory. */
+static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
+                       const struct trace_method *method, struct frame *frame)
+{
+    frame->module = text_of(stacks, step_text("java"));
+    frame->function = java_function(stacks, place->method_id, method);
+    frame->line = place->line;
+    if (place->line != 0)
+        frame->file = text_of(stacks, trace_class_of(stacks->sites->names, method->class_id)->name);
+    return frame->module != 0 && frame->function != 0 && (frame->file != 0 || place->line == 0);
+}
+
+/* "function file.c" and a line, "library.so+0x1234", or "function".  False: out of memory. */
+static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
+                         const struct trace_method *method, struct frame *frame)
+{
+    struct step_bytes name = method->name;
+    size_t file = place->line != 0 ? file_at(name) : name.length;
+    size_t offset = offset_at(name);
+    bool has_file = file < name.length;
+    if (offset != 0)
+        frame->module = text_of(stacks, cut(name, 0, offset));
+    frame->function = text_of(stacks, has_file ? cut(name, 0, file - 1) : name);
+    if (has_file) {
+        frame->file = text_of(stacks, cut(name, file, name.length));
+        frame->line = place->line;
+    }
+    return frame->function != 0 && (frame->module != 0 || offset == 0) &&
+           (frame->file != 0 || !has_file);
+}
+
+/* The frame of a site, whatever called it.  0: out of memory. */
+static uint32_t frame_of(struct heaptrack_stacks *stacks, const struct heap_site *site)
+{
+    struct heap_site place = *site;
+    struct frame frame = {0};
+    place.parent = 0;
+    uint32_t number = heap_sites_put(&stacks->places, &place);
+    uint32_t *known = number != 0 ? id_table_get(&stacks->place_frames, number) : NULL;
+    if (known == NULL)
+        return 0;
+    if (*known != 0)
+        return *known;
+    const struct trace_method *method = trace_method_of(stacks->sites->names, place.method_id);
+    bool ok = method->class_id == 0 ? native_frame(stacks, &place, method, &frame)
+                                    : java_frame(stacks, &place, method, &frame);
+    return ok ? *known = put_frame(stacks, &frame) : 0;
+}
+
+static uint32_t frame_of_class(struct heaptrack_stacks *stacks, uint32_t class_id)
+{
+    uint32_t *known = id_table_get(&stacks->class_frames, class_id);
+    if (known == NULL || *known != 0)
+        return known != NULL ? *known : 0;
+    const struct frame frame = {
+        .module = text_of(stacks, step_text("class")),
+        .function = text_of(stacks, trace_class_of(stacks->sites->names, class_id)->name),
+    };
+    return frame.module != 0 && frame.function != 0 ? *known = put_frame(stacks, &frame) : 0;
+}
+
+/* ---- stacks ---- */
+
+static uint32_t put_stack(struct heaptrack_stacks *stacks, uint32_t parent, uint32_t frame)
+{
+    size_t before = stacks->stacks.count;
+    if (frame == 0)
+        return 0;
+    uint32_t number =
+        heap_sites_put(&stacks->stacks, &(struct heap_site){.parent = parent, .method_id = frame});
+    if (number != 0 && number >= before)
+        heaptrack_put_numbers(stacks->out, 't', (const uint64_t[]){frame, parent}, 2);
+    return number;
+}
+
+/* The sites from this one out to the first that has a stack, in `chain`; false: out of memory. */
+static bool gather_sites(struct heaptrack_stacks *stacks, uint32_t site, uint32_t *stack,
+                         size_t *count)
+{
+    *stack = 0;
+    for (*count = 0; site != 0; site = stacks->sites->items[site].parent) {
+        const uint32_t *known = id_table_find(&stacks->site_stacks, site);
+        if (known != NULL && (*stack = *known) != 0)
+            return true;
+        if (*count == stacks->chain_capacity) {
+            uint32_t *grown =
+                step_grown(stacks->chain, &stacks->chain_capacity, *count + 1, sizeof *grown);
+            if (grown == NULL)
+                return false;
+            stacks->chain = grown;
+        }
+        stacks->chain[(*count)++] = site;
+    }
+    return true;
+}
+
+/* 0: out of memory. */
+static uint32_t stack_of_site(struct heaptrack_stacks *stacks, uint32_t site)
+{
+    uint32_t stack;
+    size_t count;
+    if (!gather_sites(stacks, site, &stack, &count))
+        return 0;
+    while (count-- > 0) {
+        site = stacks->chain[count];
+        uint32_t *known = id_table_get(&stacks->site_stacks, site);
+        stack = put_stack(stacks, stack, frame_of(stacks, &stacks->sites->items[site]));
+        if (known == NULL || stack == 0)
+            return 0;
+        *known = stack;
+    }
+    return stack;
+}
+
+static bool is_java(const struct heap_sites *sites, uint32_t site)
+{
+    return trace_method_of(sites->names, sites->items[site].method_id)->class_id != 0;
+}
+
+/* The stack of a site, with the class as its innermost frame where the site is a Java method's or
+ * there is none.  0: out of memory. */
+static uint32_t heaptrack_stack_of(struct heaptrack_stacks *stacks, uint32_t site,
+                                   uint32_t class_id)
+{
+    uint32_t stack = site != 0 ? stack_of_site(stacks, site) : 0;
+    if ((site != 0 && stack == 0) || (site != 0 && !is_java(stacks->sites, site)))
+        return stack;
+    return put_stack(stacks, stack, frame_of_class(stacks, class_id));
+}
 
 enum { PAIR_BITS = 19, PAIR_PLACES = 1 << PAIR_BITS };
 #define NS_PER_MS UINT64_C(1000000)
@@ -207,16 +488,18 @@ static enum step_status start(struct heaptrack_sink *sink, enum step_packing pac
     return STEP_STATUS_OK;
 }
 
-static enum step_status create(enum step_packing packing, struct output_file *output,
-                               const struct event_source *source,
-                               const struct event_sink_options *options, struct event_sink **out,
+static enum step_status create(const struct format_output *to, struct event_sink **out,
                                struct step_error *error)
 {
+    enum step_packing packing = to->format->packing;
     struct heaptrack_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
+    if (packing == STEP_PACKING_NONE)
+        packing = step_packing_by_ending(to->file->path);
     sink->base.operations = &operations;
-    enum step_status status = start(sink, packing, output, source, options->level, error);
+    enum step_status status =
+        start(sink, packing, to->file, to->source, format_settings_level(to->settings), error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
@@ -224,26 +507,33 @@ static enum step_status create(enum step_packing packing, struct output_file *ou
     return status;
 }
 
-enum step_status heaptrack_sink_create(struct output_file *output,
-                                       const struct event_source *source,
-                                       const struct event_sink_options *options,
-                                       struct event_sink **out, struct step_error *error)
-{
-    return create(step_packing_by_ending(output->path), output, source, options, out, error);
-}
+static const struct format_options *const options_of[] = {&compression_options, NULL};
 
-enum step_status heaptrack_gzip_sink_create(struct output_file *output,
-                                            const struct event_source *source,
-                                            const struct event_sink_options *options,
-                                            struct event_sink **out, struct step_error *error)
-{
-    return create(STEP_PACKING_GZIP, output, source, options, out, error);
-}
+const struct trace_format format_heaptrack = {
+    .name = "heaptrack",
+    .ending = ".heaptrack",
+    .help = "heaptrack",
+    .options = options_of,
+    .follows_objects = true,
+    .open_sink = create,
+};
 
-enum step_status heaptrack_zstd_sink_create(struct output_file *output,
-                                            const struct event_source *source,
-                                            const struct event_sink_options *options,
-                                            struct event_sink **out, struct step_error *error)
-{
-    return create(STEP_PACKING_ZSTD, output, source, options, out, error);
-}
+const struct trace_format format_heaptrack_gz = {
+    .name = "heaptrack.gz",
+    .ending = ".heaptrack.gz",
+    .help = "heaptrack, packed with gzip",
+    .packing = STEP_PACKING_GZIP,
+    .options = options_of,
+    .follows_objects = true,
+    .open_sink = create,
+};
+
+const struct trace_format format_heaptrack_zst = {
+    .name = "heaptrack.zst",
+    .ending = ".heaptrack.zst",
+    .help = "heaptrack, packed with zstd",
+    .packing = STEP_PACKING_ZSTD,
+    .options = options_of,
+    .follows_objects = true,
+    .open_sink = create,
+};

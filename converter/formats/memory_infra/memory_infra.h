@@ -79,7 +79,4 @@ enum step_status memory_infra_rows(struct memory_infra *infra, struct memory_inf
                                    bool by_class, struct heap_snapshot *snapshot,
                                    struct step_error *error);
 
-/* True if the file looks like Trace Event JSON (or is gzipped and looks so). */
-bool memory_infra_is_likely(const char *path);
-
 #endif

@@ -150,17 +150,3 @@ void memory_infra_reset(struct memory_infra *infra)
     free(infra->string_texts);
     *infra = (struct memory_infra){.path = NULL};
 }
-
-bool memory_infra_is_likely(const char *path)
-{
-    char start[64] = "";
-    gzFile file = gzopen(path, "rbe");
-    if (file == NULL)
-        return false;
-    int length = gzread(file, start, sizeof start - 1);
-    gzclose(file);
-    size_t at = 0;
-    while (length > 0 && start[at] != '\0' && strchr(" \n\r\t", start[at]) != NULL)
-        at++;
-    return length > 0 && (start[at] == '{' || start[at] == '[');
-}

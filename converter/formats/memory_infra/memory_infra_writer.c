@@ -391,10 +391,47 @@ static void reset(struct heap_writer *writer)
     }
 }
 
-const struct heap_writer_operations memory_infra_writer = {
+static const struct heap_writer_operations memory_infra_writer = {
     .put = put,
     .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct memory_infra_file),
     .takes_series = true,
+};
+
+/* Any JSON is taken for it. */
+static bool starts_json(const char *start, size_t length)
+{
+    while (length > 0 && *start != '\0' && strchr(" \n\r\t", *start) != NULL)
+        start++;
+    return length > 0 && (*start == '{' || *start == '[');
+}
+
+static const struct format_options *const options_of[] = {&heap_moment_options, &heap_options,
+                                                          &heap_series_options, NULL};
+static const struct format_options *const packed_options[] = {
+    &heap_moment_options, &heap_options, &heap_series_options, &compression_options, NULL};
+
+const struct trace_format format_memory_infra = {
+    .name = "memory-infra",
+    .ending = ".memory-infra.json",
+    .help = "Chromium's heap dumps",
+    .needs = FORMAT_NEEDS_HEAP,
+    .starts = starts_json,
+    .reads_dumps = true,
+    .options = options_of,
+    .open_sink = heap_sink_create,
+    .heap_writer = &memory_infra_writer,
+};
+
+const struct trace_format format_memory_infra_gz = {
+    .name = "memory-infra.gz",
+    .ending = ".memory-infra.json.gz",
+    .help = "these, packed with gzip",
+    .needs = FORMAT_NEEDS_HEAP,
+    .packing = STEP_PACKING_GZIP,
+    .reads_dumps = true,
+    .options = packed_options,
+    .open_sink = heap_sink_create,
+    .heap_writer = &memory_infra_writer,
 };

@@ -9,7 +9,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "steptrace/hatf_metatf.h"
@@ -19,36 +19,36 @@
 /* An index or one run is as the paper prints it: ints of 4 bytes, a header for each section,
  * nothing compressed, and the DTD elsewhere. */
 void metatf_layout_options(struct metatf_writer_options *how,
-                           const struct event_sink_options *options)
+                           const struct format_settings *settings)
 {
     static const enum metatf_layout layouts[] = {[METATF_BY_SEGMENTS] = METATF_SEGMENTS,
                                                  [METATF_BY_INDEX] = METATF_INDEX,
                                                  [METATF_BY_RECORDS] = METATF_RECORDS};
+    const struct metatf_look *look = format_settings_get(settings, &metatf_options);
     metatf_writer_options_init(how);
-    how->layout = layouts[options->metatf.layout];
+    how->layout = layouts[look->layout];
     bool is_ours = how->layout == METATF_SEGMENTS;
-    how->wide = !options->metatf.is_narrow;
+    how->wide = !look->is_narrow;
     how->short_ints = how->wide && !is_ours;
-    if (options->metatf.order != METATF_OWN_ORDER)
-        how->big_endian = options->metatf.order == METATF_BIG_ENDIAN;
+    if (look->order != METATF_OWN_ORDER)
+        how->big_endian = look->order == METATF_BIG_ENDIAN;
     how->embed_dtd = is_ours;
     how->compression =
-        options->is_unpacked || !is_ours ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
-    how->level = options->level;
+        look->is_unpacked || !is_ours ? STEP_COMPRESSION_NONE : STEP_COMPRESSION_ZSTD;
+    how->level = format_settings_level(settings);
     if (how->layout == METATF_INDEX)
         how->segment_bytes = SIZE_MAX / 8;
 }
 
-static enum step_status create_writer(struct output_file *file,
-                                      const struct event_sink_options *options,
-                                      const struct metatf_dtd *dtd, const char *dtd_name,
-                                      struct metatf_writer **out, struct step_error *error)
+static enum step_status create_writer(const struct format_output *to, const struct metatf_dtd *dtd,
+                                      const char *dtd_name, struct metatf_writer **out,
+                                      struct step_error *error)
 {
     struct metatf_writer_options how;
-    metatf_layout_options(&how, options);
+    metatf_layout_options(&how, to->settings);
     how.dtd = dtd;
     how.dtd_name = dtd_name;
-    how.output = output_file_as_output(file);
+    how.output = output_file_as_output(to->file);
     return metatf_writer_create(&how, out, error);
 }
 
@@ -292,22 +292,22 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
     return sink->status;
 }
 
-enum step_status metatf_sink_create(struct output_file *output, const struct event_source *source,
-                                    const struct event_sink_options *options,
-                                    struct event_sink **out, struct step_error *error)
+static enum step_status create_sink(const struct format_output *to, struct event_sink **out,
+                                    struct step_error *error)
 {
+    const struct metatf_look *look = format_settings_get(to->settings, &metatf_options);
     struct metatf_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
     sink->base.operations = &operations;
-    sink->names = &source->names;
-    sink->is_part = !source->filter.everything;
+    sink->names = &to->source->names;
+    sink->is_part = !to->source->filter.everything;
     for (unsigned i = 0; i < TABLES; i++)
         id_table_init(&sink->places[i], sizeof(uint64_t));
-    enum step_status status = create_writer(output, options, &step_java_metatf_dtd, METATF_JAVA_DTD,
-                                            &sink->writer, error);
+    enum step_status status =
+        create_writer(to, &step_java_metatf_dtd, METATF_JAVA_DTD, &sink->writer, error);
     if (status == STEP_STATUS_OK)
-        status = begin(sink, source, options->metatf.layout != METATF_BY_INDEX, error);
+        status = begin(sink, to->source, look->layout != METATF_BY_INDEX, error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
@@ -379,23 +379,19 @@ static const struct alloc_sink_operations record_operations = {
     .destroy = destroy_records,
 };
 
-enum step_status metatf_alloc_sink_create(struct output_file *output,
-                                          const struct event_source *source,
-                                          const struct event_sink_options *options,
-                                          struct alloc_sink **out, struct step_error *error)
+static enum step_status create_record_sink(const struct format_output *to, struct alloc_sink **out,
+                                           struct step_error *error)
 {
-    (void) source;
     struct metatf_record_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL)
         return no_memory(error);
-    bool split = options->split == HATF_SPLIT_ADDRESS;
+    bool split = alloc_options_of(to->settings)->split == HATF_SPLIT_ADDRESS;
     const struct metatf_dtd *dtd = split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
     sink->base.operations = &record_operations;
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
         sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
-    enum step_status status =
-        create_writer(output, options, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD,
-                      &sink->writer, error);
+    enum step_status status = create_writer(
+        to, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD, &sink->writer, error);
     if (status == STEP_STATUS_OK)
         *out = &sink->base;
     else
@@ -432,17 +428,30 @@ static bool take_byte_order(void *look_target, const char *value, const char **f
     return strcmp(value, "big") == 0 || strcmp(value, "little") == 0;
 }
 
-size_t metatf_options(struct option_row *rows, struct event_sink_options *options)
-{
-    const struct option_row mine[] = {
-        {"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag,
-         &options->is_unpacked},
-        {"layout", 0, "HOW", "Meta-TF: segments (default); index or records, as in the paper",
-         take_layout, &options->metatf},
-        {"bits", 0, "N", "Meta-TF: class 1 (32) or 2 (64, the default)", take_bits,
-         &options->metatf},
-        {"byte-order", 0, "ORDER", "Meta-TF: little or big; this machine's if not given",
-         take_byte_order, &options->metatf}};
-    memcpy(rows, mine, sizeof mine);
-    return sizeof mine / sizeof mine[0];
-}
+static const struct format_option look_rows[] = {
+    {{"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag, NULL},
+     offsetof(struct metatf_look, is_unpacked)},
+    {{"layout", 0, "HOW", "Meta-TF: segments (default); index or records, as in the paper",
+      take_layout, NULL},
+     0},
+    {{"bits", 0, "N", "Meta-TF: 32 (class 1) or 64 (class 2, the default)", take_bits, NULL}, 0},
+    {{"byte-order", 0, "ORDER", "Meta-TF: little or big; this machine's if not given",
+      take_byte_order, NULL},
+     0},
+    {.place = 0}};
+
+const struct format_options metatf_options = {sizeof(struct metatf_look), look_rows, NULL};
+
+static const struct format_options *const options_of[] = {
+    &metatf_options, &alloc_split_options, &alloc_omit_options, &compression_options, NULL};
+
+const struct trace_format format_mtf = {
+    .name = "mtf",
+    .ending = ".mtf",
+    .help = "Meta-TF, with its DTD in it",
+    .options = options_of,
+    .magic = "\177MTF",
+    .open_source = metatf_source_create,
+    .open_sink = create_sink,
+    .open_alloc_sink = create_record_sink,
+};

@@ -6,7 +6,7 @@
 #ifndef CONVERTER_FORMATS_METATF_METATF_TABLES_H
 #define CONVERTER_FORMATS_METATF_METATF_TABLES_H
 
-#include "converter/events/names.h"
+#include "converter/trace/names.h"
 #include "format/core/search.h"
 #include "steptrace/java_metatf.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/files/output_file.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/text/text_format.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
@@ -31,8 +31,9 @@ static struct text_sink *of(struct event_sink *sink)
     return (struct text_sink *) sink;
 }
 
-/* Puts what a terminal would obey as `\u001b` (those characters have at most four digits).  The
- * text is escaped already and replaced. */
+/* Puts what a terminal would obey as `\u001b` (those characters have at most four digits).  A tab
+ * stands as it is: the text format has no escape for it.  The text is escaped already and replaced.
+ */
 static bool escape_controls(char **text, size_t *length)
 {
     char *shown = malloc(*length * STEP_TEXT_ESCAPED_MAX(1) + 1);
@@ -41,7 +42,7 @@ static bool escape_controls(char **text, size_t *length)
         return false;
     for (size_t i = 0; i < *length;) {
         const uint8_t *at = (const uint8_t *) *text + i;
-        size_t one = step_show_length(at, *length - i);
+        size_t one = at[0] == '\t' ? 1 : step_show_length(at, *length - i);
         if (one > 0) {
             memcpy(shown + used, at, one);
             used += one;
@@ -237,26 +238,24 @@ static struct text_sink *make_sink(const struct event_source *source, struct ste
     return sink;
 }
 
-enum step_status lines_sink_create(struct output_file *output, const struct event_source *source,
-                                   const struct event_sink_options *options,
-                                   struct event_sink **out, struct step_error *error)
+static enum step_status create_lines(const struct format_output *to, struct event_sink **out,
+                                     struct step_error *error)
 {
-    struct text_sink *sink = make_sink(source, error);
+    struct text_sink *sink = make_sink(to->source, error);
+    const bool *is_shown = format_settings_get(to->settings, &shown_options);
     if (sink == NULL)
         return STEP_STATUS_NO_MEMORY;
-    sink->output = output;
-    sink->is_shown = options->is_shown;
+    sink->output = to->file;
+    sink->is_shown = *is_shown;
     *out = &sink->base;
     return STEP_STATUS_OK;
 }
 
-enum step_status text_sink_create(struct output_file *output, const struct event_source *source,
-                                  const struct event_sink_options *options, struct event_sink **out,
-                                  struct step_error *error)
+static enum step_status create_zipped(const struct format_output *to, struct event_sink **out,
+                                      struct step_error *error)
 {
-    (void) options;
-    const char *path = output_file_seekable_path(output, error);
-    struct text_sink *sink = path != NULL ? make_sink(source, error) : NULL;
+    const char *path = output_file_seekable_path(to->file, error);
+    struct text_sink *sink = path != NULL ? make_sink(to->source, error) : NULL;
     if (sink == NULL)
         return path != NULL ? STEP_STATUS_NO_MEMORY : STEP_STATUS_IO;
     enum step_status status = step_text_writer_create(path, &sink->writer, error);
@@ -267,3 +266,23 @@ enum step_status text_sink_create(struct output_file *output, const struct event
     *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+const struct format_options shown_options = {sizeof(bool), NULL, NULL};
+
+const struct trace_format format_text = {
+    .name = "text",
+    .ending = ".zip",
+    .help = "lines, in a ZIP entry `trace`",
+    .magic = "PK\003\004",
+    .open_source = text_source_create,
+    .open_sink = create_zipped,
+};
+
+const struct trace_format format_lines = {
+    .name = "lines",
+    .ending = ".txt",
+    .help = "text, a line an event",
+    .magic = "VS:",
+    .open_source = lines_source_create,
+    .open_sink = create_lines,
+};

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,8 +20,7 @@ struct text_source {
     struct name_index classes;
     struct name_index methods;
     struct name_index threads;
-    void *mapping; /* of a plain file */
-    size_t mapping_bytes;
+    int file; /* a plain one; -1: there is none */
     uint64_t file_bytes;
     bool has_damage;
     struct step_damage damage; /* the line that could not be read */
@@ -181,8 +179,8 @@ static void destroy(struct event_source *base)
 {
     struct text_source *source = of(base);
     step_text_reader_destroy(source->reader);
-    if (source->mapping != NULL)
-        munmap(source->mapping, source->mapping_bytes);
+    if (source->file >= 0)
+        close(source->file);
     name_index_reset(&source->classes);
     name_index_reset(&source->methods);
     name_index_reset(&source->threads);
@@ -211,31 +209,26 @@ static enum step_status open_zip(struct text_source *source, const char *path,
     return step_text_reader_open(path, &source->reader, error);
 }
 
+static enum step_status open_error(const char *path, int code, struct step_error *error)
+{
+    return step_error_set(error, code == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
+                          STEP_NO_OFFSET, "cannot open: %s", strerror(code));
+}
+
 static enum step_status open_plain(struct text_source *source, const char *path,
                                    struct step_error *error)
 {
     struct stat about;
     source->format = "lines";
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &about) != 0) {
-        int code = errno;
-        if (file >= 0)
-            close(file);
-        return step_error_set(error, code == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO, path,
-                              STEP_NO_OFFSET, "cannot open: %s", strerror(code));
-    }
-    source->file_bytes = source->mapping_bytes = (size_t) about.st_size;
-    if (source->mapping_bytes > 0) {
-        void *mapping = mmap(NULL, source->mapping_bytes, PROT_READ, MAP_PRIVATE, file, 0);
-        source->mapping = mapping != MAP_FAILED ? mapping : NULL;
-    }
-    int code = errno;
-    close(file);
-    if (source->mapping_bytes > 0 && source->mapping == NULL)
-        return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot read: %s",
-                              strerror(code));
-    return step_text_reader_open_plain(source->mapping != NULL ? source->mapping : "",
-                                       source->mapping_bytes, path, &source->reader, error);
+    source->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (source->file < 0 || fstat(source->file, &about) != 0)
+        return open_error(path, errno, error);
+    if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
+        return step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                              "neither a regular file nor a pipe");
+    source->file_bytes = S_ISREG(about.st_mode) ? (uint64_t) about.st_size : 0;
+    return step_text_reader_open_file(source->file, source->file_bytes, path, &source->reader,
+                                      error);
 }
 
 typedef enum step_status (*open_function)(struct text_source *source, const char *path,
@@ -248,6 +241,7 @@ static enum step_status create(open_function open_reader, const char *path,
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    source->file = -1;
     enum step_status status =
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
     if (event_source_init(&source->base, &operations, path, selected) &&

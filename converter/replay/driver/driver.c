@@ -3,6 +3,8 @@
  * The replay driver: runs prepared operations (replay_ops.h) against the allocator that was
  * preloaded into it.  It allocates nothing by itself: its own memory is mapped.
  */
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,10 +12,189 @@
 #include <unistd.h>
 
 #include "converter/replay/driver/driver_clocks.h"
-#include "converter/replay/driver/driver_pieces.h"
+#include "converter/replay/driver/driver_loop.h"
 #include "converter/replay/driver/driver_samples.h"
 #include "converter/replay/driver/driver_state.h"
-#include "converter/replay/driver/driver_workers.h"
+#include "converter/replay/driver/replay_ops.h"
+
+/* Queues of one writer and one reader, with a semaphore at each end. */
+
+#define QUEUE 16u
+#define STACK_BYTES (256u << 10)
+
+struct queued {
+    struct replay_piece *piece;
+    const struct replay_section *section;
+    _Atomic uint32_t *open_sections;
+};
+
+struct worker {
+    pthread_t thread;
+    bool is_running;
+    sem_t work, room;
+    struct queued queue[QUEUE];
+    uint64_t head, tail; /* of the driver, of the worker */
+};
+
+static struct worker *workers; /* by thread of the trace */
+static uint32_t worker_end;    /* every one that was started is below */
+
+static void *work(void *data)
+{
+    struct worker *worker = data;
+    struct driver_run run = {0};
+    while (!run.is_ended) {
+        sem_wait(&worker->work);
+        struct queued queued = worker->queue[worker->tail++ % QUEUE];
+        if (queued.piece == NULL)
+            break;
+        driver_run_section(queued.piece, queued.section, &run);
+        driver_run_add(&run);
+        run = (struct driver_run){.is_ended = run.is_ended};
+        atomic_fetch_sub(queued.open_sections, 1);
+        sem_post(&worker->room);
+    }
+    driver_clocks_close();
+    return NULL;
+}
+
+static void start(struct worker *worker)
+{
+    pthread_attr_t attributes;
+    sem_init(&worker->work, 0, 0);
+    sem_init(&worker->room, 0, QUEUE);
+    worker->head = worker->tail = 0;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    if (pthread_create(&worker->thread, &attributes, work, worker) != 0) {
+        fprintf(stderr, "steptrace replay: a thread could not be started\n");
+        _exit(1);
+    }
+    driver.control->thread_count++;
+    worker->is_running = true;
+}
+
+static void driver_workers_init(void)
+{
+    workers = driver_map_memory(REPLAY_THREADS_MOST * sizeof *workers);
+}
+
+/* Gives a section to its thread, which is started where it does not run, and which counts
+ * `*open_sections` down when it is done with it.  Waits while the thread has too much to do. */
+static void driver_workers_give(struct replay_piece *piece, const struct replay_section *section,
+                                _Atomic uint32_t *open_sections)
+{
+    struct worker *worker = &workers[section->thread];
+    if (!worker->is_running)
+        start(worker);
+    if (section->thread >= worker_end)
+        worker_end = section->thread + 1;
+    sem_wait(&worker->room);
+    worker->queue[worker->head++ % QUEUE] = (struct queued){piece, section, open_sections};
+    sem_post(&worker->work);
+}
+
+/* Ends all threads that still run; those that have ended are joined. */
+static void driver_workers_join(void)
+{
+    for (uint32_t i = 0; i < worker_end; i++) {
+        struct worker *worker = &workers[i];
+        if (!worker->is_running)
+            continue;
+        worker->queue[worker->head++ % QUEUE] = (struct queued){0};
+        sem_post(&worker->work);
+        pthread_join(worker->thread, NULL);
+    }
+}
+
+/* Mapped and touched before they are run, so that no operation pays for it. */
+
+static uint64_t slots_ready; /* of the table: their pages were touched */
+
+static void touch_pages(const void *memory, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i += DRIVER_PAGE)
+        (void) *((const volatile char *) memory + i);
+}
+
+static void ready_slots(uint32_t end)
+{
+    for (; slots_ready < end; slots_ready += DRIVER_PAGE / sizeof(void *))
+        driver.slots[slots_ready] = NULL;
+}
+
+static struct replay_piece *map_piece(uint64_t number)
+{
+    uint64_t place = driver.control->is_streamed ? number % REPLAY_RING : number;
+    void *piece = mmap(NULL, REPLAY_PIECE_BYTES, PROT_READ, MAP_SHARED, driver.file,
+                       (off_t) ((place + 1) * REPLAY_PIECE_BYTES));
+    if (piece == MAP_FAILED) {
+        perror("steptrace replay: mmap");
+        _exit(1);
+    }
+    touch_pages(piece, REPLAY_PIECE_BYTES);
+    return piece;
+}
+
+/* False: there are no more. */
+static bool wait_for_piece(uint64_t number)
+{
+    struct replay_control *control = driver.control;
+    while (control->is_streamed && sem_wait(&control->filled) != 0)
+        ;
+    return number < atomic_load(&control->produced);
+}
+
+static void release(struct replay_piece *piece)
+{
+    munmap(piece, REPLAY_PIECE_BYTES);
+    if (driver.control->is_streamed)
+        sem_post(&driver.control->emptied);
+}
+
+/* In the trace's order, by this thread; or each thread of the trace by one of the driver's. */
+static void driver_pieces_run_single(void)
+{
+    struct driver_run run = {0};
+    for (uint64_t number = 0; wait_for_piece(number); number++) {
+        struct replay_piece *piece = map_piece(number);
+        ready_slots(piece->slot_end);
+        for (uint32_t i = 0; i < piece->section_count; i++)
+            driver_run_section(piece, &piece->sections[i], &run);
+        release(piece);
+        driver_run_add(&run);
+        run = (struct driver_run){0};
+    }
+    driver.control->thread_count = 1;
+}
+
+/* Unmapped, once all threads are done with it. */
+static void await(struct replay_piece **piece, _Atomic uint32_t *open_sections)
+{
+    while (*piece != NULL && atomic_load(open_sections) != 0)
+        sched_yield();
+    if (*piece != NULL)
+        release(*piece);
+    *piece = NULL;
+}
+
+static void driver_pieces_run_threaded(void)
+{
+    struct replay_piece *pieces[REPLAY_RING] = {NULL};
+    static _Atomic uint32_t open_sections[REPLAY_RING];
+    for (uint64_t number = 0; wait_for_piece(number); number++) {
+        unsigned place = number % REPLAY_RING, oldest = (number + REPLAY_RING / 2) % REPLAY_RING;
+        /* the next piece of a full ring is mapped when the oldest is done */
+        struct replay_piece *piece = map_piece(number);
+        pieces[place] = piece;
+        ready_slots(piece->slot_end);
+        atomic_store(&open_sections[place], piece->section_count);
+        for (uint32_t i = 0; i < piece->section_count; i++)
+            driver_workers_give(piece, &piece->sections[i], &open_sections[place]);
+        await(&pieces[oldest], &open_sections[oldest]);
+    }
+    driver_workers_join();
+}
 
 struct driver_state driver;
 

@@ -1,6 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all charts have in common: their size, and marks at round numbers. */
-const WIDTH = 1000, LEFT = 78, RIGHT = 10;
+/* Shared by all charts: their size, marks at round numbers, and labels that fit. */
+const LEFT = 78, RIGHT = 10;
+
+/* Units are pixels of the page, so that text keeps its size on a phone. */
+const roomOf = () => Math.max(300, Math.min(1000, byId("main").clientWidth));
+let WIDTH = roomOf();
+const timeMarks = () => Math.max(2, Math.round(WIDTH / 165));
+
+/* Draws charts again when the room has changed, as when a phone is turned. */
+function followRoom(draw) {
+  addEventListener("resize", () => {
+    if (Math.abs(roomOf() - WIDTH) < WIDTH / 10) return;
+    WIDTH = roomOf();
+    draw();
+  });
+}
+
+/* Names of one kind mostly begin alike: the end stays whole. */
+function cutMiddle(text, most) {
+  if (text.length <= most) return text;
+  const head = Math.floor((most - 1) / 3);
+  return text.slice(0, head) + "\u2026" + text.slice(text.length - (most - 1 - head));
+}
+
+function cutLeft(text, most) {
+  return text.length <= most ? text : most < 2 ? "" : "\u2026" + text.slice(text.length - most + 1);
+}
 
 /* Round marks on an axis up to `most`. */
 function marks(most, wanted, base) {

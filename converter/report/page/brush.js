@@ -76,7 +76,8 @@ function brush(tell) {
     const now = binAt(event);
     if (now !== first || to - from < last) set(Math.min(first, now), Math.max(first, now) + 1);
   });
-  addEventListener("pointerup", () => { first = null; });
+  picture.addEventListener("pointerup", () => { first = null; });
+  picture.addEventListener("pointercancel", () => { first = null; });
   picture.addEventListener("keydown", (event) => { if (event.key === "Escape") set(0, last); });
   set(0, last);
 }

@@ -41,7 +41,7 @@ function callTimeline() {
   function draw() {
     const parts = [];
     let shown = 0;
-    threads.forEach((name, i) => parts.push(svg("text", {x: LEFT, y: tops[i] + 11}, name)));
+    threads.forEach((name, i) => parts.push(svg("text", {x: LEFT, y: tops[i] + 11}, cutMiddle(name, Math.floor((WIDTH - LEFT) / 7)), svg("title", {}, name))));
     for (const [start, length, thread, method, depth] of calls) {
       if (start > to || start + length < from || depth >= MOST_DEEP) continue;
       const left = Math.max(LEFT, x(start)), right = Math.min(WIDTH - RIGHT, x(start + length));
@@ -51,9 +51,10 @@ function callTimeline() {
       const box = svg("rect", {x: left.toFixed(2), y, width: Math.max(.5, right - left).toFixed(2), height: ROW - 1, style: "fill:" + flameColor(methodName(methods[method]).replace(/\(.*/, ""))});
       box.call = methodName(methods[method]) + "\n" + time(length) + " from " + time(start);
       parts.push(box);
-      if (right - left > 60) parts.push(svg("text", {class: "call", x: left + 3, y: y + 11}, methodName(methods[method]).replace(/\(.*/, "").replace(/^.*\.([^.]+\.[^.]+)$/, "$1").slice(0, Math.floor((right - left) / 7))));
+      if (right - left > 60) parts.push(svg("text", {class: "call", x: left + 3, y: y + 11}, cutLeft(methodName(methods[method]).replace(/\(.*/, "").replace(/^.*\.([^.]+\.[^.]+)$/, "$1"), Math.floor((right - left) / 7))));
     }
-    for (const ns of marks(to - from, 6, 10)) {
+    parts.unshift(collectionLines(x, 0, height));
+    for (const ns of marks(to - from, timeMarks(), 10)) {
       const at = x(from + ns);
       parts.push(svg("text", {x: at, y: height + 16, "text-anchor": at > WIDTH - 40 ? "end" : ns === 0 ? "start" : "middle"}, time(from + ns)));
     }

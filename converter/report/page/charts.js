@@ -9,13 +9,20 @@ const color = (i) => i < 10 ? "var(--c" + i + ")" : "var(--rest)";
 
 function timeAxis(y) {
   const group = svg("g", {"aria-hidden": "true"}, svg("line", {class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y}));
-  for (const ns of marks(span, 6, 10)) {
+  for (const ns of marks(span, timeMarks(), 10)) {
     const x = xOf(line.start_ns + ns);
     const anchor = x > WIDTH - 40 ? "end" : ns === 0 ? "start" : "middle";
     group.append(svg("line", {class: "axis", x1: x, x2: x, y1: y, y2: y + 4}),
       svg("text", {x, y: y + 17, "text-anchor": anchor}, time(line.start_ns + ns)));
   }
   return group;
+}
+
+/* Garbage collections as lines across a chart; many of them are faint. */
+function collectionLines(x, top, bottom) {
+  return svg("g", {class: "collected", "aria-hidden": "true", "stroke-opacity": Math.max(.12, Math.min(.6, 12 / line.collections.length)).toFixed(2)},
+    line.collections.map(([step]) => x(stepEnd(step) - line.step_ns / 2)).filter((at) => at >= LEFT && at <= WIDTH - RIGHT)
+      .map((at) => svg("line", {x1: at.toFixed(1), x2: at.toFixed(1), y1: top, y2: bottom})));
 }
 
 /* Classes as bands, the rest on top. */
@@ -51,7 +58,7 @@ function liveChart() {
     const x = xOf(stepEnd(step) - line.step_ns / 2);
     picture.append(svg("line", {class: "collection", x1: x, x2: x, y1: HEIGHT - BOTTOM + 20, y2: HEIGHT - BOTTOM + 32}));
   }
-  picture.append(timeAxis(HEIGHT - BOTTOM),
+  picture.append(collectionLines(xOf, TOP, HEIGHT - BOTTOM), timeAxis(HEIGHT - BOTTOM),
     svg("text", {x: LEFT - 6, y: HEIGHT - BOTTOM + 31, "text-anchor": "end"}, "collections"));
   const moment = data.moment;
   if (moment.live_bytes > 0) {
@@ -97,23 +104,21 @@ function liveChart() {
 function lifetimeChart() {
   const buckets = data.lifetimes;
   if (buckets.length === 0) return explain("lifetime-chart", "No object was freed in this trace.");
-  const rows = [];
-  for (const [k, n] of buckets) {
-    const group = k === 0 ? 0 : Math.floor(Math.log10(2 ** k)); /* by powers of ten */
-    rows[group] = (rows[group] || 0) + n;
-  }
-  const first = rows.findIndex((n) => n);
+  const groupOf = (k) => k === 0 ? 0 : Math.floor(Math.log10(2 ** k)); /* by powers of ten */
+  const rows = new Array(groupOf(Math.max(...buckets.map(([k]) => k))) + 1).fill(0);
+  for (const [k, n] of buckets) rows[groupOf(k)] += n;
+  const first = rows.findIndex((n) => n > 0);
   const total = buckets.reduce((sum, one) => sum + one[1], 0);
-  const kept = rows.map((n, i) => [i, n || 0]).slice(first);
-  const ROW = 24;
+  const kept = rows.map((n, i) => [i, n]).slice(first);
+  const ROW = 24, NAME = 100, BAR = WIDTH - NAME - 170;
   const most = Math.max(...kept.map((row) => row[1]));
   const picture = svg("svg", {viewBox: "0 0 " + WIDTH + " " + (kept.length * ROW + 6), role: "img", "aria-label":
     "Lifetimes: " + kept.map(([i, n]) => share(n, total) + " below " + time(10 ** (i + 1))).join(", ")});
   kept.forEach(([i, n], row) => {
     const y = row * ROW + 2;
-    picture.append(svg("text", {x: 165, y: y + 15, "text-anchor": "end"}, "below " + time(10 ** (i + 1))),
-      svg("rect", {class: "bar", x: 175, y, width: 620 * n / most, height: ROW - 5}),
-      svg("text", {x: 181 + 620 * n / most, y: y + 15}, share(n, total) + "  (" + count(n) + ")"));
+    picture.append(svg("text", {x: NAME, y: y + 15, "text-anchor": "end"}, "below " + time(10 ** (i + 1))),
+      svg("rect", {class: "bar", x: NAME + 8, y, width: BAR * n / most, height: ROW - 5}),
+      svg("text", {x: NAME + 14 + BAR * n / most, y: y + 15}, share(n, total) + "  (" + count(n) + ")"));
   });
   byId("lifetime-chart").replaceChildren(picture);
 }
@@ -121,7 +126,7 @@ function lifetimeChart() {
 function threadChart() {
   const shown = data.threads.filter((one) => one.activity.length > 0 || one.start_ns !== null).slice(0, 40);
   if (shown.length === 0) return explain("thread-chart", "The trace tells of no threads.");
-  const ROW = 20, NAME = 210;
+  const ROW = 20, NAME = Math.min(260, Math.round(WIDTH / 3)), LETTER = 7.2;
   const calls = data.summary.allocated_objects === 0;
   const x = (ns) => NAME + (WIDTH - NAME - RIGHT) * Math.min(1, Math.max(0, (ns - line.start_ns) / span));
   const most = Math.max(1, ...shown.flatMap((one) => one.activity.map((pair) => pair[1])));
@@ -132,8 +137,7 @@ function threadChart() {
     const y = row * ROW + 2;
     const from = x(one.start_ns === null ? line.start_ns : one.start_ns);
     const to = x(one.end_ns === null ? data.summary.last_ns : one.end_ns);
-    const name = one.name.length > 30 ? one.name.slice(0, 29) + "\u2026" : one.name;
-    picture.append(svg("text", {x: NAME - 8, y: y + 13, "text-anchor": "end"}, name),
+    picture.append(svg("text", {x: NAME - 8, y: y + 13, "text-anchor": "end"}, cutMiddle(one.name, Math.floor((NAME - 8) / LETTER)), svg("title", {}, one.name)),
       svg("rect", {class: "alive", x: from, y, width: Math.max(1, to - from), height: ROW - 4}, svg("title", {}, one.name)));
     for (const [i, amount] of one.activity) {
       const left = x(line.start_ns + i * line.step_ns);
@@ -143,7 +147,8 @@ function threadChart() {
       picture.append(cell);
     }
   });
-  for (const ns of marks(span, 6, 10)) {
+  picture.append(collectionLines(x, 0, height - 22));
+  for (const ns of marks(span, Math.max(2, timeMarks() - 1), 10)) {
     const at = x(line.start_ns + ns);
     picture.append(svg("text", {x: at, y: height - 6, "text-anchor": at > WIDTH - 40 ? "end" : ns === 0 ? "start" : "middle"}, time(line.start_ns + ns)));
   }

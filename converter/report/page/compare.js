@@ -19,7 +19,8 @@ function showSummary() {
   byId("title").textContent = names(before) + " \u2192 " + names(after);
   document.title = byId("title").textContent + " \u2013 StepTrace";
   const programs = [...new Set(data.runs.map((run) => run.program).filter((text) => text !== ""))];
-  byId("subtitle").append(...programs.flatMap((text) => [element("code", {}, text), element("br")]));
+  if (programs.length > 0)
+    byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, programs.length > 1 ? "Command lines" : "Command line"), programs.map((text) => element("p", {}, element("code", {}, text)))));
   const spread = (value, side, show) => value[side + "_least"] === undefined ? "" : " (" + show(value[side + "_least"]) + " to " + show(value[side + "_most"]) + ")";
   byId("totals").append(element("table", {}, element("caption", {}, "Of several runs the middle one, and the least and most."),
     element("thead", {}, element("tr", {}, ["", "Before", "After", "Change", "%"].map((text) => element("th", {scope: "col"}, text)))),
@@ -30,6 +31,7 @@ function showSummary() {
 
 /* One chart a side, above each other, with the same axes. */
 function heapCharts() {
+  byId("heaps").replaceChildren();
   const longest = Math.max(1, ...data.runs.map((run) => run.last_ns - run.first_ns));
   const top = Math.max(1, ...data.runs.flatMap((run) => run.most));
   if (top === 1) return explain("heaps", "The traces tell of no sizes.");
@@ -42,7 +44,7 @@ function heapCharts() {
       title + ": live bytes over time, up to " + bytes(most) + ", for " + time(Math.max(...runs.map((run) => run.last_ns - run.first_ns)))});
     for (const v of marks(top, 3, 1024))
       picture.append(svg("line", {class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: y(v), y2: y(v)}), svg("text", {x: LEFT - 6, y: y(v) + 4, "text-anchor": "end"}, bytes(v)));
-    for (const ns of marks(longest, 6, 10))
+    for (const ns of marks(longest, timeMarks(), 10))
       picture.append(svg("text", {x: x(ns), y: HEIGHT - 8, "text-anchor": ns === 0 ? "start" : x(ns) > WIDTH - 40 ? "end" : "middle"}, time(ns)));
     runs.forEach((run, i) => {
       const points = run.live.map((v, k) => x(Math.min((k + 1) * run.step_ns, run.last_ns) - Math.min(run.first_ns, run.last_ns)).toFixed(1) + "," + y(v).toFixed(1));
@@ -85,6 +87,7 @@ function showTable(id, key, title, rows, metric, others) {
 
 showSummary();
 heapCharts();
+followRoom(heapCharts);
 showFlame();
 const sized = data.program.allocated !== undefined;
 showTable("class-table", "class", "Class", data.classes, sized ? "allocated" : "allocated_objects", ["allocated_objects", "alive_at_peak", "alive_at_end", "lifetime"]);

@@ -3,7 +3,8 @@
  * The flame graph: a tree of call sites, root at the top, as a list of boxes that the keyboard walks
  * (arrows), zooms (Enter) and leaves (Escape).  Boxes narrower than a pixel or two are not made.
  */
-const ROW_HEIGHT = 19;
+const ROW_HEIGHT = 19, LETTER = 7.3;
+
 /* Nodes with children; sums are of the node and all under it. */
 function buildTree(one) {
   const sites = data.sites, own = one.values || sites[one.column];
@@ -106,7 +107,7 @@ function flameGraph(what) {
     const made = element("li", {role: "treeitem", tabindex: node === zoomed ? "0" : "-1", "aria-level": node.depth + 1,
       "aria-label": describe(node).replaceAll("\n", ": "), class: above ? "above" : null,
       style: "left:" + (100 * left / total).toFixed(4) + "%;width:" + (100 * width / total).toFixed(4) + "%;top:" + node.depth * ROW_HEIGHT + "px;background:" + what.color(node, measures[measure])},
-    node.depth === 0 ? "all: " + measures[measure].show(node.sum) : node.name);
+    cutLeft(node.depth === 0 ? "all: " + measures[measure].show(node.sum) : node.name, Math.floor((holder.clientWidth * width / total - 7) / LETTER)));
     if (wanted !== "" && node.name.toLowerCase().includes(wanted)) made.classList.add("found");
     made.node = node;
     node.box = made;

@@ -10,9 +10,9 @@ function showSummary() {
   byId("title").textContent = data.title;
   document.title = data.title + " \u2013 StepTrace";
   const command = data.properties.find((pair) => pair[0] === "command-line");
-  byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns),
-    ...(command ? [element("br"), element("code", {}, command[1])] : []));
-  if (!data.whole) byId("figures").before(element("p", {class: "note"}, "The trace is not whole: the program was killed or the file was cut. The report shows what was there."));
+  byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns));
+  if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
+  byId("figures").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
   const objects = summary.allocated_objects === 0 ? [] : [
     figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
     figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
@@ -49,13 +49,41 @@ function showSites(sums, words, end) {
   const rows = sums ? data.places.map(inRange).filter((row) => row[2] > 0 || row[4] > 0) : data.places;
   const when = sums ? " at " + end : at;
   sortableTable("site-table", sums ? "Allocated from " + words + " and alive at its end, by the line that allocates, and class" : "By the line that allocates, and class; the largest of what lived and of what was allocated", [
-    {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true},
+    {title: "Site", of: (row) => siteName(data.sites.names[row[0]]), text: true, open: (row) => callersOf(row[0], sums)},
     {title: "Class", of: (row) => javaName(row[1]), text: true},
     {title: "Allocated", of: (row) => row[3], show: bytes, first: Boolean(sums)},
     {title: "Objects", of: (row) => row[2], show: count},
     {title: "Alive" + when, of: (row) => row[5], show: bytes, first: !sums},
     {title: "Objects" + when, of: (row) => row[4], show: count},
   ], rows);
+}
+
+function showLeaks() {
+  const leaks = data.leaks;
+  if (leaks === null)
+    return explain("leak-table", "The page shows a part of the trace (an option selects). steptrace leaks takes the same options.");
+  byId("leaks-hint").textContent = "Objects that saw at least " + leaks.least_survived + " of " + count(leaks.collections) + " collections and were alive at the end: "
+    + bytes(leaks.survived[1]) + " in " + count(leaks.survived[0]) + " objects. The growth is a line through what was alive after the later half of the collections, the fit its quality (1: the points lie on it). "
+    + "The rows are those of steptrace leaks.";
+  if (leaks.rows.length === 0) return explain("leak-table", "No object saw so many collections and was alive at the end.");
+  const frames = (row) => row[5].map((i) => siteName(leaks.frames[i]));
+  sortableTable("leak-table", "Objects that survived, by " + (leaks.by_site ? "call site" : "class") + (leaks.left > 0 ? "; the first " + leaks.rows.length + " of " + count(leaks.rows.length + leaks.left) : ""), [
+    leaks.by_site ? {title: "Site", of: (row) => frames(row).slice(0, 4).join(" \u2190 ") || "(no stack)", text: true, opens: (row) => row[5].length > 0, open: (row) => element("ol", {class: "stack"}, frames(row).map((frame) => element("li", {}, frame)))}
+      : {title: "Class", of: (row) => javaName(row[6]), text: true},
+    {title: "Bytes", of: (row) => row[1], show: bytes},
+    {title: "Objects", of: (row) => row[0], show: count},
+    {title: "Growth a collection", of: (row) => row[3], show: (value) => leaks.after.length < 3 ? "-" : (value < 0 ? "\u2212" : "+") + bytes(Math.abs(value))},
+    {title: "Fit", of: (row) => row[4], show: (value) => leaks.after.length < 3 ? "-" : value.toFixed(2)},
+    {title: "Mean age", of: (row) => row[2], show: time},
+    {title: "After collections", of: (row) => row[7], show: curve, fixed: true},
+  ], leaks.rows);
+}
+
+/* Alive after collections, the first at the left; the box is as wide for few of them as for many. */
+function curve(values) {
+  const most = Math.max(1, ...values), last = Math.max(1, values.length - 1);
+  return svg("svg", {class: "curve", viewBox: "0 0 100 20", width: 100, height: 20, role: "img", "aria-label": "from " + bytes(values[0] || 0) + " to " + bytes(values[values.length - 1] || 0)},
+    svg("polyline", {points: values.map((v, i) => (100 * i / last).toFixed(1) + "," + (19 - 18 * v / most).toFixed(1)).join(" ")}));
 }
 
 function showRetained() {
@@ -74,7 +102,7 @@ function showRetained() {
   if (kept.sites.length === 0)
     explain("retained-site-table", "The trace has no call stacks. Record it with the option stack=16.");
   else
-    table("retained-site-table", "Site", (name) => name.split(" < ").map(siteName).join(" \u2190 "), "Retained by what was allocated at a line, innermost first", kept.sites);
+    table("retained-site-table", "Site", (name) => name.split(" <- ").map(siteName).join(" \u2190 "), "Retained by what was allocated at a line, innermost first", kept.sites);
   table("retained-class-table", "Class", javaName, "Retained by class", kept.classes);
 }
 
@@ -83,11 +111,9 @@ function showLifetimes() {
   byId("lifetimes-hint").textContent = "Of the objects that were freed: the time from allocation to " + (deaths.dated
     ? "the moment at which they became unreachable (" + count(deaths.exact) + " exactly, " + count(deaths.bound) + " at least; of " + count(deaths.by_collection + deaths.by_free) + " only the collection is known)."
     : "the collection that found them dead.");
-  lifetimeChart();
 }
 
 function showThreads() {
-  threadChart();
   sortableTable("thread-table", "By thread; " + count(data.threads.length) + (data.threads_left > 0 ? " of " + count(data.threads.length + data.threads_left) : "") + " threads", [
     {title: "Thread", of: (row) => row.number + " " + row.name, text: true},
     {title: "Allocated", of: (row) => row.allocated_bytes, show: bytes, first: true},
@@ -124,20 +150,28 @@ function showFlame() {
     hint: "A box is a frame, as wide as what was allocated in it and in what it called.", color: (node) => flameColor(node.name)});
 }
 
+function drawCharts() {
+  liveChart();
+  brush((sums, words, end) => {
+    if (flame) flame(sums && {sites: sums.sites, words, end});
+    showClasses(sums, words, end);
+    showSites(sums, words, end);
+  });
+  lifetimeChart();
+  threadChart();
+  callTimeline();
+}
+
 showSummary();
-liveChart();
 const flame = showFlame();
 showClasses();
 showSites();
-brush((sums, words, end) => {
-  if (flame) flame(sums && {sites: sums.sites, words, end});
-  showClasses(sums, words, end);
-  showSites(sums, words, end);
-});
+showLeaks();
 showRetained();
 showLifetimes();
 showThreads();
 showMethods();
-callTimeline();
+drawCharts();
+followRoom(drawCharts);
 byId("sections").append(...[...document.querySelectorAll("main > section")].map((section) =>
   element("li", {}, element("a", {href: "#" + section.id}, section.querySelector("h2").textContent))));

@@ -5,7 +5,8 @@
  */
 const ROWS_AT_ONCE = 100;
 
-/* columns: [{title, of(row), show(value, row), text, first}]; rows: anything. */
+/* columns: [{title, of(row), show(value, row), text, first, fixed, open(row), opens(row)}]; rows: anything. `open` makes what a row
+ * shows below itself when its name is pressed (if it `opens`); a `fixed` column has no order. Without a `first` column rows stand as they are. */
 function sortableTable(place, caption, columns, rows) {
   let sorted = columns.findIndex((column) => column.first);
   let descending = true;
@@ -15,7 +16,7 @@ function sortableTable(place, caption, columns, rows) {
   const told = element("span", {class: "told", role: "status"});
   const more = element("button", {type: "button", onclick: () => { most *= 4; draw(); }}, "Show more");
   const heads = columns.map((column, i) => element("th", {scope: "col", class: column.text ? "name" : null},
-    element("button", {type: "button", onclick: () => sortBy(i)}, column.title)));
+    column.fixed ? element("span", {class: "title"}, column.title) : element("button", {type: "button", onclick: () => sortBy(i)}, column.title)));
   const search = element("input", {type: "search", oninput: () => { wanted = search.value.toLowerCase(); most = ROWS_AT_ONCE; draw(); }});
 
   function sortBy(i) {
@@ -25,6 +26,7 @@ function sortableTable(place, caption, columns, rows) {
   }
 
   function compare(a, b) {
+    if (sorted < 0) return 0;
     const x = columns[sorted].of(a), y = columns[sorted].of(b);
     const order = x < y ? -1 : x > y ? 1 : 0;
     return descending ? -order : order;
@@ -32,7 +34,16 @@ function sortableTable(place, caption, columns, rows) {
 
   function cell(column, row) {
     const shown = column.show ? column.show(column.of(row), row) : column.of(row);
-    return column.text ? element("th", {scope: "row", class: "name"}, shown) : element("td", {}, shown);
+    const content = column.open && (!column.opens || column.opens(row)) ? element("button", {type: "button", class: "open", "aria-expanded": "false", onclick: (event) => toggle(event.currentTarget, column, row)}, shown) : shown;
+    return column.text ? element("th", {scope: "row", class: "name"}, content) : element("td", {}, content);
+  }
+
+  function toggle(button, column, row) {
+    const line = button.closest("tr");
+    const opens = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", opens);
+    if (opens) line.after(element("tr", {class: "opened"}, element("td", {colspan: columns.length}, column.open(row))));
+    else line.nextSibling.remove();
   }
 
   function draw() {

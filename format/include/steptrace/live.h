@@ -35,6 +35,12 @@ extern "C" {
 /* The property that says that the live file, which then stays, has all that the trace lacks: "yes".
  */
 #define STEP_LIVE_REST "rest-in-live"
+/* Properties of a trace without its end: the time from which on records may be missing; and, if the
+ * last copy of the ring could not be made, how many events 100 ms had at most before. */
+#define STEP_LIVE_MISSING_AFTER "missing-after-ns"
+#define STEP_LIVE_MISSING_EVENTS "missing-events-in-100ms"
+/* What the message of a damage begins with where that file could not be read. */
+#define STEP_LIVE_UNREAD "what the process left cannot be read"
 #define STEP_LIVE_VERSION 1u
 #define STEP_LIVE_PAGE 4096u
 /* The property `clock` of a trace without times: its ticks count collections and the like. */
@@ -59,7 +65,15 @@ struct step_live_header {
     STEP_LIVE_ATOMIC(uint64_t) dropped;    /* records that found no room (overflow=drop) */
     STEP_LIVE_ATOMIC(uint64_t) free_stamp; /* when the last FREE_OBJECT was written */
     uint64_t definition;                   /* enum step_live_definition */
-    uint8_t reserved[176];
+    /* Of a file that is a copy of a ring in memory, made again and again: */
+    uint32_t copy_state;   /* enum step_live_copy */
+    uint32_t copied_by;    /* the process that makes the copies */
+    uint64_t copied_stamp; /* what had been published by then is in it */
+    uint64_t copied_most;  /* words of records that one of the last copies brought at most */
+    /* Of a native program: when the first record was lost because nobody emptied the buffers any
+     * more.  Records from then on may be missing.  0: none was lost. */
+    STEP_LIVE_ATOMIC(uint64_t) lost_stamp;
+    uint8_t reserved[144];
     /* which internals of the JVM the agent used (the property of that name), ended by a 0 byte;
      * nothing: it does not say */
     char internals[STEP_LIVE_INTERNALS_BYTES];
@@ -67,6 +81,13 @@ struct step_live_header {
 
 /* Which kinds the raw records have. */
 enum step_live_definition { STEP_LIVE_DEFINITION_JAVA = 0, STEP_LIVE_DEFINITION_HEAP = 1 };
+
+enum step_live_copy {
+    STEP_LIVE_COPY_NONE = 0, /* the file is the ring itself */
+    STEP_LIVE_COPY_RUNNING = 1,
+    STEP_LIVE_COPY_ENDING = 2, /* the program has ended, the last copy is being made */
+    STEP_LIVE_COPY_WHOLE = 3   /* it is made */
+};
 
 enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL = 2 };
 
@@ -171,7 +192,6 @@ enum step_live_snapshot {
     STEP_LIVE_SNAPSHOT_REASONS
 };
 #define STEP_LIVE_REFERENCE_ID_BITS 40u
-#define STEP_LIVE_REFERENCE_NUMBER_BITS 44u
 /* Ids above and numbers above these bits are cut off. */
 static inline void step_live_reference_words(uint64_t *words, enum step_live_reference kind,
                                              uint64_t first, uint64_t second, uint64_t number)
@@ -239,6 +259,8 @@ enum step_live_heap_call {
 /* What a mapping held beyond what the trace file has. */
 struct step_live_report {
     uint64_t dropped;
+    bool is_lost; /* records from lost_ns on may be missing, see lost_stamp of the header */
+    uint64_t lost_ns;
     char internals[STEP_LIVE_INTERNALS_BYTES];
 };
 

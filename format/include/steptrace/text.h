@@ -118,6 +118,12 @@ enum step_status step_text_reader_open_memory(const void *data, size_t length, c
 enum step_status step_text_reader_open_plain(const void *data, size_t length, const char *name,
                                              struct step_text_reader **out,
                                              struct step_error *error);
+/* The same for the text in a file or pipe, from where the descriptor stands.  It is borrowed for
+ * the reader's life.  `size`: the bytes that it has, 0 if that is not known; CUT comes after fewer.
+ */
+enum step_status step_text_reader_open_file(int file, uint64_t size, const char *name,
+                                            struct step_text_reader **out,
+                                            struct step_error *error);
 
 /* The next event.  Its names live until the next call.  END after the last line, once the entry's
  * checksum proved right.  CORRUPT or CUT with the line's number in the message and, as the error's

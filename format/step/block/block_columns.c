@@ -284,6 +284,8 @@ static enum step_status decode_values(struct step_decoding *decoding, uint32_t i
     uint64_t *values = step_decoding_take(decoding, column->count, sizeof *values, &status);
     if (values == NULL)
         return status;
+    if (!step_decoding_has_room(decoding, coding, &status))
+        return status;
     uint64_t *storage = NULL;
     struct step_linked linked = {0};
     struct step_series series = {NULL, 0, NULL};

@@ -190,7 +190,7 @@ enum step_status step_block_decode(struct step_block_reader *reader,
     };
     *gap = (struct step_block_gap){0};
     step_arena_clear(&block->arena, memory_limit);
-    step_arena_clear(&reader->temporary, STEP_MAX_BLOCK_MEMORY);
+    step_arena_clear(&reader->temporary, memory_limit);
     block->record_count = payload->header->record_count;
     block->at = 0;
     block->type_count = 0;

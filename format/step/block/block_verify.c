@@ -50,7 +50,7 @@ static enum step_status read_back(struct step_block_verifier *verifier,
                               "the block is damaged");
     const struct step_block_wish all = {0};
     enum step_status status = step_block_decode(
-        &verifier->reader, &payload, &all, STEP_MAX_BLOCK_MEMORY, &verifier->block, &gap, error);
+        &verifier->reader, &payload, &all, STEP_MAX_READER_MEMORY, &verifier->block, &gap, error);
     if (status == STEP_STATUS_OK && gap.records > 0)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, "%s", gap.message);
     step_pending_clear(&verifier->rows);

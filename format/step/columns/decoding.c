@@ -35,19 +35,20 @@ enum step_status step_decoding_no_memory(const struct step_decoding *decoding)
     return step_decoding_fail(decoding, STEP_STATUS_NO_MEMORY, NULL, "out of memory");
 }
 
+static enum step_status too_large(struct step_decoding *decoding, const struct step_arena *arena)
+{
+    return step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
+                              "the block needs more memory than the limit of %" PRIu64 " bytes",
+                              arena->limit);
+}
+
 static void *take_from(struct step_decoding *decoding, struct step_arena *arena, uint64_t count,
                        size_t size, enum step_status *status)
 {
     void *result = step_arena_take(arena, count, size);
-    if (result != NULL)
-        return result;
-    *status =
-        arena->limited
-            ? step_decoding_fail(decoding, STEP_STATUS_LIMIT, NULL,
-                                 "the block needs more memory than the limit of %" PRIu64 " bytes",
-                                 arena->limit)
-            : step_decoding_no_memory(decoding);
-    return NULL;
+    if (result == NULL)
+        *status = arena->limited ? too_large(decoding, arena) : step_decoding_no_memory(decoding);
+    return result;
 }
 
 /* Storage that lives as long as the decoded block. */
@@ -62,6 +63,17 @@ void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_
                            enum step_status *status)
 {
     return take_from(decoding, &decoding->reader->temporary, count, size, status);
+}
+
+bool step_decoding_has_room(struct step_decoding *decoding, const struct step_coding *coding,
+                            enum step_status *status)
+{
+    const struct step_arena *arena = &decoding->block->arena;
+    if (coding->method == STEP_COMPRESSION_NONE ||
+        coding->raw_length <= arena->limit - arena->taken)
+        return true;
+    *status = too_large(decoding, arena);
+    return false;
 }
 
 /* "java.ObjectAlloc.size" for messages. */

@@ -109,6 +109,11 @@ void *step_decoding_take(struct step_decoding *decoding, uint64_t count, size_t 
 void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_t size,
                            enum step_status *status);
 
+/* Whether the section's bytes before compression fit into what the block may still take; false with
+ * `*status`. */
+bool step_decoding_has_room(struct step_decoding *decoding, const struct step_coding *coding,
+                            enum step_status *status);
+
 /* The compressed bytes after a block's summary (layouts BYTES and ROWS), appended to `out` (at most
  * `most`). */
 enum step_status step_block_expand(struct step_block_reader *reader,

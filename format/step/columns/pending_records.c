@@ -208,7 +208,13 @@ static enum step_status append_nested(struct step_pending *rows, const struct st
         }
         slots += node->slot_count;
     }
-    rows->nested_bytes += (rows->word_count - mark.word_count) * sizeof *rows->words;
+    uint64_t words = (rows->word_count - mark.word_count) * sizeof *rows->words;
+    rows->nested_bytes += words;
+    if (rows->nested_bytes - mark.nested_bytes + words + (rows->bytes.length - mark.byte_count) >
+        STEP_MAX_RECORD_DECODED) {
+        step_pending_rewind(rows, &mark);
+        return STEP_STATUS_LIMIT;
+    }
     return STEP_STATUS_OK;
 }
 

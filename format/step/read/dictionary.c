@@ -61,6 +61,14 @@ static enum step_status check(const struct step_reader *reader, const struct ste
                                           payload->offset, "%s", fault);
 }
 
+/* Bytes that another dictionary block may take. */
+static uint64_t room_of(const struct step_reader *reader)
+{
+    uint64_t left = STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory;
+    uint64_t room = step_reader_room(reader);
+    return room < left ? room : left;
+}
+
 enum step_status step_dictionary_load(struct step_reader *reader,
                                       const struct step_payload *payload, struct step_error *error)
 {
@@ -75,9 +83,8 @@ enum step_status step_dictionary_load(struct step_reader *reader,
         return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
                               "out of memory");
     const struct step_block_wish all = {0};
-    status = step_block_decode(&reader->blocks, payload, &all,
-                               STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory, part.block,
-                               &gap, error);
+    uint64_t most = room_of(reader);
+    status = step_block_decode(&reader->blocks, payload, &all, most, part.block, &gap, error);
     if (status != STEP_STATUS_OK)
         goto out;
     status = STEP_STATUS_CORRUPT;
@@ -93,10 +100,10 @@ enum step_status step_dictionary_load(struct step_reader *reader,
     }
     size_t slot_count = reader->plan->records[header->stream].slot_count;
     uint64_t memory = part.block->arena.taken + part.count * slot_count * sizeof(uint64_t);
-    if (memory > STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory) {
+    if (memory > most) {
         status = step_error_set(error, STEP_STATUS_LIMIT, payload->file, payload->offset,
                                 "dictionaries pass the limit of %" PRIu64 " bytes",
-                                STEP_MAX_DICTIONARY_MEMORY);
+                                reader->dictionary_memory + most);
         goto out;
     }
     part.slots = copy_slots(part.block, slot_count);

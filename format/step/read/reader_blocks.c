@@ -161,9 +161,18 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
     }
 }
 
+/* The block is refused for what others hold: names the limit of their sum. */
+static void explain_limit(const struct step_reader *reader, struct step_error *error)
+{
+    step_error_set(error, STEP_STATUS_LIMIT, reader->name, error->offset,
+                   "blocks that overlap in time need more memory than the limit of %" PRIu64
+                   " bytes; this one is passed over",
+                   step_reader_room(reader));
+}
+
 static enum step_status load(struct step_reader *reader, size_t i,
-                             const struct step_block_wish *wish, struct step_block **block,
-                             struct step_error *error)
+                             const struct step_block_wish *wish, uint64_t held,
+                             struct step_block **block, struct step_error *error)
 {
     if (i >= reader->entry_count)
         return step_error_set(error, STEP_STATUS_INVALID, reader->name, STEP_NO_OFFSET,
@@ -182,9 +191,13 @@ static enum step_status load(struct step_reader *reader, size_t i,
         entry->damage_noted = note_header(reader, entry->source, entry->offset, &entry->header);
     enum step_status status =
         step_reader_payload(reader, entry->source, entry->offset, &entry->header, &payload, &local);
+    uint64_t room = step_reader_room(reader);
+    uint64_t left = room > held ? room - held : 0;
+    uint64_t most = left < STEP_MAX_BLOCK_MEMORY ? left : STEP_MAX_BLOCK_MEMORY;
     if (status == STEP_STATUS_OK)
-        status = step_block_decode(&reader->blocks, &payload, wish, STEP_MAX_BLOCK_MEMORY, *block,
-                                   &gap, &local);
+        status = step_block_decode(&reader->blocks, &payload, wish, most, *block, &gap, &local);
+    if (status == STEP_STATUS_LIMIT && held > 0 && most == left)
+        explain_limit(reader, &local);
     note_load(reader, entry, &gap, status, &local);
     if (status == STEP_STATUS_CUT) /* the file shrank since it was opened */
         status = local.status = STEP_STATUS_CORRUPT;
@@ -196,12 +209,19 @@ static enum step_status load(struct step_reader *reader, size_t i,
 enum step_status step_reader_load(struct step_reader *reader, size_t i, const uint8_t *wanted,
                                   struct step_block **block, struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_wish){.wanted = wanted}, block, error);
+    return step_reader_load_beside(reader, i, wanted, 0, block, error);
+}
+
+enum step_status step_reader_load_beside(struct step_reader *reader, size_t i,
+                                         const uint8_t *wanted, uint64_t held,
+                                         struct step_block **block, struct step_error *error)
+{
+    return load(reader, i, &(struct step_block_wish){.wanted = wanted}, held, block, error);
 }
 
 enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
                                          const uint8_t *const *fields, struct step_block **block,
                                          struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_wish){.fields = fields}, block, error);
+    return load(reader, i, &(struct step_block_wish){.fields = fields}, 0, block, error);
 }

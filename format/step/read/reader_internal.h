@@ -109,6 +109,13 @@ bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
 bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
                            struct step_error *error);
 
+/* Bytes that decoded blocks of this reader may take now, besides dictionaries and buffers. */
+uint64_t step_reader_room(const struct step_reader *reader);
+/* step_reader_load() where the caller holds `held` bytes in other blocks of this reader. */
+enum step_status step_reader_load_beside(struct step_reader *reader, size_t i,
+                                         const uint8_t *wanted, uint64_t held,
+                                         struct step_block **block, struct step_error *error);
+
 /* Loads a dictionary block. */
 enum step_status step_dictionary_load(struct step_reader *reader,
                                       const struct step_payload *payload, struct step_error *error);

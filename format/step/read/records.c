@@ -2,8 +2,9 @@
 /*
  * Streams merged into one order: a heap of queues, a queue a stream.  A block is loaded when its
  * earliest record is the next one, so that only streams that overlap in time are in memory
- * together. Where records of a tick may have to wait for others of it, all queues with records at
- * that tick are taken out of the heap (`tied`), and the rules say which goes on.
+ * together, and their sum has a limit (step_reader_room()). Where records of a tick may have to
+ * wait for others of it, all queues with records at that tick are taken out of the heap (`tied`),
+ * and the rules say which goes on.
  */
 #include "steptrace/records.h"
 
@@ -11,9 +12,13 @@
 #include <string.h>
 
 #include "format/core/no_memory.h"
+#include "format/step/read/reader_internal.h"
 
 /* Queues at one tick, of which none can go on, are let go one by one up to this many. */
 enum { TIE_PATIENCE = 64 };
+
+/* A decoded block of more bytes is not kept for the next one. */
+#define MOST_SPARE ((size_t) 64 << 20)
 
 struct queue {
     struct step_records_front
@@ -37,6 +42,7 @@ struct step_records {
     size_t tied_count;
     uint64_t tie_time;
     struct step_block *spare;
+    uint64_t memory; /* bytes of all queues' blocks and of `spare` */
     uint64_t bytes_done, bytes_all;
     struct queue *given; /* its front was given last: it is to be advanced */
     bool given_is_tied;
@@ -144,13 +150,31 @@ static void find_block(struct step_records *records, struct queue *queue)
     }
 }
 
+static void let_go(struct step_records *records, struct step_block *block)
+{
+    records->memory -= step_block_memory(block);
+    step_block_destroy(block);
+}
+
+/* The spare block for the next one, where it is not much too large; else NULL. */
+static struct step_block *take_spare(struct step_records *records,
+                                     const struct step_block_info *next)
+{
+    struct step_block *block = records->spare;
+    if (block == NULL || block->record_count / 4 > next->record_count)
+        return NULL;
+    records->spare = NULL;
+    records->memory -= step_block_memory(block);
+    return block;
+}
+
 static void leave_block(struct step_records *records, struct queue *queue)
 {
     records->bytes_done += step_reader_block_info(records->reader, *queue->blocks)->stored_bytes;
-    if (records->spare == NULL)
+    if (records->spare == NULL && step_block_memory(queue->block) <= MOST_SPARE)
         records->spare = queue->block;
     else
-        step_block_destroy(queue->block);
+        let_go(records, queue->block);
     queue->block = NULL;
     queue->blocks++;
     queue->block_count--;
@@ -183,19 +207,20 @@ static enum step_status load(struct step_records *records, struct queue *queue,
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
     bool is_wanted;
-    const uint8_t *wanted =
-        wanted_of(records, step_reader_block_info(records->reader, *queue->blocks), &is_wanted);
-    struct step_block *block = records->spare;
-    records->spare = NULL;
-    enum step_status status =
-        step_reader_load(records->reader, *queue->blocks, wanted, &block, &local);
+    const struct step_block_info *info = step_reader_block_info(records->reader, *queue->blocks);
+    const uint8_t *wanted = wanted_of(records, info, &is_wanted);
+    struct step_block *block = take_spare(records, info);
+    enum step_status status = step_reader_load_beside(records->reader, *queue->blocks, wanted,
+                                                      records->memory, &block, &local);
+    records->memory += block != NULL ? step_block_memory(block) : 0;
     queue->block = block;
     if (status == STEP_STATUS_OK) {
         advance(records, queue);
         return status;
     }
     if (status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO) {
-        records->spare = block;
+        if (block != NULL)
+            let_go(records, block);
         queue->block = NULL;
         if (error != NULL)
             *error = local;

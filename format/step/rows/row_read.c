@@ -67,14 +67,22 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }
 
+/* Bytes are there twice when they are handed over: in the column, and in the block. */
+static bool take_bytes(struct step_row_reading *reading, uint64_t length)
+{
+    if (length > reading->budget / 2)
+        return false;
+    reading->budget -= length * 2;
+    return true;
+}
+
 static const char *get_bytes(struct step_row_reading *reading, uint32_t index, uint64_t length)
 {
     const uint8_t *bytes;
     if (!step_cursor_bytes(&reading->cursor, length, &bytes))
         return "a length that passes the end of the block";
-    if (length > reading->budget)
+    if (!take_bytes(reading, length))
         return too_large;
-    reading->budget -= length;
     return step_buffer_append(&reading->reader->columns[index].bytes, bytes, (size_t) length)
                ? NULL
                : memory;
@@ -85,9 +93,8 @@ static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index
                                 uint64_t length)
 {
     struct step_buffer *bytes = &reading->reader->columns[index].bytes;
-    if (length > reading->budget)
+    if (!take_bytes(reading, length))
         return too_large;
-    reading->budget -= length;
     if (!step_buffer_reserve(bytes, (size_t) length + 1))
         return memory;
     if (length > 0)
@@ -337,14 +344,15 @@ enum step_status step_decoding_rows(struct step_decoding *decoding)
     if (blocks->rows == NULL)
         return step_decoding_no_memory(decoding);
     struct step_buffer *rows = &blocks->rows->rows;
-    struct step_row_reading reading = {
-        .decoding = decoding, .reader = blocks->rows, .budget = STEP_MAX_BLOCK_MEMORY};
+    struct step_row_reading reading = {.decoding = decoding, .reader = blocks->rows};
+    uint64_t most = decoding->block->arena.limit;
     uint64_t *left;
     rows->length = 0;
     enum step_status status =
-        step_block_expand(blocks, decoding->payload, STEP_MAX_BLOCK_MEMORY, rows, decoding->error);
+        step_block_expand(blocks, decoding->payload, most, rows, decoding->error);
     if (status != STEP_STATUS_OK)
         return status;
+    reading.budget = most - rows->length;
     reading.cursor = step_cursor_of(rows->data, rows->length);
     reading.start = rows->data;
     status = step_row_directory(&reading);

@@ -14,9 +14,9 @@ enum { DEFAULT_BLOCK_RECORDS = 250000 };
  * of that. */
 #define MOST_MEMORY ((size_t) 256 << 20)
 
-/* What readers may need for a stream's records, beyond which they become a block.  Flat ones come
- * without being counted until their storage grows, by half; another takes up to six times
- * STEP_MAX_RECORD_BYTES: then a block has no more than STEP_MAX_BLOCK_MEMORY. */
+/* Memory that a reader may need for a stream's records, beyond which they become a block.  A nested
+ * record adds up to STEP_MAX_RECORD_DECODED: a reader accepts each block, however small its file
+ * is (STEP_MAX_READER_MEMORY). */
 #define MOST_DECODED (STEP_MAX_BLOCK_MEMORY / 2)
 #define MOST_DECODED_BEFORE_NESTED (STEP_MAX_BLOCK_MEMORY / 8)
 

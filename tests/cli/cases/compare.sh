@@ -31,6 +31,27 @@ echo $?
 echo "-- a page"
 steptrace compare $data/traces/shop-1.step $data/traces/shop-2.step --html page.html
 grep -c '"is_after":true' page.html
+echo "-- a class that is kept, though as much of it is allocated"
+for how in keep drop; do
+    python3 -c '
+import sys
+print("VS:0\nVI:0\nCL:0:Order\nCL:0:Other")
+print("\n".join(f"OA:{n}:{name}:{2 * n + i}" for n in range(1, 101) for i, name in enumerate(("Order", "Other"))))
+print("\n".join(f"OF:500:{name}:{2 * n + i}" for n in range(1, 101)
+                for i, name in enumerate(("Order", "Other")) if name == "Other" or sys.argv[1] == "drop"))
+print("VD:1000")' $how >$how.txt
+done
+steptrace compare drop.txt keep.txt
+steptrace compare drop.txt keep.txt --class Order --json | python3 -c '
+import json, sys
+for row in json.load(sys.stdin)["classes"]:
+    print(row["class"], row["alive_at_end_objects"])'
+steptrace compare drop.txt keep.txt --csv | cut -d , -f 2,5-6,9-10,15-18
+echo "-- stacks of 8 frames and of 3"
+steptrace compare $data/traces/shop-1.step $data/traces/shop-3.step --by site --json | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["sites"]
+print(max(len(row["site"]) for row in rows), sum(row["site"][0] == "Shop.order" for row in rows))'
 echo "-- what can hardly be compared"
 steptrace compare $data/closed.txt $data/traces/shop-1.step --top 1 | head -n 3
 steptrace compare $data/heap.hatf.txt $data/closed.txt --top 1 | tail -n 2

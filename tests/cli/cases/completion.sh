@@ -24,11 +24,29 @@ complete_line steptrace convert --output = tr
 complete_line steptrace convert --to = tr
 complete_line steptrace convert -o tr
 complete_line steptrace help agent
+complete_line steptrace heap --by ''
+complete_line steptrace compare --by = m
+complete_line steptrace heap --at = ''
+complete_line steptrace paths --at g
+complete_line steptrace convert --to hea
+complete_line steptrace convert --to = parq
+complete_line steptrace watch tr
+jvm=$(mktemp -d) && cp "$(command -v sleep)" "$jvm/java"
+"$jvm/java" 60 &
+until [[ $(readlink "/proc/$!/exe") == */java ]]; do sleep 0.01; done
+complete_line steptrace attach '' | tr ' ' '\n' | grep -cx "$!"
+complete_line steptrace watch '' | tr ' ' '\n' | grep -cx "$!\|trace.step"
+kill $!
+rm -r "$jvm"
 complete_line steptrace record bas | tr ' ' '\n' | grep -c '^bash$' | sed 's/[1-9][0-9]*/some/'
 if command -v zsh >/dev/null; then zsh -n made/completion/_steptrace; fi
 if command -v fish >/dev/null; then
     fish --no-config -c 'source made/completion/steptrace.fish; complete -C "steptrace check --l"' |
         grep -q '^--limit' || echo "fish: no --limit"
 fi
+grep -o "'\*--by=\[[^]]*\]:[A-Z+]*:([^)]*)" made/completion/_steptrace | sed 's/.*:(/zsh: /'
+grep -o ':(peak end gc.*)' made/completion/_steptrace | sort -u
+sed -n "s/.*_from \([a-z]*\)' -l by .*-a '\([^']*\)'.*/fish: \1 \2/p" made/completion/steptrace.fish
+grep -c "_from convert' -l to .* parquet " made/completion/steptrace.fish
 steptrace help --completion=tcsh
 echo $?

@@ -42,3 +42,9 @@ done
 printf 'allocated > 5k\n\nfreed >> 5\n' >bad.txt
 steptrace stats $one --budget bad.txt
 steptrace stats $one --budget none.txt
+echo "-- quiet: nothing, or what fails; values that look alike are told apart"
+steptrace stats $one --quiet --fail-if 'allocated > 1m'; echo $?
+steptrace heap $one --at end --quiet --fail-if 'alive > 1m'; echo $?
+steptrace leaks $one -q --fail-if 'leaked > 1m'; echo $?
+steptrace compare $one $two -q --fail-if 'allocated > +50%'; echo $?
+steptrace stats $one -q --fail-if 'allocated > 395255'; echo $?

@@ -15,3 +15,11 @@ steptrace heap $data/closed.txt --at gc:2 || echo $?
 steptrace heap $data/closed.txt --at noon || echo $?
 steptrace heap $data/closed.txt --tree sideways || echo $?
 steptrace heap $data/closed.txt --tree top-down --json || echo $?
+echo "-- a time after the end is no moment"
+for verb in heap report; do
+    steptrace $verb $data/traces/shop-1.step --at 378ms $([ $verb = report ] && echo -o page.html)
+    echo $?
+done
+steptrace stats $data/traces/shop-1.step --alive-at 1s
+echo $?
+steptrace heap $data/traces/shop-1.step --at 377ms --top 1 | head -n 1

@@ -13,3 +13,7 @@ done
     steptrace $verb "$data/hostile/mem8.step" --memory=64m >out 2>err
     [ $? = 3 ] && grep -q 'than the limit of 64.0 MiB' err || cat err
 done
+# The text of a stack is bounded, and so are the texts that are in memory; depths are counted once.
+deep="$data/hostile/deep300k.step"
+steptrace sql $deep ${limit:+--memory=128m} "select max(length(stack)) longest from (select stack from sites limit 8000)"
+steptrace sql $deep ${limit:+--memory=128m} "select max(depth) deepest from sites"

@@ -17,6 +17,12 @@ for verb in dump "dump --records" "dump --records --entries" info "info --defini
     is_shown "$verb" out
     is_shown "$verb, errors" err
 done
+# Formats that others read are UTF-8.
+for ending in collapsed heaptrack csv; do
+    steptrace convert "$trace" -o out.$ending 2>/dev/null
+    test -s out.$ending || echo "$ending: is empty"
+    iconv -f UTF-8 -t UTF-8 out.$ending >/dev/null 2>&1 || echo "$ending: is not UTF-8"
+done
 steptrace dump "$trace" | grep -a -m 3 'CL:0:.*\\u00'
 steptrace heap --csv --by class,site "$trace" | python3 -c 'import csv, sys
 assert len({len(row) for row in csv.reader(sys.stdin)}) == 1' || echo "no CSV"
@@ -47,6 +53,8 @@ done
 # the file has the names as they are
 steptrace convert "$trace" -o names.zip && steptrace convert names.zip -o names.step
 unzip -p names.zip trace | LC_ALL=C grep -aqP '\x1b' && echo "the text has them"
+# what dump prints is read again
+steptrace dump "$trace" >shown.txt && steptrace convert shown.txt --from=lines -o again.step && steptrace dump again.step | cmp - shown.txt
 for verb in info check stats heap dump report; do
     steptrace $verb "$data/hostile/odd_calls.txt" -o odd.html >out 2>err
     steptrace $verb "$data/hostile/odd_calls.txt" >out 2>err

@@ -18,6 +18,37 @@ print(json.load(sys.stdin)["survived"]["objects"])'
     time=$(steptrace dump --kind OF $data/traces/shop-1.step | cut -d : -f 2 | uniq | tail -n $n | head -n 1)
     awk -F : -v time=$time '$2 < time' alive | wc -l
 done
+echo "-- a selection changes no collections, and what came at once is no growth"
+python3 -c '
+# 12 collections; each second one frees nothing of Leak
+lines, number = ["VS:0", "VI:0", "CL:0:Leak", "CL:0:Other", "CL:0:Burst", "CL:0:Big"], 0
+def make(name, time):
+    global number
+    number += 1
+    lines.append(f"OA:{time}:{name}:{number}")
+    return number
+for turn in range(1, 13):
+    time, dead = turn * 1000000, [make("Other", turn * 1000000)]
+    for _ in range(5):
+        make("Leak", time)
+    if turn % 2 == 0:
+        dead.append(make("Leak", time))
+    if turn == 9:
+        make("Big", time)
+        for _ in range(50):
+            make("Burst", time)
+    lines += [f"OF:{time + 500000}:{name}:{n}" for n, name in zip(dead, ("Other", "Leak"))]
+lines.append("VD:13000000")
+print("\n".join(lines))' >steady.txt
+for part in '' '--class=Leak'; do
+    steptrace leaks steady.txt --by class $part --fail-if 'class:Leak growth > 7' --json >rows.json
+    echo $?
+    python3 -c '
+import json
+told = json.load(open("rows.json"))
+for row in told["rows"]:
+    print(told["collections"], row["class"], row["objects"], row["growth_bytes_per_collection"], row["live"])'
+done
 echo "-- suppressed"
 printf 'class:[B   # known\n\nsite:java.lang.**\nclass:none\n' >known.txt
 steptrace leaks $data/traces/shop-1.step --suppress known.txt --top 3 --depth 1 | sed 's/[0-9.]* ms/T/'

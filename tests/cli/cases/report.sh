@@ -6,7 +6,7 @@ import json, re, sys
 page = open(sys.argv[1], encoding="utf-8").read()
 text = re.search(r'id="data">(.*?)</script>', page, re.S).group(1)
 data = json.loads(text)
-print(data["title"], data["whole"], data["summary"]["events"], data["moment"]["label"])
+print(data["title"], data["gaps"], data["summary"]["events"], data["moment"]["label"])
 for row in data["classes"]:
     print(row)
 for row in data["methods"]:

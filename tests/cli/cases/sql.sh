@@ -6,6 +6,7 @@ steptrace convert $data/closed.txt -o a.step
 steptrace convert $data/closed.txt -o b.step --class 'java.lang.Object'
 steptrace sql a.step "select object, class, thread, size, born, died, alive, survived, existing from objects order by 1"
 steptrace sql --csv a.step "select * from frees; select * from allocations where time < 2500 order by object limit 2"
+steptrace sql --json a.step "select x'00ff' as bytes, '00ff' as text"
 steptrace sql --json a.step "select call, parent, method, entry, exit, ended from calls order by call limit 2"
 steptrace sql a.step "select collection, freed_objects, live_objects from collections; select thread, name, started, ended from threads"
 echo "-- two traces, and a join"

@@ -24,3 +24,10 @@ echo $?
 steptrace record
 echo $?
 steptrace stats --top
+echo $?
+steptrace compare a.step b.step -o x.html
+echo $?
+steptrace heap --retained --site 'Shop.**' a.step
+echo $?
+steptrace heap --retained --csv a.step
+echo $?

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/deaths/dated_trace.h"
-#include "converter/keepers/hprof_writer.h"
-#include "converter/keepers/paths.h"
-#include "converter/keepers/retained.h"
+#include "converter/formats/hprof/hprof_writer.h"
+#include "converter/graph/dated_trace.h"
+#include "converter/graph/paths.h"
+#include "converter/graph/retained.h"
 #include "tests/fuzz/kept_output.h"
 #include "tests/fuzz/step/seal.h"
 
@@ -134,7 +134,8 @@ static void search(struct step_reader *reader, const struct heap_moment *moment,
     if (graph_moment_find(&graph, reader, moment, NULL) == STEP_STATUS_OK) {
         for (int by = RETAINED_BY_CLASS; by <= RETAINED_BY_OBJECT; by++) {
             struct retained retained;
-            CHECK(retained_find(&graph, (enum retained_by) by, 0, &retained));
+            CHECK(retained_find(&graph, (enum retained_by) by, 0, &retained, NULL) ==
+                  STEP_STATUS_OK);
             CHECK(retained.objects + retained.unreached_objects == graph.replay.graph.living);
             for (size_t i = 0; i < retained.count; i++)
                 CHECK(retained.rows[i].bytes <= retained.rows[i].retained_bytes);

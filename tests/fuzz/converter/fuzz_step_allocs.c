@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/allocs/address_model.h"
-#include "converter/formats/step/alloc_forms.h"
-#include "converter/formats/step/stepfile.h"
+#include "converter/step/alloc_forms.h"
+#include "converter/step/stepfile.h"
+#include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"
 #include "tests/fuzz/kept_output.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The zipped text reader on any bytes, as a ZIP file and as the text itself.  Lines that it takes
- * must format to what they were. */
+ * must format to what they were, or to less where controls were escaped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,20 +8,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Adds the lines up, formatted again; stops comparing where `text` is NULL. */
+/* Compares the lines, formatted again, unless `text` is NULL. */
 static void drain(struct step_text_reader *reader, const uint8_t *text)
 {
     struct step_text_event event;
-    size_t at = 0;
+    uint64_t at = 0;
     while (step_text_reader_next(reader, &event, NULL) == STEP_STATUS_OK) {
         char *line = malloc(STEP_TEXT_LINE_SPACE(STEP_TEXT_ESCAPED_MAX(event.class_name.length),
                                                  STEP_TEXT_ESCAPED_MAX(event.method_name.length)));
         size_t length = step_text_format(&event, line);
-        if (length == 0 || (text != NULL && memcmp(line, text + at, length) != 0))
+        uint64_t end = step_text_reader_offset(reader), taken = end - at;
+        if (length == 0 || length > taken ||
+            (text != NULL && length == taken && memcmp(line, text + at, length) != 0))
             abort();
-        at += length;
-        if (at != step_text_reader_offset(reader))
-            abort();
+        at = end;
         free(line);
     }
     step_text_reader_destroy(reader);

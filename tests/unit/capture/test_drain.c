@@ -101,7 +101,8 @@ static struct drain drain_of_two_rounds(void)
     fails = late = false;
     decoded = 0;
     bytes = (struct step_buffer){0};
-    struct live_map *map = live_map_create(path, 1 << 20, false, NULL);
+    unlink(path);
+    struct live_map *map = live_map_create(path, 0, 1 << 20, false, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(map);
     live_stream_create(map, true); /* number 0, the one with huge chunks */
     stream = live_stream_take(map, false);

@@ -59,7 +59,8 @@ static void drain_full(void)
 static bool start_map(uint64_t limit_bytes, bool drop)
 {
     struct step_error error;
-    map = live_map_create(path, limit_bytes, drop, &error);
+    unlink(path);
+    map = live_map_create(path, 0, limit_bytes, drop, &error);
     return map != NULL;
 }
 
@@ -211,6 +212,26 @@ static void test_streams_are_handed_on(void)
     live_map_destroy(map, false);
 }
 
+/* Ids beyond the words that hold them would name other objects: the trace ends before. */
+static void test_objects_run_out(void)
+{
+    CU_ASSERT_TRUE_FATAL(start_map(1 << 20, false));
+    struct live_stream *stream = live_stream_take(map, false);
+    atomic_store(&map->next_object, LIVE_OBJECTS_MOST - 1000);
+    for (unsigned i = 0; i < 900; i++)
+        live_next_object(map, stream);
+    while (atomic_load(&map->next_object) < LIVE_OBJECTS_MOST) {
+        CU_ASSERT_FALSE_FATAL(atomic_load(&map->shared->failed));
+        live_next_object(map, stream);
+    }
+    while (stream->next_object < stream->end_object)
+        live_next_object(map, stream);
+    live_next_object(map, stream);
+    CU_ASSERT_TRUE(atomic_load(&map->shared->failed));
+    CU_ASSERT_EQUAL(map->shared->code, EOVERFLOW);
+    live_map_destroy(map, false);
+}
+
 int main(void)
 {
     int descriptor = mkstemp(path);
@@ -222,6 +243,7 @@ int main(void)
     CU_add_test(suite, "drop", test_drop);
     CU_add_test(suite, "stop", test_stop);
     CU_add_test(suite, "lifted limit", test_lifted_limit);
+    CU_add_test(suite, "object ids run out", test_objects_run_out);
     CU_add_test(suite, "waits", test_waits);
     CU_add_test(suite, "streams are handed on", test_streams_are_handed_on);
     CU_basic_run_tests();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "malloc-recorder/own_heap.h"
+#include "tests/unit/run_suite.h"
 
 #define BLOCKS 300u
 #define ROUNDS 40000u
@@ -95,15 +96,9 @@ static void test_edges(void)
     CU_ASSERT_FALSE(own_heap_has(NULL));
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("own_heap", NULL, NULL);
     CU_add_test(suite, "churn", test_churn);
     CU_add_test(suite, "edges", test_edges);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "agent/base/agent_options.h"
+#include "agent/base/internals.h"
+#include "tests/unit/run_suite.h"
 
 static struct options options;
 
@@ -16,7 +18,10 @@ static void test_defaults(void)
     CU_ASSERT_EQUAL(options.resolution_ns, 1000);
     CU_ASSERT_EQUAL(options.buffer_bytes, 64u << 20);
     CU_ASSERT_EQUAL(options.overflow, OVERFLOW_BLOCK);
+    CU_ASSERT_EQUAL(options.ring, RING_MEMORY);
     CU_ASSERT_TRUE(options.existing);
+    CU_ASSERT_FALSE(options.overwrite);
+    CU_ASSERT_EQUAL(options.mode, 0600);
     CU_ASSERT_EQUAL(options.limit_bytes, 0);
     CU_ASSERT_EQUAL(options.finish_ns, UINT64_C(5000000000));
     CU_ASSERT_PTR_NOT_NULL(strstr(options.file, ".step"));
@@ -26,9 +31,12 @@ static void test_every_key(void)
 {
     CU_ASSERT_TRUE(options_parse(&options,
                                  "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
-                                 "existing=no,overflow=drop,buffer=2m,limit=1g,level=9,"
+                                 "existing=no,overflow=drop,ring=file,buffer=2m,limit=1g,level=9,"
                                  "clock=monotonic,include=a/*+b.**,exclude=c/D,"
-                                 "stack=16,walk=check,required=yes,finish=0ms"));
+                                 "stack=16,walk=check,required=yes,finish=0ms,overwrite=yes,"
+                                 "mode=0640"));
+    CU_ASSERT_TRUE(options.overwrite);
+    CU_ASSERT_EQUAL(options.mode, 0640);
     CU_ASSERT_TRUE(options.required);
     CU_ASSERT_EQUAL(options.finish_ns, 0);
     CU_ASSERT_STRING_EQUAL(options.file, "a.step");
@@ -36,6 +44,7 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
     CU_ASSERT_FALSE(options.existing);
     CU_ASSERT_EQUAL(options.overflow, OVERFLOW_DROP);
+    CU_ASSERT_EQUAL(options.ring, RING_FILE);
     CU_ASSERT_EQUAL(options.buffer_bytes, 2u << 20);
     CU_ASSERT_EQUAL(options.limit_bytes, 1u << 30);
     CU_ASSERT_EQUAL(options.level, 9);
@@ -44,6 +53,21 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.walk, WALK_CHECK);
     CU_ASSERT_EQUAL(options.include.count, 2);
     CU_ASSERT_EQUAL(options.exclude.count, 1);
+}
+
+static void test_internals(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT_EQUAL(options.internals, INTERNALS_ALL);
+    CU_ASSERT_TRUE(options_parse(&options, "internals=safe"));
+    CU_ASSERT_EQUAL(options.internals & INTERNALS_WRITES, 0);
+    CU_ASSERT_EQUAL(options.internals | INTERNALS_WRITES, INTERNALS_ALL);
+    CU_ASSERT_FALSE(options.internals_proven);
+    CU_ASSERT_TRUE(options_parse(&options, "internals=safe,internals=auto"));
+    CU_ASSERT_EQUAL(options.internals, INTERNALS_ALL);
+    CU_ASSERT_TRUE(options_parse(&options, "internals=none"));
+    CU_ASSERT_EQUAL(options.internals, 0);
+    CU_ASSERT_FALSE(options_parse(&options, "internals=safe+tan"));
 }
 
 static void test_no_times(void)
@@ -109,7 +133,15 @@ static void test_faults(void)
         "resolution=2s1",
         "existing=1",
         "required=perhaps",
+        "overwrite=1",
+        "mode=",
+        "mode=400",
+        "mode=700",
+        "mode=4600",
+        "mode=60 0",
+        "mode=-600",
         "overflow=",
+        "ring=disk",
         "buffer=1",
         "limit=12q",
         "level=20",
@@ -212,13 +244,12 @@ static void test_commands(void)
     CU_ASSERT_TRUE(options.help);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("options", NULL, NULL);
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
+    CU_add_test(suite, "internals", test_internals);
     CU_add_test(suite, "no times", test_no_times);
     CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);
@@ -228,8 +259,4 @@ int main(void)
     CU_add_test(suite, "globs", test_globs);
     CU_add_test(suite, "methods", test_methods);
     CU_add_test(suite, "commands", test_commands);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

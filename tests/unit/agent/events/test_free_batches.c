@@ -104,7 +104,8 @@ static bool begin(const char *path)
     struct step_error error;
     session.number = 1;
     session.options.events = EVENT_ALLOC | EVENT_FREE;
-    session.map = live_map_create(path, 1 << 20, false, &error);
+    unlink(path);
+    session.map = live_map_create(path, 0, 1 << 20, false, &error);
     if (session.map == NULL)
         return false;
     session.frees = live_stream_create(session.map, true);

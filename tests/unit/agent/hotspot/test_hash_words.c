@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "agent/hotspot/hash_words.h"
+#include "tests/unit/run_suite.h"
 
 #define WORDS 200u
 
@@ -81,17 +82,11 @@ static void test_twice(void)
     CU_ASSERT_EQUAL(found, 20);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return EXIT_FAILURE;
     CU_pSuite suite = CU_add_suite("hash_words", NULL, NULL);
     CU_ADD_TEST(suite, test_step);
     CU_ADD_TEST(suite, test_found);
     CU_ADD_TEST(suite, test_not_found);
     CU_ADD_TEST(suite, test_twice);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

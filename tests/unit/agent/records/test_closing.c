@@ -4,6 +4,7 @@
 #include <CUnit/Basic.h>
 
 #include "agent/records/threads.h"
+#include "tests/unit/run_suite.h"
 
 #define CALLS 20u
 #define LEAST_REST_NS UINT64_C(20000000)
@@ -100,17 +101,10 @@ static void test_each_is_seen_outside(void)
     CU_ASSERT_TRUE(threads_have_left(threads_order_probes()));
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     threads_initialize();
     CU_pSuite suite = CU_add_suite("closing", NULL, NULL);
     CU_add_test(suite, "the others rest", test_others_rest);
     CU_add_test(suite, "each is seen outside", test_each_is_seen_outside);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "agent/records/hold.h"
+#include "tests/unit/run_suite.h"
 
 #define THREADS 3u
 #define PAUSES 200u
@@ -127,17 +128,10 @@ static void test_halves(void)
     probe_leave(os);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("holds", NULL, NULL);
     CU_add_test(suite, "with a barrier", test_barrier);
     CU_add_test(suite, "with fences", test_fences);
     CU_add_test(suite, "halves of pauses", test_halves);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -15,6 +15,8 @@ static size_t result_bytes;
 static struct rewrite_error error;
 static uint32_t number, left_count;
 static bool left_allocations; /* the last time */
+static enum rewrite_loss left_loss;
+static uint32_t compiled_bytes;
 static char left_reason[96];
 
 static uint32_t give_number(void *context, const char *class_name, const char *method_name,
@@ -31,6 +33,7 @@ static void note_left(void *context, const char *class_name, const char *method_
     (void) context, (void) class_name, (void) method_name, (void) descriptor;
     left_count++;
     left_allocations = loss == LOSS_ALLOCATIONS;
+    left_loss = loss;
     snprintf(left_reason, sizeof left_reason, "%s", reason);
 }
 
@@ -45,6 +48,7 @@ static enum rewrite_result rewrite_bytes(const uint8_t *bytes, size_t size, bool
                                       .nameless = apart,
                                       .apart = apart,
                                       .leaf = leaf_calls,
+                                      .compiled_bytes = compiled_bytes,
                                       .method_number = give_number,
                                       .left_alone = note_left};
     free(result);
@@ -447,6 +451,82 @@ static void test_tables(void)
     CU_ASSERT_EQUAL(load_u2(code_attribute(code, POOL_ANNOTATIONS) + 3), 5);
 }
 
+/* Lists of strict fields that are not set yet stay with their frames, also where all frames are
+ * written in full; a list without a frame, or before another list, is none. */
+static void test_early_larval_frames(void)
+{
+    /* aload_0 iconst_1 newarray pop invokespecial return; `this` is not initialised at 1 and 4 */
+    static const uint8_t lists[] = {0, POOL_FRAMES, 0, 0,   0, 15, 0, 2, 246, 0, 2, 0,
+                                    1, 0,           2, 255, 0, 1,  0, 1, 6,   0, 0, 2};
+    uint8_t bytes[sizeof lists + 4];
+    struct built_method method = {
+        .max_stack = 2,
+        .name = "<init>",
+        .version = 72,
+        .access = 1,
+        .max_locals = 1,
+        .attributes = bytes,
+        .attribute_count = 1,
+        CODE(0x04, 0xBC, 10, 0x57, 0x2A, 0xB7, 0, POOL_OBJECT_INIT, 0xB1)};
+    memcpy(bytes, lists, sizeof lists);
+    bytes[5] = sizeof lists - 6;
+    method.attribute_bytes = sizeof lists;
+    number = 0;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
+    const uint8_t *frames = code_attribute(find_code(result, result_bytes), POOL_FRAMES);
+    CU_ASSERT_EQUAL(load_u2(frames), 2);
+    CU_ASSERT_EQUAL(memcmp(frames + 2, lists + 8, 8), 0);
+    static const uint16_t handlers[][4] = {{0, 3, 4, 0}};
+    static const uint8_t caught[] = {0, POOL_FRAMES, 0, 0, 0, 20, 0, 1, 246, 0, 2, 0,          1, 0,
+                                     2, 255,         0, 4, 0, 1,  6, 0, 1,   7, 0, POOL_OBJECT};
+    struct built_method handler = {
+        .max_stack = 2,
+        .name = "<init>",
+        .version = 72,
+        .access = 1,
+        .max_locals = 1,
+        .attributes = caught,
+        .attribute_bytes = sizeof caught,
+        .attribute_count = 1,
+        .handlers = handlers,
+        .handler_count = 1,
+        CODE(0x04, 0xBC, 10, 0x57, 0x57, 0x2A, 0xB7, 0, POOL_OBJECT_INIT, 0xB1)};
+    number = 7;
+    CU_ASSERT_EQUAL(rewrite_method(&handler, true), REWRITE_CHANGED);
+    frames = code_attribute(find_code(result, result_bytes), POOL_FRAMES);
+    CU_ASSERT_EQUAL(load_u2(frames), 4); /* a guard's, and two of the handler */
+    CU_ASSERT_EQUAL(memcmp(frames + 2, caught + 8, 7), 0);
+    number = 0;
+    static const uint8_t nothing_after[] = {0, POOL_FRAMES, 0, 0, 0, 5, 0, 1, 246, 0, 0};
+    method.attributes = nothing_after;
+    method.attribute_bytes = sizeof nothing_after;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_MALFORMED);
+    static const uint8_t nested[] = {0, POOL_FRAMES, 0, 0, 0, 9, 0, 1, 246, 0, 0, 246, 0, 0, 1};
+    method.attributes = nested;
+    method.attribute_bytes = sizeof nested;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_MALFORMED);
+}
+
+/* Read as the newest known one, but not what that one does not have. */
+static void test_later_version(void)
+{
+    static const uint8_t lines[] = {0, POOL_LINES, 0, 0, 0, 6, 0, 1, 0, 0, 0, 1};
+    static const uint8_t unknown[] = {0, POOL_CODE, 0, 0, 0, 2, 0, 0};
+    struct built_method method = {.max_stack = 1,
+                                  .version = REWRITE_NEWEST_VERSION + 8,
+                                  .attributes = lines,
+                                  .attribute_bytes = sizeof lines,
+                                  .attribute_count = 1,
+                                  CODE(0x04, 0xBC, 10, 0x57, 0xB1)};
+    number = 0;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
+    method.attributes = unknown;
+    method.attribute_bytes = sizeof unknown;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_UNSUPPORTED);
+    method.version = REWRITE_NEWEST_VERSION;
+    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
+}
+
 static void test_switch_padding(void)
 {
     struct built_method method = {.max_stack = 2,
@@ -520,14 +600,57 @@ static void test_fewer_probes(void)
     number = 0;
 }
 
+/* A method of so many returns, none of which is reached but the first, after so many arrays. */
+static enum rewrite_result rewrite_returns(uint32_t returns, uint32_t arrays, bool alloc)
+{
+    uint32_t length = 4 * arrays + returns;
+    uint8_t *code = malloc(length);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(code);
+    memset(code, 0xB1, length);
+    for (uint32_t i = 0; i < arrays; i++)
+        memcpy(code + 4 * i, (uint8_t[]){0x04, 0xBC, 10, 0x57}, 4);
+    struct built_method method = {.version = 49, .max_stack = 1, .code = code, .length = length};
+    enum rewrite_result outcome = rewrite_method(&method, alloc);
+    free(code);
+    return outcome;
+}
+
+/* What the JVM would not compile any more goes without its events, if that is enough; allocations
+ * stay in any case. */
+static void test_compiled_size(void)
+{
+    number = 6;
+    compiled_bytes = 8000;
+    CU_ASSERT_EQUAL(rewrite_returns(1000, 0, false), REWRITE_CHANGED);
+    CU_ASSERT_EQUAL(left_count, 0);
+    CU_ASSERT_EQUAL(rewrite_returns(3000, 0, false), REWRITE_UNCHANGED);
+    CU_ASSERT_EQUAL(left_count, 1);
+    CU_ASSERT_EQUAL(left_loss, LOSS_METHOD_EVENTS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(left_reason, "8000"));
+    CU_ASSERT_EQUAL(rewrite_returns(3000, 100, true), REWRITE_CHANGED);
+    CU_ASSERT_EQUAL(left_count, 1);
+    CU_ASSERT_EQUAL(left_loss, LOSS_METHOD_EVENTS);
+    CU_ASSERT_EQUAL(code_length(find_code(result, result_bytes)), 3000 + 8 * 100);
+    /* less would not help */
+    CU_ASSERT_EQUAL(rewrite_returns(1, 1500, true), REWRITE_CHANGED);
+    CU_ASSERT_EQUAL(left_count, 1);
+    CU_ASSERT_EQUAL(left_loss, LOSS_COMPILATION);
+    CU_ASSERT_TRUE(code_length(find_code(result, result_bytes)) > 1 + 8 * 1500);
+    /* it was never compiled */
+    CU_ASSERT_EQUAL(rewrite_returns(8001, 0, false), REWRITE_CHANGED);
+    CU_ASSERT_EQUAL(left_count, 0);
+    compiled_bytes = 0;
+    CU_ASSERT_EQUAL(rewrite_returns(3000, 0, false), REWRITE_CHANGED);
+    CU_ASSERT_EQUAL(left_count, 0);
+    number = 0;
+}
+
 static void test_versions(void)
 {
     struct built_method method = {.max_stack = 1, CODE(0x04, 0xBC, 10, 0x57, 0xB1)};
     number = 0;
-    method.version = 69;
+    method.version = REWRITE_NEWEST_VERSION;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_CHANGED);
-    method.version = 70;
-    CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_UNSUPPORTED);
     method.version = 44;
     CU_ASSERT_EQUAL(rewrite_method(&method, true), REWRITE_MALFORMED);
 }
@@ -781,13 +904,16 @@ static const CU_TestInfo tests[] = {
     {"leaf methods", test_leaf_methods},
     {"constructor", test_constructor},
     {"tables", test_tables},
+    {"a later version", test_later_version},
     {"switch padding", test_switch_padding},
     {"far jumps", test_far_jumps},
     {"fewer probes", test_fewer_probes},
+    {"compiled size", test_compiled_size},
     {"versions", test_versions},
     {"full pool", test_full_pool},
     {"malformed code", test_malformed_code},
     {"malformed tables", test_malformed_tables},
+    {"early larval frames", test_early_larval_frames},
     {"every byte", test_every_byte},
     {"probe class", test_probe_class},
     {"instruction sizes", test_instruction_sizes},

@@ -6,6 +6,7 @@
 
 #include "agent/stacks/stack_known.h"
 #include "format/core/hash.h"
+#include "tests/unit/run_suite.h"
 
 #define THREADS 3u
 
@@ -95,16 +96,10 @@ static void test_threads(void)
     stack_known_destroy(known);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return EXIT_FAILURE;
     CU_pSuite suite = CU_add_suite("stack_known", NULL, NULL);
     CU_ADD_TEST(suite, test_few);
     CU_ADD_TEST(suite, test_many);
     CU_ADD_TEST(suite, test_threads);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -276,7 +276,7 @@ static void test_moments(void)
         {HEAP_AT_TIME, 2000, 100, 50},     {HEAP_AT_TIME, 2999, 100, 50},
         {HEAP_AT_COLLECTION, 4000, 0, 30}, {HEAP_AT_COLLECTION, 6000, 0, 30},
         {HEAP_AT_PEAK, 3000, 100, 80},     {HEAP_AT_COLLECTION, UINT64_MAX, 0, 0},
-        {HEAP_AT_END, 7000, 0, 30},        {HEAP_AT_TIME, 7000, 0, 30}};
+        {HEAP_AT_END, 7000, 0, 30},        {HEAP_AT_TIME, UINT64_MAX, 0, 0}};
     struct collected got = {.count = 0};
     run_story(&(struct heap_tracker_options){
         .moments = moments, .moment_count = LENGTH(moments), .receive = collect, .user = &got});

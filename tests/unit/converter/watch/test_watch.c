@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is watched: events in any order, a trace that grows, estimates, and what is on the screen.
+/* What is watched: events in any order, a trace that grows, a feed that falls behind, and what is
+ * on the screen.
  */
 #include <CUnit/Basic.h>
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "converter/watch/watch_selection.h"
-#include "converter/watch_screen/watch_view.h"
+#include "converter/watch/watch_view.h"
 #include "steptrace/live.h"
 #include "tests/unit/run_suite.h"
 
@@ -62,7 +63,7 @@ static void test_any_order(void)
     struct trace_event events[] = {free_of(1, 50), alloc_of(2, 16, 3, 10), alloc_of(1, 100, 4, 5),
                                    free_of(2, 60), alloc_of(3, 8, 3, 70)};
     for (size_t i = 0; i < 5; i++)
-        watch_model_put(model, &events[i], 1);
+        watch_model_put(model, &events[i]);
     struct watch_sums three = class_sums(model, 3), four = class_sums(model, 4);
     CU_ASSERT_EQUAL(watch_live_bytes(&three), 8);
     CU_ASSERT_EQUAL(three.objects, 2);
@@ -78,49 +79,74 @@ static void test_pending_is_told_anew(void)
     struct watch_model *model = make_model(&names);
     struct trace_event birth = alloc_of(1, 100, 4, 5), other = alloc_of(2, 50, 4, 6),
                        death = free_of(1, 9), unknown = free_of(77, 9);
-    watch_model_put(model, &birth, 1);
+    watch_model_put(model, &birth);
     for (int look = 0; look < 3; look++) {
         watch_model_begin_pending(model);
-        watch_model_pend(model, &other, 1);
-        watch_model_pend(model, &death, 1);
-        watch_model_pend(model, &unknown, 1);
+        watch_model_pend(model, &other);
+        watch_model_pend(model, &death);
+        watch_model_pend(model, &unknown);
         struct watch_sums sums = class_sums(model, 4);
         CU_ASSERT_EQUAL(sums.objects, 2);
         CU_ASSERT_EQUAL(watch_live_bytes(&sums), 50);
-        CU_ASSERT_EQUAL(model->pending_frees, 2);
     }
     watch_model_begin_pending(model); /* now they are in the file */
-    watch_model_put(model, &other, 1);
-    watch_model_put(model, &death, 1);
+    watch_model_put(model, &other);
+    watch_model_put(model, &death);
     struct watch_sums sums = class_sums(model, 4);
     CU_ASSERT_EQUAL(sums.objects, 2);
     CU_ASSERT_EQUAL(watch_live_bytes(&sums), 50);
     drop_model(model, &names);
 }
 
-/* A share of the objects tells of all, also of those that were followed before. */
-static void test_thinned(void)
+/* Births and deaths that both lie in the live file, and deaths whose births do. */
+static void test_pending_dead(void)
 {
     struct trace_names names;
     struct watch_model *model = make_model(&names);
-    enum { COUNT = 200000 };
-    for (uint64_t i = 1; i <= COUNT; i++) {
-        struct trace_event event = alloc_of(i, 24, 1 + i % 2, i);
-        if (i == COUNT / 2)
-            watch_model_thin(model, 8);
-        if (watch_model_samples(model, i))
-            watch_model_put(model, &event, 1);
+    struct trace_event first = alloc_of(1, 100, 4, 5), second = alloc_of(2, 50, 4, 6),
+                       kept = alloc_of(3, 8, 4, 7), death = free_of(1, 9), other = free_of(2, 9);
+    watch_model_put(model, &death);
+    for (int look = 0; look < 2; look++) {
+        watch_model_begin_pending(model);
+        watch_model_pend(model, &other);
+        watch_model_pend(model, &first);
+        watch_model_pend(model, &second);
+        watch_model_pend(model, &kept);
+        struct watch_sums sums = class_sums(model, 4);
+        CU_ASSERT_EQUAL(sums.objects, 3);
+        CU_ASSERT_EQUAL(sums.freed_bytes, 150);
+        CU_ASSERT_EQUAL(watch_live_objects(&sums), 1);
     }
-    CU_ASSERT(model->live.count < COUNT / 6);
-    for (uint64_t i = 1; i <= COUNT; i += 2) {
-        struct trace_event event = free_of(i, COUNT + i);
-        if (watch_model_samples(model, i))
-            watch_model_put(model, &event, 1);
-    }
-    struct watch_sums all = model->total.sums;
-    double live = (double) watch_live_objects(&all), made = (double) all.objects;
-    CU_ASSERT(made > 0.95 * COUNT && made < 1.05 * COUNT);
-    CU_ASSERT(live > 0.45 * COUNT && live < 0.55 * COUNT);
+    drop_model(model, &names);
+}
+
+/* Sums that were seen do not fall where the next look has read less of the streams; and are those
+ * of the trace in the end. */
+static void test_monotone(void)
+{
+    struct trace_names names;
+    struct watch_model *model = make_model(&names);
+    struct trace_event first = alloc_of(1, 100, 4, 5), second = alloc_of(2, 50, 4, 6);
+    watch_model_begin_pending(model);
+    watch_model_pend(model, &first);
+    watch_model_pend(model, &second);
+    watch_model_settle(model, 0, false);
+    const struct watch_row *row = id_table_find(&model->rows[WATCH_CLASSES], 4);
+    CU_ASSERT_EQUAL(row->shown.bytes, 150);
+    watch_model_begin_pending(model);
+    watch_model_put(model, &first);
+    watch_model_settle(model, 2, false);
+    CU_ASSERT_EQUAL(row->shown.bytes, 150);
+    CU_ASSERT_EQUAL(model->total.shown.objects, 2);
+    CU_ASSERT_EQUAL(row->bytes_rate, 0);
+    watch_model_put(model, &second);
+    second.object = 3;
+    watch_model_put(model, &second);
+    watch_model_settle(model, 2, false);
+    CU_ASSERT_EQUAL(row->shown.bytes, 200);
+    CU_ASSERT_EQUAL(row->bytes_rate, 25);
+    watch_model_settle(model, 0, true);
+    CU_ASSERT_EQUAL(row->shown.bytes, 200);
     drop_model(model, &names);
 }
 
@@ -143,9 +169,6 @@ static void test_curve(void)
         CU_ASSERT(a[i] > 40 * i && a[i] < 40 * (i + 3) && a[i] == b[i]);
     watch_curve_alloc(&forth, UINT64_MAX, 1); /* any time has its step */
     CU_ASSERT(forth.count <= WATCH_CURVE_STEPS);
-    watch_curve_spread(&back, 0, UINT64_MAX, 1000, true);
-    watch_curve_live(&back, UINT64_MAX, b, 50);
-    CU_ASSERT_EQUAL(b[49], 1000);
 }
 
 /* ---- a trace that grows ---- */
@@ -228,6 +251,23 @@ static void close_feed(struct watch_feed *feed)
     free(feed);
 }
 
+/* Without processor time nothing is read, and the feed says how far it is behind. */
+static uint64_t fall_behind(struct watch_feed *feed)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    size_t next = feed->next;
+    bool more = true;
+    watch_feed_settle(feed, 1);
+    feed->share = 1e-6;
+    feed->credit_ns = -1e12;
+    CU_ASSERT_EQUAL_FATAL(watch_feed_refresh(feed, 1000000000, &error), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(watch_feed_read(feed, 1000000000, &more, &error), STEP_STATUS_OK);
+    CU_ASSERT(!more && feed->next == next && !watch_feed_is_exact(feed));
+    CU_ASSERT(watch_feed_settle(feed, 1) < 0);
+    feed->share = 0;
+    return watch_feed_behind_ns(feed);
+}
+
 /* `whole`: its writer gets to close it; else it is killed before. */
 static void grow(bool whole)
 {
@@ -239,16 +279,18 @@ static void grow(bool whole)
     pid_t child = hold_live_file(live);
     append(path, bytes, given);
     struct watch_feed *feed = open_feed(path), *at_once = NULL;
-    uint64_t events = 0;
+    uint64_t events = 0, behind_ns = 0;
     for (; given + step < length; given += step) { /* ends in the middle of blocks */
         append(path, bytes + given, step);
+        behind_ns += fall_behind(feed);
         read_on(feed);
+        CU_ASSERT(watch_feed_is_exact(feed) && watch_feed_behind_ns(feed) == 0);
         CU_ASSERT_EQUAL(feed->tail.state, WATCH_RUNNING);
         CU_ASSERT(feed->tail.events >= events);
         CU_ASSERT_EQUAL(step_reader_damage_count(feed->tail.reader), 0);
         events = feed->tail.events;
     }
-    CU_ASSERT(events > 1000);
+    CU_ASSERT(events > 1000 && behind_ns > 0);
     if (whole)
         append(path, bytes + given, length - given);
     kill(child, SIGKILL);
@@ -333,6 +375,17 @@ static void test_view(void)
     press(&view, "class=java.**");
     CU_ASSERT_EQUAL(watch_view_key(&view, WATCH_KEY_ENTER), WATCH_SELECT);
     CU_ASSERT_STRING_EQUAL(view.selection, "class=java.**");
+    press(&view, "f");
+    for (size_t i = 0; i < 20; i++)
+        watch_view_key(&view, WATCH_KEY_BACKSPACE);
+    press(&view, "clas=foo"); /* a fault stays in the prompt, and is no title */
+    CU_ASSERT_EQUAL(watch_view_key(&view, WATCH_KEY_ENTER), WATCH_GOES_ON);
+    CU_ASSERT_EQUAL(view.input, WATCH_INPUT_SELECTION);
+    CU_ASSERT_STRING_EQUAL(view.selection, "class=java.**");
+    CU_ASSERT_PTR_NOT_NULL(strstr(drawn(&view, 120, 24), "only clas=foo_  column 1:"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(drawn(&view, 120, 24), "only class=java.**\n"));
+    watch_view_key(&view, WATCH_KEY_ESCAPE);
+    CU_ASSERT_EQUAL(view.input, WATCH_NO_INPUT);
     static const size_t sizes[][2] = {{0, 0}, {1, 1}, {3, 2}, {20, 5}, {500, 200}, {9999, 9999}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         drawn(&view, sizes[i][0], sizes[i][1]);
@@ -342,6 +395,30 @@ static void test_view(void)
     }
     CU_ASSERT_EQUAL(watch_view_key(&view, 'q'), WATCH_QUIT);
     watch_view_reset(&view);
+    close_feed(feed);
+}
+
+/* In slices a search finds the same as at once. */
+static void test_search(void)
+{
+    struct watch_feed *feed = open_feed(SHOP_TRACE);
+    struct watch_search search = {.text = NULL};
+    char name[WATCH_NAME_TEXT];
+    read_on(feed);
+    size_t slices = 0, found = 0, should = 0;
+    do {
+        CU_ASSERT_FATAL(watch_search_begin(&search, WATCH_SITES, "Shop", -1e9));
+        found = 0;
+        for (uint32_t id = 0; id_table_next(&feed->model.rows[WATCH_SITES], &id); id++)
+            found += watch_search_matches(&search, feed, id);
+    } while (++slices < 1000 && search.left > 0);
+    for (uint32_t id = 0; id_table_next(&feed->model.rows[WATCH_SITES], &id); id++) {
+        watch_name(feed, WATCH_SITES, id, name, sizeof name);
+        should += strstr(name, "Shop") != NULL;
+    }
+    CU_ASSERT(slices > 1 && search.left == 0 && found > 0);
+    CU_ASSERT_EQUAL(found, should);
+    watch_search_reset(&search);
     close_feed(feed);
 }
 
@@ -391,10 +468,12 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("watch", NULL, NULL);
     CU_add_test(suite, "any order", test_any_order);
     CU_add_test(suite, "pending is told anew", test_pending_is_told_anew);
-    CU_add_test(suite, "thinned", test_thinned);
+    CU_add_test(suite, "pending dead", test_pending_dead);
+    CU_add_test(suite, "monotone", test_monotone);
     CU_add_test(suite, "curve", test_curve);
     CU_add_test(suite, "growing", test_growing);
     CU_add_test(suite, "view", test_view);
+    CU_add_test(suite, "search", test_search);
     CU_add_test(suite, "selection", test_selection);
     CU_add_test(suite, "chosen classes", test_chosen_classes);
 }

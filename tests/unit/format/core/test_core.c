@@ -9,6 +9,7 @@
 #include "format/core/checksum.h"
 #include "format/core/compress.h"
 #include "steptrace/status.h"
+#include "tests/unit/run_suite.h"
 
 static void test_varints(void)
 {
@@ -151,9 +152,8 @@ static void test_arenas(void)
     CU_ASSERT_PTR_NULL(arena.chunks);
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step core", NULL, NULL);
     CU_add_test(suite, "varints", test_varints);
     CU_add_test(suite, "bad varints", test_bad_varints);
@@ -162,9 +162,4 @@ int main(void)
     CU_add_test(suite, "compression", test_compression);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "arenas", test_arenas);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -8,6 +8,7 @@
 
 #include "format/io/memory_output.h"
 #include "tests/unit/format/definitions/roundtrip.h"
+#include "tests/unit/run_suite.h"
 
 enum { ROUNDS = 4, ENTRIES = 3 };
 
@@ -160,17 +161,10 @@ static void test_opcodes(void)
     CU_ASSERT_EQUAL(count, 205);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("definitions", NULL, NULL);
     CU_ADD_TEST(suite, test_many);
     CU_ADD_TEST(suite, test_roundtrip);
     CU_ADD_TEST(suite, test_opcodes);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures == 0 ? 0 : 1;
 }

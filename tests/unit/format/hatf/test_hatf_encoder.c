@@ -7,6 +7,7 @@
 #include "format/core/compress.h"
 #include "format/hatf/hatf_state.h"
 #include "tests/unit/format/hatf/hatf_sample.h"
+#include "tests/unit/run_suite.h"
 
 static size_t encode_for(const struct hatf_record *records, size_t count,
                          enum hatf_encoding encoding, enum step_compression packed_by,
@@ -318,18 +319,12 @@ static void test_cheapest(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("hatf encoder", NULL, NULL);
     CU_add_test(suite, "round trips", test_round_trips);
     CU_add_test(suite, "windows", test_windows);
     CU_add_test(suite, "for a packer", test_for_a_packer);
     CU_add_test(suite, "large attributes", test_large_attributes);
     CU_add_test(suite, "the cheapest", test_cheapest);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

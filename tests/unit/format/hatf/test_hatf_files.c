@@ -6,6 +6,7 @@
 
 #include "steptrace/packed.h"
 #include "tests/unit/format/hatf/hatf_sample.h"
+#include "tests/unit/run_suite.h"
 
 enum { COUNT = 20000 };
 
@@ -213,10 +214,8 @@ static void test_bad_lines(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("hatf files", NULL, NULL);
     CU_add_test(suite, "files", test_files);
     CU_add_test(suite, "cut files", test_cut_files);
@@ -224,8 +223,4 @@ int main(void)
     CU_add_test(suite, "lines", test_lines);
     CU_add_test(suite, "escapes", test_escapes);
     CU_add_test(suite, "bad lines", test_bad_lines);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

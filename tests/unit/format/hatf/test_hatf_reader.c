@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "steptrace/hatf.h"
+#include "tests/unit/run_suite.h"
 
 struct outcome {
     enum step_status status;
@@ -345,10 +346,8 @@ static void test_random(void)
     free(out.data);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("hatf reader", NULL, NULL);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "field states", test_field_states);
@@ -356,8 +355,4 @@ int main(void)
     CU_add_test(suite, "changed bytes", test_changed_bytes);
     CU_add_test(suite, "pieces", test_pieces);
     CU_add_test(suite, "random records", test_random);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "steptrace/hatf.h"
+#include "tests/unit/run_suite.h"
 
 static uint8_t written[1 << 20];
 static size_t written_length;
@@ -500,10 +501,8 @@ static void test_names(void)
     CU_ASSERT_STRING_EQUAL(hatf_interpretation_name(HATF_INTERPRETATION_COUNT), "?");
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("hatf records", NULL, NULL);
     CU_add_test(suite, "start state", test_start_state);
     CU_add_test(suite, "field order", test_field_order);
@@ -519,8 +518,4 @@ int main(void)
     CU_add_test(suite, "failing output", test_failing_output);
     CU_add_test(suite, "minimal widths", test_minimal_widths);
     CU_add_test(suite, "names", test_names);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

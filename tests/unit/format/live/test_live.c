@@ -82,7 +82,7 @@ static void write_start(struct live_map *map, struct live_stream *global)
 /* Writes a live file as a process would that is killed then. */
 static void write_live_file(void)
 {
-    struct live_map *map = live_map_create(live_path, 16 << 20, false, NULL);
+    struct live_map *map = live_map_create(live_path, 0, 16 << 20, false, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(map);
     map->header->clock_multiplier = 1;
     map->header->resolution_ns = 1;
@@ -412,7 +412,7 @@ static void test_busy(void)
     CU_ASSERT_EQUAL_FATAL(pipe(done), 0);
     pid_t child = fork();
     if (child == 0) {
-        struct live_map *map = live_map_create(live_path, 1 << 20, false, NULL);
+        struct live_map *map = live_map_create(live_path, 0, 1 << 20, false, NULL);
         _exit(map == NULL || write(ready[1], "r", 1) != 1 || read(done[0], &byte, 1) != 1);
     }
     CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);

@@ -11,6 +11,7 @@
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
+#include "tests/unit/run_suite.h"
 
 enum { EVENTS = 12000, MOST_SLOTS = 5, STREAM = 2, WORDS = 8 };
 
@@ -232,14 +233,8 @@ static void test_mixes(void)
             test_mix(&mixes[i], block_records[k]);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("live runs", NULL, NULL);
     CU_add_test(suite, "mixes", test_mixes);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

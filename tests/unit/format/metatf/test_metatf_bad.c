@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/unit/format/metatf/metatf_test.h"
+#include "tests/unit/run_suite.h"
 
 #define SEED UINT64_C(6364136223846793005)
 
@@ -238,10 +239,8 @@ static void test_counts_and_places(void)
     CU_ASSERT_EQUAL(error.offset, 51);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("bad metatf traces", NULL, NULL);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "huge", test_huge);
@@ -250,8 +249,4 @@ int main(void)
     CU_add_test(suite, "counts and places", test_counts_and_places);
     CU_add_test(suite, "cut", test_cut);
     CU_add_test(suite, "changed bytes", test_changed_bytes);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "metatf_test.h"
+#include "tests/unit/run_suite.h"
 
 #define RECORDS 300u
 #define SEED UINT64_C(88172645463325252)
@@ -309,18 +310,12 @@ static void test_stride_through_records(void)
     free(bytes.data);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("metatf corpus", NULL, NULL);
     CU_add_test(suite, "every DTD, layout, class, byte order, compression", test_all);
     CU_add_test(suite, "embedded DTD", test_embedded);
     CU_add_test(suite, "bytes by hand", test_bytes_by_hand);
     CU_add_test(suite, "stride through records", test_stride_through_records);
     CU_add_test(suite, "compression of a section", test_compression_of_a_section);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "steptrace/metatf.h"
+#include "tests/unit/run_suite.h"
 
 static struct metatf_dtd *parse(const char *text, struct step_error *error)
 {
@@ -251,10 +252,8 @@ static void test_growth(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "too many fields"));
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("metatf DTDs", NULL, NULL);
     CU_add_test(suite, "Appendix C", test_appendix_c);
     CU_add_test(suite, "a tag of two records", test_tag_of_two);
@@ -264,8 +263,4 @@ int main(void)
     CU_add_test(suite, "caret", test_caret);
     CU_add_test(suite, "cuts", test_cuts);
     CU_add_test(suite, "growth", test_growth);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -8,6 +8,7 @@
 #include "records_test.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 static const char text[] =
     "package p {\n"
@@ -190,16 +191,10 @@ static void test_ranges(void)
     step_definition_destroy(definition);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("columns", NULL, NULL);
     CU_add_test(suite, "columns are the records", test_columns_are_the_records);
     CU_add_test(suite, "a choice of fields", test_a_choice_of_fields);
     CU_add_test(suite, "ranges", test_ranges);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
 }

@@ -7,6 +7,7 @@
 
 #include "format/step/layout.h"
 #include "tests/unit/format/step/sample_trace.h"
+#include "tests/unit/run_suite.h"
 
 enum { STREAMS = 3, RECORDS = 60, BLOCK_RECORDS = 30, NAMES = 4 };
 
@@ -155,9 +156,8 @@ static void test_shifts(void)
     step_buffer_reset(&copy);
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suites[] = {CU_add_suite("step damage, columns", set_up_columns, tear_down),
                           CU_add_suite("step damage, rows", set_up_rows, tear_down)};
     for (size_t i = 0; i < 2; i++) {
@@ -165,9 +165,4 @@ int main(void)
         CU_add_test(suites[i], "truncations", test_truncations);
         CU_add_test(suites[i], "shifts", test_shifts);
     }
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

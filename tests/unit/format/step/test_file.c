@@ -11,6 +11,7 @@
 #include "format/io/memory_output.h"
 #include "format/step/layout.h"
 #include "tests/unit/format/step/sample_trace.h"
+#include "tests/unit/run_suite.h"
 
 static struct step_definition *definition;
 
@@ -543,9 +544,8 @@ static void test_other_files(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step file", set_up, tear_down);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "block info", test_block_info);
@@ -560,9 +560,4 @@ int main(void)
     CU_add_test(suite, "open by path", test_open_path);
     CU_add_test(suite, "foreign live file", test_foreign_live_file);
     CU_add_test(suite, "other files", test_other_files);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

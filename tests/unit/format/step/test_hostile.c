@@ -13,6 +13,7 @@
 #include "format/step/layout.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 static const char definition_text[] =
     "record R { int v <encoding:\"identifier\">; string s <encoding:\"identifier\">; int[] a;"
@@ -372,18 +373,12 @@ static void test_definitions(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step hostile", NULL, NULL);
     CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "number", test_number);
     CU_add_test(suite, "empty elements", test_empty_elements);
     CU_add_test(suite, "columns", test_columns);
     CU_add_test(suite, "definitions", test_definitions);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
 }

@@ -10,7 +10,9 @@
 #include "format/step/columns/pending_records.h"
 #include "format/step/layout.h"
 #include "steptrace/reader.h"
+#include "steptrace/records.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 static struct step_definition *define(const char *text)
 {
@@ -115,6 +117,88 @@ static void test_large_record(void)
     free(data);
     step_buffer_reset(&file);
     step_definition_destroy(definition);
+}
+
+/* A record whose bytes are few, and that a reader would need too much memory for. */
+static void test_large_decoded(void)
+{
+    enum { ITEMS = 12 << 20 };
+    struct step_definition *definition = define("record R { string[] a; }");
+    struct step_buffer file = {0};
+    struct step_writer *writer = start(definition, &file, false);
+    uint64_t *slots = calloc(ITEMS, sizeof *slots);
+    struct step_array array = {slots, ITEMS};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slots);
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){step_slot_of_array(&array)}),
+                    STEP_STATUS_LIMIT);
+    array.count = 100;
+    CU_ASSERT_EQUAL(step_writer_put(writer, 0, 0, (uint64_t[]){step_slot_of_array(&array)}),
+                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_LIMIT);
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(count_records(&file), 1);
+    free(slots);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
+enum { BOMB_STREAMS = 14, BOMB_BYTES = 100 << 20 };
+
+/* Each stream has one block: of two small records, and between them one of BOMB_BYTES zeros.  They
+ * all begin at time 0, or one after the other. */
+static void write_bomb(struct step_buffer *file, bool overlap)
+{
+    struct step_definition *definition =
+        define("record R { int t <property:\"time\"> <property:\"unsigned\">; data d; }");
+    struct step_writer *writer = start(definition, file, false);
+    uint8_t *zeros = calloc(BOMB_BYTES, 1);
+    const struct step_bytes large = {zeros, BOMB_BYTES}, none = {NULL, 0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(zeros);
+    for (uint64_t i = 0; i < BOMB_STREAMS; i++) {
+        uint64_t first = overlap ? 0 : i * 3;
+        for (uint64_t k = 0; k < 3; k++)
+            CU_ASSERT_EQUAL(step_writer_put(writer, i, 0,
+                                            (uint64_t[]){first + k, step_slot_of_bytes(
+                                                                        k == 1 ? &large : &none)}),
+                            STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(step_writer_flush(writer), STEP_STATUS_OK);
+    }
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    free(zeros);
+    step_definition_destroy(definition);
+}
+
+/* Streams at the same time: what their blocks take together has a limit.  Blocks beyond it are
+ * damage with a place and a reason, and all others are read. */
+static void test_streams(void)
+{
+    for (int i = 0; i < 2; i++) {
+        bool overlap = i == 0;
+        struct step_buffer file = {0};
+        struct step_reader *reader = NULL;
+        struct step_records *records = NULL;
+        struct step_record_view view;
+        uint64_t count = 0;
+        write_bomb(&file, overlap);
+        CU_ASSERT_FATAL(file.length < BOMB_BYTES / 8);
+        CU_ASSERT_EQUAL_FATAL(
+            step_reader_open_memory(file.data, file.length, "test", &reader, NULL), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(step_records_create(reader, NULL, &records, NULL), STEP_STATUS_OK);
+        while (step_records_next(records, &view, NULL) == STEP_STATUS_OK)
+            count++;
+        size_t damaged = step_reader_damage_count(reader);
+        CU_ASSERT_EQUAL(count, 3 * (BOMB_STREAMS - damaged));
+        CU_ASSERT(overlap ? damaged > 0 && damaged < BOMB_STREAMS : damaged == 0);
+        for (size_t k = 0; k < damaged; k++) {
+            const struct step_damage *damage = step_reader_damage(reader, k);
+            CU_ASSERT(damage->offset > 0 && damage->offset < file.length);
+            CU_ASSERT_PTR_NOT_NULL(strstr(damage->message, "more memory than the limit of"));
+        }
+        step_records_destroy(records);
+        step_reader_destroy(reader);
+        step_buffer_reset(&file);
+    }
 }
 
 /* Of each definition: the values of a record's slots, again, and others. */
@@ -280,18 +364,15 @@ static void test_many_blocks(void)
     free(text);
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step limits", NULL, NULL);
     CU_add_test(suite, "refused alone", test_refused_alone);
     CU_add_test(suite, "large record", test_large_record);
+    CU_add_test(suite, "large record, decoded", test_large_decoded);
+    CU_add_test(suite, "streams at the same time", test_streams);
     CU_add_test(suite, "constants", test_constants);
     CU_add_test(suite, "decoded bytes", test_decoded);
     CU_add_test(suite, "dictionaries", test_dictionaries);
     CU_add_test(suite, "many blocks", test_many_blocks);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

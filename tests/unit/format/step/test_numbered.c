@@ -14,6 +14,7 @@
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 #include "tests/unit/format/definitions/values.h"
+#include "tests/unit/run_suite.h"
 
 enum { RECORDS = 400, KINDS = 7, FORMS = 4 };
 
@@ -287,9 +288,8 @@ static void test_hostile(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step numbered", NULL, NULL);
     CU_add_test(suite, "places", test_places);
     CU_add_test(suite, "saves", test_saves);
@@ -298,8 +298,4 @@ int main(void)
     CU_add_test(suite, "constant", test_constant);
     CU_add_test(suite, "golden", test_golden);
     CU_add_test(suite, "hostile", test_hostile);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -13,6 +13,7 @@
 #include "format/step/block/block_write.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 enum { RECORDS = 3000 };
 
@@ -190,16 +191,11 @@ static void test_verifier(void)
     step_definition_destroy(definition);
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step order", NULL, NULL);
     CU_add_test(suite, "circles", test_circles);
     CU_add_test(suite, "a circle costs one", test_circle_costs_one);
     CU_add_test(suite, "a long chain", test_chain);
     CU_add_test(suite, "verifier", test_verifier);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -12,6 +12,7 @@
 #include "format/io/memory_output.h"
 #include "format/step/block/block_write.h"
 #include "steptrace/reader.h"
+#include "tests/unit/run_suite.h"
 
 enum { MAX_SLOTS = 4 };
 
@@ -567,9 +568,8 @@ static void test_contradictions(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step rows", NULL, NULL);
     CU_add_test(suite, "bytes", test_bytes);
     CU_add_test(suite, "strategies", test_strategies);
@@ -580,9 +580,4 @@ int main(void)
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "charsets", test_charsets);
     CU_add_test(suite, "contradictions", test_contradictions);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -15,6 +15,7 @@
 #include "format/step/plan/plan.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 enum { RECORDS = 6000, NAME_BYTES = 64 };
 
@@ -430,9 +431,8 @@ static void test_nested_followers(void)
     step_definition_destroy(definition);
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step strategies", NULL, NULL);
     CU_add_test(suite, "live", test_live);
     CU_add_test(suite, "live codes", test_live_codes);
@@ -444,9 +444,4 @@ int main(void)
     CU_add_test(suite, "strings inside", test_strings_inside);
     CU_add_test(suite, "bad strings", test_bad_strings);
     CU_add_test(suite, "nested followers", test_nested_followers);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
 }

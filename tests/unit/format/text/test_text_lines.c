@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "steptrace/text.h"
+#include "tests/unit/run_suite.h"
 
 static struct step_bytes bytes_of(const char *text)
 {
@@ -150,7 +151,8 @@ static void test_bad_lines(void)
         {"CL:1:a\\uD800\n", 6, "lower-case"},
         {"CL:1:a\\u003:b\n", 6, "lower-case"},
         {"CL:1:a\\u0041\n", 6, "needs none"},
-        {"CL:1:a\\u0000\n", 6, "needs none"},
+        {"CL:1:a\\u0009\n", 6, "needs none"},
+        {"CL:1:a\\u00a0\n", 6, "needs none"},
         {"CL:1:a\\u20ac\n", 6, "needs none"},
         {"CL:1:a\\ud7ff\n", 6, "needs none"},
         {"CL:1:a\\ue000\n", 6, "needs none"},
@@ -303,7 +305,21 @@ static void test_random(void)
     }
 }
 
-/* Every byte of some lines changed to every value: taken or not, what is taken is an identity. */
+/* Escapes of controls, which `steptrace dump` prints, are read; the text has them as they are. */
+static void test_shown_controls(void)
+{
+    static const char line[] = "CL:0:\\u0000\\u001b\\u007f\\u009b\\u061c\\u202e\\ufeff\n";
+    static const char name[] = "\0\x1b\x7f\xc2\x9b\xd8\x9c\xe2\x80\xae\xef\xbb\xbf";
+    struct step_text_event event;
+    char out[256];
+    CU_ASSERT_TRUE_FATAL(parse(line, sizeof line - 1, &event, NULL));
+    CU_ASSERT_EQUAL_FATAL(event.class_name.length, sizeof name - 1);
+    CU_ASSERT_EQUAL(memcmp(event.class_name.data, name, sizeof name - 1), 0);
+    CU_ASSERT_TRUE(is_identity(out, step_text_format(&event, out)));
+}
+
+/* Every byte of some lines changed to every value: taken or not, what is taken is an identity, or
+ * shorter where a control was escaped. */
 static void test_changed_bytes(void)
 {
     static const char *const lines[] = {"MN:7:13:a\\u003ab:x\\ud83d:42\n",
@@ -315,29 +331,27 @@ static void test_changed_bytes(void)
             memcpy(line, lines[i], length);
             line[at / 256] = (char) (at % 256);
             struct step_text_event event;
-            if (parse(line, length, &event, NULL))
-                CU_ASSERT_TRUE(is_identity(line, length));
+            if (parse(line, length, &event, NULL)) {
+                char out[256];
+                size_t written = step_text_format(&event, out);
+                CU_ASSERT_TRUE(is_identity(written < length ? out : line, written));
+            }
             free(line);
         }
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("text lines", NULL, NULL);
     CU_add_test(suite, "every kind", test_every_kind);
     CU_add_test(suite, "fields", test_fields);
     CU_add_test(suite, "kind names", test_kind_names);
     CU_add_test(suite, "bad lines", test_bad_lines);
     CU_add_test(suite, "escapes", test_escapes);
+    CU_add_test(suite, "controls as dump prints them", test_shown_controls);
     CU_add_test(suite, "space", test_space);
     CU_add_test(suite, "numbers", test_numbers);
     CU_add_test(suite, "random events", test_random);
     CU_add_test(suite, "changed bytes", test_changed_bytes);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

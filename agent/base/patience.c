@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits with a limit: a lock is tried again and again, so that no clock that is set can matter. */
+#include "agent/base/patience.h"
+
+#include <time.h>
+
+#include "capture/log.h"
+
+#define SHORTEST_NS 10000L
+#define LONGEST_NS 1000000L
+
+static __thread bool has_control __attribute__((tls_model("initial-exec")));
+
+static bool try_lock(void *lock)
+{
+    return pthread_mutex_trylock(lock) == 0;
+}
+
+static bool try_semaphore(void *semaphore)
+{
+    return sem_trywait(semaphore) == 0;
+}
+
+static bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
+{
+    uint64_t from = clock_monotonic_ns();
+    for (long rest_ns = SHORTEST_NS; !attempt(what);) {
+        if (clock_monotonic_ns() - from >= limit_ns)
+            return false;
+        nanosleep(&(struct timespec){0, rest_ns}, NULL);
+        rest_ns = rest_ns * 2 < LONGEST_NS ? rest_ns * 2 : LONGEST_NS;
+    }
+    return true;
+}
+
+bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns)
+{
+    return try_lock(lock) || within(try_lock, lock, limit_ns);
+}
+
+bool semaphore_within(sem_t *semaphore, uint64_t limit_ns)
+{
+    return within(try_semaphore, semaphore, limit_ns);
+}
+
+bool session_lock(struct session *session, pthread_mutex_t *lock)
+{
+    if (atomic_load_explicit(&session->given_up, memory_order_relaxed))
+        return false;
+    if (try_lock(lock) || within(try_lock, lock, PATIENCE_NS))
+        return true;
+    session_give_up(session, "a thread does not come out of the agent: is it suspended?");
+    return false;
+}
+
+void session_give_up(struct session *session, const char *reason)
+{
+    if (atomic_exchange(&session->given_up, true))
+        return;
+    log_message("%s: the trace ends here: %s", session->options.file, reason);
+    pthread_mutex_lock(&session->state_lock);
+    if (!session->ending && !atomic_load(&session->end_wanted)) {
+        session->wanted_end = END_FAILED;
+        atomic_store(&session->wanted_ns, clock_monotonic_ns());
+        atomic_store(&session->end_wanted, true);
+        futex_gate_open(&session->map->shared->work);
+    }
+    pthread_mutex_unlock(&session->state_lock);
+}
+
+bool session_has_ended(struct session *session)
+{
+    pthread_mutex_lock(&session->state_lock);
+    bool ended = session->ended;
+    pthread_mutex_unlock(&session->state_lock);
+    return ended;
+}
+
+bool control_take(uint64_t limit_ns)
+{
+    if (has_control || !lock_within(&tracer.control_lock, limit_ns))
+        return false;
+    return has_control = true;
+}
+
+void control_give_back(void)
+{
+    has_control = false;
+    pthread_mutex_unlock(&tracer.control_lock);
+}
+
+bool control_is_mine(void)
+{
+    return has_control;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A count, and the names that fit into a text. */
+#include "agent/bytecode/huge_methods.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/hotspot/vm_structs.h"
+#include "capture/log.h"
+
+#define HUGE_METHOD_LIMIT                                                                          \
+    8000u /* the JVM's HugeMethodLimit, which only debug builds can change                         \
+           */
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t count;
+    char names[HUGE_METHODS_TEXT - 64];
+} huge = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+uint32_t huge_methods_begin(void)
+{
+    const unsigned char *flag = vm_flag("DontCompileHugeMethods");
+    pthread_mutex_lock(&huge.lock);
+    huge.count = 0;
+    huge.names[0] = '\0';
+    pthread_mutex_unlock(&huge.lock);
+    return flag != NULL && *flag == 0 ? 0 : HUGE_METHOD_LIMIT;
+}
+
+void huge_method_add(const char *class_name, const char *method_name, const char *descriptor)
+{
+    char name[sizeof huge.names];
+    int length = snprintf(name, sizeof name, "%s.%s%s", class_name, method_name, descriptor);
+    if (length < 0)
+        return;
+    pthread_mutex_lock(&huge.lock);
+    /* a class may be rewritten more than once */
+    bool known = (size_t) length < sizeof name && strstr(huge.names, name) != NULL;
+    size_t used = strlen(huge.names), separator = used != 0 ? 2 : 0;
+    bool first = !known && huge.count++ == 0;
+    if (!known && used + separator + (size_t) length < sizeof huge.names) {
+        memcpy(huge.names + used, ", ", separator);
+        memcpy(huge.names + used + separator, name, (size_t) length + 1);
+    }
+    pthread_mutex_unlock(&huge.lock);
+    if (first)
+        log_message("%s.%s%s is slow: with its probes it has over %u bytes, and the JVM compiles "
+                    "such only with -XX:-DontCompileHugeMethods (the trace names all such)",
+                    class_name, method_name, descriptor, HUGE_METHOD_LIMIT);
+}
+
+bool huge_methods_describe(char text[HUGE_METHODS_TEXT])
+{
+    pthread_mutex_lock(&huge.lock);
+    bool any = huge.count != 0;
+    snprintf(text, HUGE_METHODS_TEXT, "%" PRIu64 ": %s", huge.count, huge.names);
+    pthread_mutex_unlock(&huge.lock);
+    return any;
+}

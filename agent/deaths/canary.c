@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the slots hold is compared first: the JVM is asked only about references that it can still
+ * follow. */
+#include "agent/deaths/canary.h"
+
+#include "agent/base/exceptions.h"
+#include "agent/base/internals.h"
+#include "agent/deaths/recycle.h"
+#include "agent/events/engine.h"
+#include "capture/log.h"
+
+#define CANARY_BYTES 16
+
+static jbyteArray(JNICALL *new_bytes)(JNIEnv *jni, jsize length); /* nobody reports what it makes */
+
+static struct {
+    jobject object; /* global reference; NULL: there is none now */
+    jweak recycled; /* to the same object; NULL: none was to be had */
+    uintptr_t place;
+    uint64_t collections; /* when the place was noted */
+} canary;
+
+void canary_prepare(JNIEnv *jni)
+{
+    new_bytes = (*jni)->NewByteArray;
+}
+
+/* In a hold.  A slot with a wrong address is emptied: the collector must not follow it. */
+static const char *compare_slots(void)
+{
+    uintptr_t place = slot_word(canary.object);
+    if (canary.recycled != NULL && slot_word(canary.recycled) != place) {
+        slot_set(canary.recycled, 0);
+        return "a reference that was used again has lost its object";
+    }
+    if (place != canary.place && canary.collections == atomic_load(&tracer.collections_begun))
+        return "an object moved in a pause that was not announced";
+    return NULL;
+}
+
+/* NULL: all is as it should be, or nothing may be looked at now. */
+static const char *find_fault(struct os_thread *os, JNIEnv *jni)
+{
+    if (canary.object == NULL || !hold_begin(os))
+        return NULL;
+    const char *fault = compare_slots();
+    hold_end(os);
+    if (fault != NULL || canary.recycled == NULL ||
+        ((*jni)->IsSameObject(jni, canary.recycled, canary.object) &&
+         !(*jni)->IsSameObject(jni, canary.recycled, NULL)))
+        return fault;
+    return "the JVM finds another object behind a reference that was used again";
+}
+
+/* The references name the new object now.  False: none may be touched now. */
+static bool move_to(struct os_thread *os, JNIEnv *jni, jobject object)
+{
+    struct recycled *batch = canary.recycled == NULL ? recycle_batch(os) : NULL;
+    if (!hold_begin(os))
+        return false;
+    canary.place = slot_word(object);
+    canary.collections = atomic_load(&tracer.collections_begun);
+    if (canary.recycled != NULL)
+        slot_set(canary.recycled, canary.place);
+    else if (batch != NULL)
+        canary.recycled = recycle_at(batch, canary.place);
+    hold_end(os);
+    (*jni)->DeleteGlobalRef(jni, canary.object);
+    canary.object = object;
+    return true;
+}
+
+static void renew(struct os_thread *os, JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jbyteArray bytes = new_bytes(jni, CANARY_BYTES);
+    jobject object = bytes != NULL ? (*jni)->NewGlobalRef(jni, bytes) : NULL;
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, bytes);
+    if (object != NULL && !move_to(os, jni, object))
+        (*jni)->DeleteGlobalRef(jni, object);
+}
+
+static void switch_off(const struct session *session, const char *fault)
+{
+    internals_switch_off_writes(fault);
+    holds_forbid();
+    if (session->engine->end_writes != NULL)
+        session->engine->end_writes();
+    log_message("internals: %s: what writes into the JVM is off from now on, and the trace may be "
+                "wrong before",
+                fault);
+}
+
+void canary_look(struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    if (!holds_are_good(session))
+        return;
+    const char *fault = find_fault(os, jni);
+    if (fault != NULL)
+        switch_off(session, fault);
+    else if (canary.object == NULL || canary.recycled == NULL ||
+             canary.collections != atomic_load(&tracer.collections_begun))
+        renew(os, jni);
+}
+
+void canary_reset(JNIEnv *jni)
+{
+    if (canary.recycled != NULL)
+        (*jni)->DeleteWeakGlobalRef(jni, canary.recycled);
+    if (canary.object != NULL)
+        (*jni)->DeleteGlobalRef(jni, canary.object);
+    canary.recycled = NULL;
+    canary.object = NULL;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* With an environment of its own: the tracer's need not know this event. */
+#include "agent/hotspot/compilations.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/base/tracer.h"
+#include "agent/hotspot/vm_structs.h"
+
+#define WAIT_NS 2000000L
+
+static struct {
+    jvmtiEnv *jvmti; /* NULL: none */
+    int compilers;   /* C1, then C2; or C2 only */
+    size_t count;
+    jmethodID methods[COMPILATIONS_METHODS];
+    _Atomic int compiled[COMPILATIONS_METHODS];
+} watch;
+
+static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
+                                jint count, const jvmtiAddrLocationMap *map, const void *info)
+{
+    (void) jvmti, (void) size, (void) address, (void) count, (void) map, (void) info;
+    for (size_t i = 0; i < watch.count; i++)
+        if (method == watch.methods[i])
+            atomic_fetch_add(&watch.compiled[i], 1);
+}
+
+static bool switch_on(void)
+{
+    jvmtiEventCallbacks callbacks;
+    jvmtiCapabilities wanted;
+    memset(&callbacks, 0, sizeof callbacks);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_compiled_method_load_events = 1;
+    callbacks.CompiledMethodLoad = on_compiled;
+    jvmtiEnv *jvmti = watch.jvmti;
+    return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+                                              NULL) == JVMTI_ERROR_NONE;
+}
+
+bool compilations_watch(const jmethodID *methods, size_t count)
+{
+    const unsigned char *tiered = vm_flag("TieredCompilation");
+    watch.compilers = tiered != NULL && *tiered == 0 ? 1 : 2;
+    watch.count = count;
+    for (size_t i = 0; i < count; i++) {
+        watch.methods[i] = methods[i];
+        atomic_store(&watch.compiled[i], 0);
+    }
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &watch.jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return false;
+    if (switch_on())
+        return true;
+    compilations_end();
+    return false;
+}
+
+void compilations_end(void)
+{
+    if (watch.jvmti != NULL)
+        (*watch.jvmti)->DisposeEnvironment(watch.jvmti);
+    watch.jvmti = NULL;
+}
+
+bool compilations_are_made(void)
+{
+    for (size_t i = 0; i < watch.count; i++)
+        if (atomic_load(&watch.compiled[i]) < watch.compilers)
+            return false;
+    return true;
+}
+
+bool compilations_never_come(void)
+{
+    char *text = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strstr(text, "interpreted") != NULL;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
+    return is;
+}
+
+void compilations_wait(void)
+{
+    nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine=bytecode has to prove that the JDK's own classes take its probes: without them a trace
+ * misses nearly all, and nothing in it would show that. */
+#include "agent/session/engine_choice.h"
+
+#include "agent/base/java_versions.h"
+#include "agent/base/option_rules.h"
+#include "agent/bytecode/engine_bytecode.h"
+#include "agent/hotspot/vm_structs.h"
+#include "capture/log.h"
+
+const struct engine *engine_of_options(const struct options *options)
+{
+    static const struct engine *const engines[] = {
+        [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
+    return engines[options->engine];
+}
+
+void engine_choice_prepare(const struct options *options)
+{
+    if (options->engine == ENGINE_BYTECODE && tracer.java_major > JAVA_NEWEST_TESTED &&
+        (options->events & EVENT_ALLOC) != 0 && option_rules_allow_jvmti(options))
+        engine_reserve(&engine_jvmti, EVENT_ALLOC);
+}
+
+void engine_choice_apply(struct session *session)
+{
+    const struct options *options = &session->options;
+    bool is_bytecode = options->engine == ENGINE_BYTECODE;
+    session->engine = engine_of_options(options);
+    session->names_objects = is_bytecode &&
+                             (~options->events & (EVENT_ALLOC | EVENT_METHOD)) == 0 &&
+                             options->method != METHOD_COUNT;
+    session->finds_objects = session->names_objects || (options->events & EVENT_REFERENCE) != 0;
+    session->keeps_references =
+        session->finds_objects || (is_bytecode && (options->events & EVENT_FREE) != 0);
+}
+
+static bool fall_back(struct session *session, JNIEnv *jni, const char *reason)
+{
+    session->options.engine = ENGINE_JVMTI;
+    log_message("engine=bytecode: %s; this trace is made with engine=jvmti", reason);
+    static const jvmtiEventCallbacks set_already;
+    if (!engine_prepare(&engine_jvmti, session->options.events, &set_already))
+        return false;
+    session->options.events &= tracer.capable;
+    if ((session->options.events & EVENT_ALLOC) != 0)
+        engine_jvmti_advance(jni);
+    session->fallback = reason;
+    engine_choice_apply(session);
+    return true;
+}
+
+/* Objects are found again by weak references, tags and comparisons: one of a value class has no
+ * identity, and JNI makes no weak reference to it. */
+static bool objects_can_be_found(const struct session *session)
+{
+    if (!session->finds_objects || tracer.java_major < JAVA_VALUE_CLASSES ||
+        !vm_argument_given("--enable-preview"))
+        return true;
+    log_message("this JVM has value classes (--enable-preview), whose objects have no identity: "
+                "references, and methods together with allocations, cannot be traced");
+    return false;
+}
+
+/* JVMTI reports no allocations of value objects, and Integer is a value class then. */
+static bool objects_are_reported(struct session *session)
+{
+    static const char reason[] = "with value classes (--enable-preview), engine=jvmti has no "
+                                 "allocations of their objects";
+    if (session->options.engine != ENGINE_JVMTI || tracer.java_major < JAVA_VALUE_CLASSES ||
+        (session->options.events & EVENT_ALLOC) == 0 || !vm_argument_given("--enable-preview"))
+        return true;
+    log_message("%s%s", reason, session->options.required ? "" : "; the trace is incomplete");
+    session->incomplete = reason;
+    return !session->options.required;
+}
+
+static bool engine_works(struct session *session, JNIEnv *jni)
+{
+    const struct engine *engine = session->engine;
+    if (engine->prove == NULL || session->incomplete != NULL)
+        return true;
+    const char *reason = engine->prove(jni, session);
+    if (reason == NULL)
+        return true;
+    if (option_rules_allow_jvmti(&session->options))
+        return fall_back(session, jni, reason);
+    if (session->options.required) {
+        log_message("engine=bytecode: %s", reason);
+        return false;
+    }
+    log_message("engine=bytecode: %s; the trace is incomplete", reason);
+    session->incomplete = reason;
+    return true;
+}
+
+bool engine_choice_settle(struct session *session, JNIEnv *jni)
+{
+    return objects_can_be_found(session) && engine_works(session, jni) &&
+           objects_are_reported(session);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a session, as the JVM, a command or a method of stop= wants it; flush and status. */
+#include "agent/session/session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "agent/base/patience.h"
+#include "agent/events/engine.h"
+#include "agent/events/last_words.h"
+#include "agent/hotspot/hash_state.h"
+#include "agent/references/heap_graph.h"
+#include "capture/log.h"
+
+#define FLUSH_SECONDS 60
+#define ENDED_POLL_NS 100000L
+/* Beyond finish=, for a drain thread that does not come out of a call of the kernel. */
+#define DEATH_GRACE_NS SECOND_NS
+
+const char *session_end_name(enum session_end end)
+{
+    static const char *const names[] = {"vm-death", "stopped", "limit", "disk-full", "failed"};
+    return names[end];
+}
+
+/* Until the drain thread has closed the trace; the control lock keeps the session.  False if that
+ * takes longer. */
+static bool attend_end(struct session *session, uint64_t limit_ns)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        jni = NULL;
+    for (uint64_t from = clock_monotonic_ns(); !session_has_ended(session);) {
+        if (clock_monotonic_ns() - from >= limit_ns)
+            return false;
+        if (jni != NULL && session->names_objects)
+            last_words_say(jni);
+        nanosleep(&(struct timespec){0, ENDED_POLL_NS}, NULL);
+    }
+    return true;
+}
+
+static void join(struct session *session, uint64_t limit_ns)
+{
+    if (session->joined)
+        return;
+    if (attend_end(session, limit_ns)) {
+        pthread_join(session->drain, NULL);
+        session->joined = true;
+    } else {
+        log_message("%s: its end is not waited for any longer: the trace is still being written",
+                    session->options.file);
+    }
+}
+
+static void take_last_snapshot(const struct session *session)
+{
+    JNIEnv *jni = NULL;
+    if ((session->options.snapshots & SNAPSHOT_END) != 0 &&
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        heap_graph_take(jni, STEP_LIVE_AT_END);
+}
+
+/* A JVM that ends waits for no room: threads in probes fill a chunk each, beyond the limit, and
+ * leave.
+ */
+static void lift_limit(struct session *session)
+{
+    pthread_mutex_lock(&session->state_lock);
+    if (!session->ending)
+        live_map_lift_limit(session->map);
+    pthread_mutex_unlock(&session->state_lock);
+}
+
+static void want_end(struct session *session, enum session_end end)
+{
+    pthread_mutex_lock(&session->state_lock);
+    if (!session->ending) {
+        session->wanted_end = atomic_load(&session->given_up) ? END_FAILED : end;
+        atomic_store(&session->wanted_ns, clock_monotonic_ns());
+        atomic_store(&session->end_wanted, true);
+        futex_gate_open(&session->map->shared->work);
+    }
+    pthread_mutex_unlock(&session->state_lock);
+}
+
+static void stop_last(struct session *session, enum session_end end, uint64_t limit_ns)
+{
+    if (end == END_VM_DEATH) {
+        lift_limit(session);
+        limit_ns = session->options.finish_ns + DEATH_GRACE_NS;
+    }
+    if (atomic_exchange(&tracer.events_on, false)) {
+        take_last_snapshot(session);
+        engine_enable(session, false);
+    }
+    want_end(session, end);
+    join(session, limit_ns);
+}
+
+bool session_stop(enum session_end end, uint64_t limit_ns)
+{
+    hash_state_enter();
+    bool taken = control_take(end == END_VM_DEATH ? tracer.options.finish_ns : limit_ns);
+    struct session *session = taken ? tracer.last : NULL;
+    if (session != NULL && !atomic_load(&tracer.forked))
+        stop_last(session, end, limit_ns);
+    bool stopped = taken && (session == NULL || session->joined);
+    if (taken)
+        control_give_back();
+    hash_state_leave();
+    return stopped;
+}
+
+bool session_flush(void)
+{
+    bool done = false;
+    if (!control_take(COMMAND_PATIENCE_NS))
+        return false;
+    struct session *session = tracer.last;
+    if (session != NULL) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += FLUSH_SECONDS;
+        pthread_mutex_lock(&session->state_lock);
+        uint32_t wanted = atomic_fetch_add(&session->flush_wanted, 1) + 1;
+        int code = 0;
+        while (!session->ended && (int32_t) (atomic_load(&session->flush_done) - wanted) < 0 &&
+               code == 0)
+            code = pthread_cond_timedwait(&session->state_changed, &session->state_lock, &until);
+        done = !session->ended && code == 0;
+        pthread_mutex_unlock(&session->state_lock);
+    }
+    control_give_back();
+    return done;
+}
+
+void session_log_status(void)
+{
+    if (!control_take(COMMAND_PATIENCE_NS)) {
+        log_message("status: a trace is being started or stopped");
+        return;
+    }
+    struct session *session = tracer.last;
+    if (session == NULL) {
+        log_message("status: no trace was started");
+    } else {
+        bool ended = session_has_ended(session);
+        char events[64];
+        options_event_names(session->options.events, events, sizeof events);
+        if (ended)
+            log_message("status: %s: ended (%s)", session->options.file,
+                        session_end_name(session->end));
+        else
+            log_message("status: %s: recording %s; classes=%" PRIu64 " threads=%" PRIu64
+                        " methods=%" PRIu64,
+                        session->options.file, events, atomic_load(&session->class_count),
+                        atomic_load(&session->thread_count), atomic_load(&session->method_count));
+    }
+    control_give_back();
+}

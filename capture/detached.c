@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two processes that share the program's memory until the second executes the new program: no page
+ * of it is copied.  The first ends without a signal, so the second loses its parent. */
+#include "capture/detached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STACK_BYTES ((size_t) 64 << 10)
+#define CLOSED_BY_HAND 65536
+
+struct start {
+    struct detached *detached;
+    char *inner_stack;
+};
+
+void detached_close_from(unsigned first)
+{
+    if (syscall(SYS_close_range, first, UINT_MAX, 0u) == 0)
+        return;
+    struct rlimit limit = {CLOSED_BY_HAND, CLOSED_BY_HAND};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t end = limit.rlim_cur < CLOSED_BY_HAND ? limit.rlim_cur : CLOSED_BY_HAND;
+    for (unsigned file = first; file < end; file++)
+        close((int) file);
+}
+
+/* First to numbers out of the way of the new ones, then to these.  Returns 0, or an errno. */
+static int place_descriptors(const struct detached *detached)
+{
+    int count = detached->descriptor_count, high[DETACHED_DESCRIPTORS_MOST];
+    for (int i = 0; i < count; i++) {
+        high[i] = fcntl(detached->descriptors[i], F_DUPFD, DETACHED_FIRST_DESCRIPTOR + count);
+        if (high[i] < 0)
+            return errno;
+    }
+    for (int i = 0; i < count; i++)
+        if (dup2(high[i], DETACHED_FIRST_DESCRIPTOR + i) < 0)
+            return errno;
+    detached_close_from((unsigned) (DETACHED_FIRST_DESCRIPTOR + count));
+    return 0;
+}
+
+/* Runs in the program's memory, with a table of descriptors of its own: system calls only. */
+static int run_program(void *data)
+{
+    struct detached *detached = ((struct start *) data)->detached;
+    detached->code = place_descriptors(detached);
+    if (detached->code == 0) {
+        setsid();
+        execve(detached->arguments[0], detached->arguments, detached->environment);
+        detached->code = errno;
+    }
+    syscall(SYS_exit_group, 1);
+    return 1;
+}
+
+static int run_starter(void *data)
+{
+    struct start *start = data;
+    int process =
+        clone(run_program, start->inner_stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, data);
+    start->detached->process = process;
+    if (process < 0)
+        start->detached->code = errno;
+    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
+int detached_start(struct detached *detached)
+{
+    char *stacks = malloc(2 * STACK_BYTES);
+    if (stacks == NULL)
+        return ENOMEM;
+    struct start start = {.detached = detached, .inner_stack = stacks};
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all,
+                    &old); /* no handler of the program runs in its memory twice */
+    detached->code = 0;
+    detached->process = -1;
+    int starter = clone(run_starter, stacks + 2 * STACK_BYTES, CLONE_VM | CLONE_VFORK, &start);
+    int code = starter < 0 ? errno : detached->code;
+    while (starter > 0 && waitpid(starter, NULL, (int) __WALL) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    free(stacks);
+    return code;
+}

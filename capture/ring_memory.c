@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A live map whose ring is memory that is mapped already, and is taken piece by piece. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/live_map.h"
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Pages are there before they are stored into: where memory is limited, a fault would kill. */
+static bool take_pages(void *base, uint64_t bytes)
+{
+    int code;
+    do
+        code = madvise(base, bytes, MADV_POPULATE_WRITE) != 0 ? errno : 0;
+    while (code == EINTR || code == EAGAIN);
+    errno = code == EFAULT ? ENOMEM : code;
+    return code == 0 || code == EINVAL; /* an older system takes them one by one */
+}
+
+static void *grow(struct live_map *map, uint64_t bytes)
+{
+    uint64_t start = map->header->file_bytes;
+    uint8_t *base = (uint8_t *) map->header + start;
+    errno = ENOMEM;
+    if (bytes > map->memory_bytes - start || !take_pages(base, bytes))
+        return NULL;
+    return base;
+}
+
+struct live_map *live_map_create_in(void *memory, uint64_t memory_bytes, uint64_t limit_bytes,
+                                    bool drop, struct step_error *error)
+{
+    struct live_map *map = calloc(1, sizeof *map);
+    if (map == NULL || memory_bytes < STEP_LIVE_PAGE || !take_pages(memory, STEP_LIVE_PAGE)) {
+        free(map);
+        step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return NULL;
+    }
+    live_map_init(map, &map->own, limit_bytes, drop);
+    map->header = memory;
+    map->memory_bytes = memory_bytes;
+    map->grow = grow;
+    live_map_describe(map);
+    return map;
+}

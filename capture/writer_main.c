@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer process.  It is in a session of its own, has none of the program's descriptors and
+ * takes no signal but SIGKILL.  One thread answers calls; the main one copies the ring and waits
+ * for the program's end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/log.h"
+#include "capture/ring_copy.h"
+#include "capture/writer_process.h"
+
+#define WAIT_NS INT64_C(1000000000)
+
+static struct {
+    pid_t program;
+    int program_file; /* -1: this system has no such descriptors */
+    struct writer_calls *calls;
+    const uint8_t *data;
+    struct trace_file *file;
+    struct ring_copy copy; /* its file is the live file, -1 before there is one */
+    char live_path[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
+    pthread_mutex_t files, copies; /* while a call is answered; while a pass is made */
+} self = {.program_file = -1,
+          .copy.file = -1,
+          .files = PTHREAD_MUTEX_INITIALIZER,
+          .copies = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- calls ---- */
+
+static enum step_status fail(const char *path, const char *what, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "%s: %s", what,
+                          strerror(errno));
+}
+
+static enum step_status open_live_file(struct step_error *error)
+{
+    snprintf(self.live_path, sizeof self.live_path, "%s%s", self.file->path, STEP_LIVE_SUFFIX);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    int file = trace_file_make(self.live_path, self.calls->rules.mode);
+    if (file < 0)
+        return fail(self.live_path, "cannot be created", error);
+    if (fcntl(file, F_SETLK, &lock) != 0)
+        return fail(self.live_path, "cannot be locked", error);
+    pthread_mutex_lock(&self.copies);
+    self.copy.file = file;
+    bool copied = ring_copy_pass(&self.copy, false);
+    errno = self.copy.code;
+    pthread_mutex_unlock(&self.copies);
+    return copied ? STEP_STATUS_OK : fail(self.live_path, "cannot be written", error);
+}
+
+static enum step_status open_files(struct step_error *error)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", self.calls->path);
+    const struct trace_file_rules rules = self.calls->rules;
+    enum step_status status = trace_file_create(path, &rules, &self.file, error);
+    if (status == STEP_STATUS_OK)
+        status = open_live_file(error);
+    if (status == STEP_STATUS_OK)
+        snprintf(self.calls->path, sizeof self.calls->path, "%s", self.file->path);
+    else if (self.file != NULL)
+        unlink(self.file->path);
+    return status;
+}
+
+static enum step_status put_data(struct step_error *error)
+{
+    struct step_output output = trace_file_output(self.file);
+    self.file->ending = self.calls->ending != 0;
+    return output.write(output.user, self.data, (size_t) self.calls->length, error);
+}
+
+static enum step_status answer_call(struct step_error *error)
+{
+    uint32_t operation = self.calls->operation;
+    if (operation == WRITER_BEGIN)
+        return STEP_STATUS_OK;
+    if (operation == WRITER_OPEN && self.file == NULL)
+        return open_files(error);
+    if (self.file == NULL)
+        return STEP_STATUS_INVALID;
+    if (operation == WRITER_WRITE && self.calls->length <= WRITER_DATA_BYTES)
+        return put_data(error);
+    if (operation == WRITER_RESERVE)
+        return trace_file_reserve(self.file, self.calls->length) ? STEP_STATUS_OK : STEP_STATUS_IO;
+    if (operation != WRITER_END)
+        return STEP_STATUS_INVALID;
+    trace_file_close(self.file);
+    self.file = NULL;
+    unlink(self.live_path);
+    return STEP_STATUS_OK;
+}
+
+static void answer(uint32_t number)
+{
+    struct writer_calls *calls = self.calls;
+    struct step_error error = {.status = STEP_STATUS_OK};
+    calls->message[0] = '\0';
+    calls->status = (uint32_t) answer_call(&error);
+    if (calls->status != STEP_STATUS_OK)
+        snprintf(calls->message, sizeof calls->message, "%s", error.message);
+    calls->full = self.file != NULL && self.file->full;
+    calls->code = self.file != NULL ? self.file->code : 0;
+    atomic_store(&calls->answered, number);
+    futex_gate_open(&calls->answering);
+}
+
+/* The rest goes into the live file: its program has ended, or waits no longer. */
+static void finish(void)
+{
+    pthread_mutex_lock(&self.files);
+    pthread_mutex_lock(&self.copies);
+    if (self.copy.file >= 0) {
+        ring_copy_announce_end(&self.copy);
+        ring_copy_pass(&self.copy, true);
+    }
+    trace_file_close(self.file);
+    _exit(0);
+}
+
+static void *answer_calls(void *data)
+{
+    struct writer_calls *calls = self.calls;
+    for (;;) {
+        uint32_t seen = atomic_load(&calls->asking.count);
+        uint32_t number = atomic_load(&calls->asked);
+        if (atomic_load(&calls->left) != 0 && number == atomic_load(&calls->answered))
+            finish();
+        if (number == atomic_load(&calls->answered)) {
+            futex_gate_wait(&calls->asking, seen, WAIT_NS);
+            continue;
+        }
+        pthread_mutex_lock(&self.files);
+        uint32_t operation = calls->operation;
+        answer(number);
+        if (operation == WRITER_END)
+            _exit(0);
+        pthread_mutex_unlock(&self.files);
+    }
+    return data;
+}
+
+/* ---- the program's end ---- */
+
+/* Waits that long for it. */
+static bool is_gone(int wait_ms)
+{
+    struct pollfd poll_file = {.fd = self.program_file, .events = POLLIN};
+    if (self.program_file >= 0)
+        return poll(&poll_file, 1, wait_ms) > 0;
+    poll(NULL, 0, wait_ms);
+    return kill(self.program, 0) != 0 && errno == ESRCH;
+}
+
+static void copy_until_end(void)
+{
+    uint64_t due = clock_monotonic_ns();
+    for (;;) {
+        uint64_t now = clock_monotonic_ns();
+        due = due + WRITER_COPY_NS > now ? due + WRITER_COPY_NS : now;
+        if (is_gone((int) ((due - now) / 1000000)))
+            finish();
+        pthread_mutex_lock(&self.copies);
+        if (self.copy.file >= 0)
+            ring_copy_pass(&self.copy, false);
+        pthread_mutex_unlock(&self.copies);
+    }
+}
+
+/* ---- a process apart ---- */
+
+static bool take_arguments(int count, char **arguments)
+{
+    static const char program[] = "program=";
+    if (count != WRITER_ARGUMENT_COUNT ||
+        strtoull(arguments[WRITER_ARGUMENT_LAYOUT], NULL, 16) != WRITER_LAYOUT ||
+        strncmp(arguments[WRITER_ARGUMENT_PROGRAM], program, strlen(program)) != 0)
+        return false;
+    self.program = (pid_t) strtol(arguments[WRITER_ARGUMENT_PROGRAM] + strlen(program), NULL, 10);
+    return true;
+}
+
+static bool map_memory(void)
+{
+    struct stat ring, calls;
+    if (fstat(WRITER_RING_DESCRIPTOR, &ring) != 0 || fstat(WRITER_CALLS_DESCRIPTOR, &calls) != 0 ||
+        (uint64_t) calls.st_size != WRITER_CALLS_BYTES + WRITER_DATA_BYTES)
+        return false;
+    void *ring_base = mmap(NULL, (size_t) ring.st_size, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+                           WRITER_RING_DESCRIPTOR, 0);
+    void *calls_base = mmap(NULL, (size_t) calls.st_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                            WRITER_CALLS_DESCRIPTOR, 0);
+    if (ring_base == MAP_FAILED || calls_base == MAP_FAILED)
+        return false;
+    self.copy.ring = ring_base;
+    self.copy.ring_bytes = (uint64_t) ring.st_size;
+    self.calls = calls_base;
+    self.data = (const uint8_t *) calls_base + WRITER_CALLS_BYTES;
+    clock_uses_counter = self.calls->uses_counter != 0;
+    close(WRITER_RING_DESCRIPTOR);
+    close(WRITER_CALLS_DESCRIPTOR);
+    return true;
+}
+
+/* Its standard descriptors are nothing's. */
+static bool let_go_of_program(void)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int file = 0; nothing >= 0 && file < WRITER_RING_DESCRIPTOR; file++)
+        if (file != nothing)
+            dup2(nothing, file);
+    if (nothing > WRITER_CALLS_DESCRIPTOR)
+        close(nothing);
+    return nothing >= 0;
+}
+
+static void keep_message(const char *message, size_t length)
+{
+    snprintf(self.calls->message, sizeof self.calls->message, "%.*s", (int) length, message);
+}
+
+int writer_process_main(int count, char **arguments)
+{
+    sigset_t all;
+    pthread_t thread;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    if (!take_arguments(count, arguments) || !let_go_of_program() || !map_memory())
+        return 1;
+    prctl(PR_SET_NAME, "steptrace-write");
+    log_to(keep_message);
+    self.program_file = (int) syscall(SYS_pidfd_open, self.program, 0u);
+    if (self.program_file < 0 && errno == ESRCH)
+        return 1;
+    if (pthread_create(&thread, NULL, answer_calls, NULL) != 0)
+        return 1;
+    copy_until_end();
+    return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting the writer process, and calling it. */
+#include "capture/writer_process.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/clock.h"
+#include "capture/detached.h"
+
+#define START_PATIENCE_NS UINT64_C(60000000000) /* a JVM starts without a trace after that */
+#define WAIT_NS INT64_C(100000000)
+#define LEAVE_POLLS 50
+#define LEAVE_POLL_NS 2000000L
+
+const char *writer_process_program;
+
+/* ---- what is executed ---- */
+
+static int take_interpreter(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void) size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_INTERP)
+            *(const char **) found = (const char *) (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    return 1; /* the first is the program */
+}
+
+/* The loader that this process was started with can load the library as a program. */
+static const char *find_loader(void)
+{
+    const char *found = NULL;
+    dl_iterate_phdr(take_interpreter, &found);
+    return found;
+}
+
+static bool find_library(char *out)
+{
+    Dl_info info;
+    if (writer_process_program != NULL)
+        return realpath(writer_process_program, out) != NULL;
+    return dladdr((void *) &writer_process_program, &info) != 0 &&
+           realpath(info.dli_fname, out) != NULL;
+}
+
+static int run_library(struct writer_process *writer, const int *descriptors)
+{
+    char library[PATH_MAX], layout[24], program[40];
+    const char *loader = find_loader();
+    if (loader == NULL || !find_library(library))
+        return loader == NULL ? ENOEXEC : errno;
+    snprintf(layout, sizeof layout, "%" PRIx64, (uint64_t) WRITER_LAYOUT);
+    snprintf(program, sizeof program, "program=%ld", (long) getpid());
+    char *const arguments[] = {(char *) loader, library, layout, program, NULL};
+    /* Before glibc 2.34 these were libraries of their own. */
+    char *const environment[] = {"LD_PRELOAD=libpthread.so.0 libdl.so.2", NULL};
+    struct detached detached = {.arguments = arguments,
+                                .environment = environment,
+                                .descriptors = descriptors,
+                                .descriptor_count = 2};
+    int code = detached_start(&detached);
+    writer->process = detached.process;
+    return code;
+}
+
+/* ---- memory ---- */
+
+/* A file in memory whose length nobody can change any more, mapped. */
+static void *make_memory(const char *name, uint64_t bytes, int *file)
+{
+    *file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*file < 0 || ftruncate(*file, (off_t) bytes) != 0 ||
+        fcntl(*file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return NULL;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *file, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    madvise(base, bytes, MADV_DONTDUMP);
+    return base;
+}
+
+static void unmap(struct writer_process *writer)
+{
+    if (writer->ring != NULL)
+        munmap(writer->ring, writer->ring_bytes);
+    if (writer->calls != NULL)
+        munmap(writer->calls, WRITER_CALLS_BYTES + WRITER_DATA_BYTES);
+}
+
+static int start(struct writer_process *writer)
+{
+    int files[2] = {-1, -1}, code = 0;
+    writer->ring = make_memory("steptrace-ring", writer->ring_bytes, &files[0]);
+    if (writer->ring != NULL)
+        writer->calls =
+            make_memory("steptrace-calls", WRITER_CALLS_BYTES + WRITER_DATA_BYTES, &files[1]);
+    if (writer->calls == NULL)
+        code = errno;
+    if (code == 0) {
+        writer->calls->uses_counter = clock_uses_counter;
+        code = run_library(writer, files);
+    }
+    for (int i = 0; i < 2; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    return code;
+}
+
+/* ---- calls ---- */
+
+/* Where this process is the first of its PID namespace the writer is a child of its after all. */
+static bool has_ended(const struct writer_process *writer)
+{
+    return waitpid(writer->process, NULL, WNOHANG | (int) __WALL) == writer->process ||
+           (kill(writer->process, 0) != 0 && errno == ESRCH);
+}
+
+/* False: there will be no answer. */
+static bool wait_for_answer(struct writer_process *writer, uint32_t number,
+                            struct step_error *error)
+{
+    struct writer_calls *calls = writer->calls;
+    uint64_t start = clock_monotonic_ns();
+    while (atomic_load(&calls->answered) != number) {
+        uint32_t seen = atomic_load(&calls->answering.count);
+        if (atomic_load(&calls->answered) == number)
+            break;
+        bool in_time = futex_gate_wait(&calls->answering, seen, WAIT_NS);
+        uint64_t waited_ns = clock_monotonic_ns() - start;
+        bool is_late = writer->gives_up != NULL ? writer->gives_up(writer->owner, waited_ns)
+                                                : waited_ns > START_PATIENCE_NS;
+        if (is_late || (!in_time && has_ended(writer) && atomic_load(&calls->answered) != number)) {
+            writer->is_lost = true;
+            step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                           is_late
+                               ? "the process that writes the trace does not answer; it goes on "
+                                 "when the disk does, and the rest is in the live file"
+                               : "the process that writes the trace was killed");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool writer_process_call(struct writer_process *writer, enum writer_operation operation,
+                         uint64_t length, struct step_error *error)
+{
+    struct writer_calls *calls = writer->calls;
+    if (writer->is_lost) {
+        step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                       "the process that writes it is gone");
+        return false;
+    }
+    calls->operation = operation;
+    calls->length = length;
+    uint32_t number = atomic_load(&calls->asked) + 1;
+    atomic_store(&calls->asked, number);
+    futex_gate_open(&calls->asking);
+    if (!wait_for_answer(writer, number, error))
+        return false;
+    if (calls->status != STEP_STATUS_OK)
+        step_error_set(error, (enum step_status) calls->status, NULL, STEP_NO_OFFSET, "%.*s",
+                       (int) sizeof calls->message - 1, calls->message);
+    return calls->status == STEP_STATUS_OK;
+}
+
+/* ---- its life ---- */
+
+struct writer_process *writer_process_start(uint64_t ring_bytes, struct step_error *error)
+{
+    struct writer_process *writer = calloc(1, sizeof *writer);
+    if (writer == NULL) {
+        step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return NULL;
+    }
+    writer->ring_bytes = ring_bytes;
+    int code = start(writer);
+    if (code != 0)
+        step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s", strerror(code));
+    if (code == 0 && writer_process_call(writer, WRITER_BEGIN, 0, error))
+        return writer;
+    writer_process_destroy(writer);
+    return NULL;
+}
+
+/* Where it is a child after all, nobody else waits for it. */
+void writer_process_leave(struct writer_process *writer)
+{
+    writer->is_lost = true;
+    atomic_store(&writer->calls->left, 1);
+    futex_gate_open(&writer->calls->asking);
+    for (int i = 0; i < LEAVE_POLLS; i++) {
+        if (waitpid(writer->process, NULL, WNOHANG | (int) __WALL) != 0)
+            return;
+        nanosleep(&(struct timespec){0, LEAVE_POLL_NS}, NULL);
+    }
+}
+
+void writer_process_destroy(struct writer_process *writer)
+{
+    if (writer == NULL)
+        return;
+    unmap(writer);
+    free(writer);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Forks the child, drops its rights, and reads its pipe. */
+#include "converter/attach/target_user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PART_BYTES ((size_t) 1 << 20)
+
+#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+
+/* ---- the child ---- */
+
+static bool has_groups(const struct jvm_process *process)
+{
+    int count = getgroups(0, NULL);
+    if (count < 0 || (size_t) count != process->group_count)
+        return false;
+    gid_t *own = malloc(((size_t) count + 1) * sizeof *own);
+    bool same = own != NULL && getgroups(count, own) == count &&
+                memcmp(own, process->groups, (size_t) count * sizeof *own) == 0;
+    free(own);
+    return same;
+}
+
+/* Root of a container without CAP_SETGID may keep what equals the JVM's. */
+static bool take_identity(const struct jvm_process *process)
+{
+    uid_t real, effective, saved;
+    if (geteuid() != 0)
+        return true;
+    return (has_groups(process) || setgroups(process->group_count, process->groups) == 0) &&
+           setresgid(process->gid, process->gid, process->gid) == 0 &&
+           setresuid(process->uid, process->uid, process->uid) == 0 &&
+           getresuid(&real, &effective, &saved) == 0 && real == process->uid &&
+           effective == process->uid && saved == process->uid;
+}
+
+/* A JVM of user 0 in a container has no right over the host: neither has the child. */
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return syscall(SYS_capset, &header, none) == 0;
+}
+
+/* Not dumpable: the JVM's user may neither trace this process nor open its descriptors. */
+static bool become(const struct jvm_process *process, pid_t parent)
+{
+    return take_identity(process) && drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0 &&
+           prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+static _Noreturn void act(const struct jvm_process *process, const struct target_call *call,
+                          pid_t parent, int output, struct step_error *answer)
+{
+    signal(SIGPIPE, SIG_DFL);
+    umask(077);
+    if (become(process, parent))
+        answer->status = call->work(process, call->context, output, answer);
+    else
+        FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
+             strerror(errno));
+    _exit(0);
+}
+
+/* ---- the caller ---- */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Bytes; 0 at the end; -1: none before the deadline. */
+static ssize_t read_some(int input, char *data, size_t size, int64_t deadline_ms)
+{
+    struct pollfd one = {.fd = input, .events = POLLIN};
+    for (;;) {
+        int64_t left = deadline_ms - now_ms();
+        int ready = left > 0 ? poll(&one, 1, left > INT32_MAX ? INT32_MAX : (int) left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return -1;
+        ssize_t got = read(input, data, size);
+        if (got >= 0 || errno != EINTR)
+            return got;
+    }
+}
+
+static enum step_status listen_to(int input, const struct target_call *call,
+                                  struct step_error *error)
+{
+    static char buffer[1 << 16];
+    enum step_status status = STEP_STATUS_OK;
+    int64_t deadline_ms = 0;
+    for (size_t left = 0; status == STEP_STATUS_OK;) {
+        if (left == 0) {
+            left = PART_BYTES;
+            deadline_ms = now_ms() + (int64_t) call->limit_s * 1000;
+        }
+        size_t most = left < sizeof buffer ? left : sizeof buffer;
+        ssize_t got = read_some(input, buffer, most, deadline_ms);
+        if (got == 0)
+            return STEP_STATUS_OK;
+        if (got < 0)
+            return FAIL(error,
+                        "no answer within %u seconds: the JVM, or the file system of its "
+                        "/tmp, does not respond",
+                        call->limit_s);
+        left -= (size_t) got;
+        if (call->receive != NULL)
+            status = call->receive(call->receiver, buffer, (size_t) got, error);
+    }
+    return status;
+}
+
+/* Its pipe has ended, or it has been killed; it may hang in a file system that ignores both. */
+static void reap(pid_t child)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (unsigned i = 0; i < 2000 && waitpid(child, NULL, WNOHANG) == 0; i++) {
+        if (i == 1000)
+            kill(child, SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static enum step_status finish(pid_t child, int input, const struct target_call *call,
+                               const struct step_error *answer, struct step_error *error)
+{
+    enum step_status status = listen_to(input, call, error);
+    close(input);
+    if (status != STEP_STATUS_OK)
+        kill(child, SIGKILL);
+    reap(child);
+    if (status == STEP_STATUS_OK && answer->status != STEP_STATUS_OK) {
+        *error = *answer;
+        error->message[sizeof error->message - 1] = '\0';
+        status = error->status;
+    }
+    return status;
+}
+
+enum step_status target_user_call(const struct jvm_process *process, const struct target_call *call,
+                                  struct step_error *error)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    struct step_error *answer =
+        mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (answer == MAP_FAILED)
+        return FAIL(error, "cannot start a process: %s", strerror(errno));
+    FAIL(answer, "the process that acts as the JVM's user was killed");
+    enum step_status status = STEP_STATUS_OK;
+    pid_t child = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        status = FAIL(error, "cannot start a process: %s", strerror(errno));
+    } else if ((child = fork()) == 0) {
+        close(ends[0]);
+        act(process, call, parent, ends[1], answer);
+    } else {
+        close(ends[1]);
+        if (child < 0) {
+            status = FAIL(error, "cannot start a process: %s", strerror(errno));
+            close(ends[0]);
+        } else {
+            status = finish(child, ends[0], call, answer, error);
+        }
+    }
+    munmap(answer, sizeof *answer);
+    return status;
+}

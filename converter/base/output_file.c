@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Temporary names, spooling, and cleaning up. */
+#include "converter/base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define COPY_BYTES ((size_t) 1 << 16)
+
+/* What a signal removes. */
+static char doomed_path[4096];
+static char doomed_directory[4096];
+static volatile sig_atomic_t doomed, directory_is_doomed;
+
+/* Without readdir(), which a signal handler may not call; a system call by itself is safe.
+ * NOLINTBEGIN(bugprone-signal-handler) */
+static void remove_directory(const char *path)
+{
+    struct dirent64_head {
+        uint64_t number;
+        int64_t next;
+        uint16_t length;
+        uint8_t type;
+        char name[];
+    };
+    char entries[4096] __attribute__((aligned(8)));
+    long got;
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (directory >= 0 &&
+           (got = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got;) {
+            const struct dirent64_head *entry = (const void *) (entries + at);
+            unlinkat(directory, entry->name, 0);
+            at += entry->length;
+        }
+    rmdir(path);
+}
+/* NOLINTEND(bugprone-signal-handler) */
+
+static void remove_and_die(int signal_number)
+{
+    if (doomed)
+        unlink(doomed_path);
+    if (directory_is_doomed)
+        remove_directory(doomed_directory);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void output_file_catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (signal(numbers[i], remove_and_die) == SIG_IGN)
+            signal(numbers[i], SIG_IGN);
+}
+
+sigset_t output_file_hold_signals(void)
+{
+    sigset_t held, before;
+    sigfillset(&held);
+    sigprocmask(SIG_SETMASK, &held, &before);
+    return before;
+}
+
+void output_file_let_signals(sigset_t before)
+{
+    int saved = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+}
+
+void output_file_doom_directory(const char *path)
+{
+    directory_is_doomed = 0;
+    if (path == NULL || strlen(path) >= sizeof doomed_directory)
+        return;
+    memcpy(doomed_directory, path, strlen(path) + 1);
+    directory_is_doomed = 1;
+}
+
+static enum step_status io_error(const struct output_file *file, struct step_error *error,
+                                 const char *what)
+{
+    return step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET, "%s: %s", what,
+                          strerror(errno));
+}
+
+int output_file_spool(void)
+{
+    const char *directory = secure_getenv("TMPDIR");
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/steptrace-XXXXXX",
+                          directory != NULL && directory[0] != '\0' ? directory : "/tmp");
+    if (length < 0 || (size_t) length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int spool = mkostemp(path, O_CLOEXEC);
+    if (spool >= 0)
+        unlink(path);
+    return spool;
+}
+
+static enum step_status open_temporary(struct output_file *file, struct step_error *error)
+{
+    size_t size = strlen(file->target.path) + sizeof ".XXXXXX";
+    file->temporary = malloc(size);
+    if (file->temporary == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
+                              "out of memory");
+    snprintf(file->temporary, size, "%s.XXXXXX", file->target.path);
+    sigset_t before = output_file_hold_signals();
+    file->descriptor = mkostemp(file->temporary, O_CLOEXEC);
+    if (file->descriptor >= 0 && size <= sizeof doomed_path) {
+        memcpy(doomed_path, file->temporary, size);
+        doomed = 1;
+    }
+    output_file_let_signals(before);
+    if (file->descriptor < 0)
+        return io_error(file, error, "cannot create");
+    output_target_dress(&file->target, file->descriptor);
+    return STEP_STATUS_OK;
+}
+
+enum step_status output_file_open(struct output_file *file, const char *path,
+                                  struct step_error *error)
+{
+    *file = (struct output_file){.path = path, .descriptor = -1, .spool = -1};
+    if (strcmp(path, "-") == 0) {
+        file->path = "standard output";
+        file->descriptor = dup(STDOUT_FILENO);
+        return file->descriptor >= 0 ? STEP_STATUS_OK : io_error(file, error, "cannot write");
+    }
+    enum step_status status = output_target_find(&file->target, path, error);
+    const struct output_target *target = &file->target;
+    if (status == STEP_STATUS_OK && target->exists && S_ISDIR(target->about.st_mode)) {
+        errno = EISDIR;
+        status = io_error(file, error, "cannot create");
+    } else if (status == STEP_STATUS_OK && target->exists && !S_ISREG(target->about.st_mode)) {
+        file->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+        if (file->descriptor < 0)
+            status = io_error(file, error, "cannot write");
+    } else if (status == STEP_STATUS_OK) {
+        status = open_temporary(file, error);
+    }
+    if (status != STEP_STATUS_OK)
+        output_file_abort(file);
+    return status;
+}
+
+enum step_status output_file_write(struct output_file *file, const void *data, size_t length,
+                                   struct step_error *error)
+{
+    const char *at = data;
+    while (length > 0) {
+        ssize_t put = write(file->descriptor, at, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return io_error(file, error, "cannot write");
+        at += put;
+        length -= (size_t) put;
+        file->size_bytes += (uint64_t) put;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status write_output(void *user, const void *data, size_t length,
+                                     struct step_error *error)
+{
+    return output_file_write(user, data, length, error);
+}
+
+struct step_output output_file_as_output(struct output_file *file)
+{
+    return (struct step_output){file, write_output};
+}
+
+const char *output_file_seekable_path(struct output_file *file, struct step_error *error)
+{
+    if (file->temporary != NULL)
+        return file->temporary;
+    if (file->spool < 0)
+        file->spool = output_file_spool();
+    file->spool_path = file->spool_path != NULL ? file->spool_path : malloc(64);
+    if (file->spool < 0 || file->spool_path == NULL) {
+        io_error(file, error, "cannot make a temporary file");
+        return NULL;
+    }
+    snprintf(file->spool_path, 64, "/proc/self/fd/%d", file->spool);
+    return file->spool_path;
+}
+
+static enum step_status copy_spool(struct output_file *file, struct step_error *error)
+{
+    char *buffer = malloc(COPY_BYTES);
+    enum step_status status = STEP_STATUS_OK;
+    off_t offset = 0;
+    if (buffer == NULL)
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
+                              "out of memory");
+    while (status == STEP_STATUS_OK) {
+        ssize_t got = pread(file->spool, buffer, COPY_BYTES, offset);
+        if (got == 0)
+            break;
+        if (got < 0)
+            status = io_error(file, error, "cannot read back");
+        else
+            status = output_file_write(file, buffer, (size_t) got, error);
+        offset += got;
+    }
+    free(buffer);
+    return status;
+}
+
+static void release(struct output_file *file)
+{
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    if (file->spool >= 0)
+        close(file->spool);
+    if (file->temporary != NULL)
+        doomed = 0;
+    free(file->temporary);
+    free(file->spool_path);
+    output_target_reset(&file->target);
+    file->temporary = file->spool_path = NULL;
+    file->descriptor = file->spool = -1;
+}
+
+enum step_status output_file_commit(struct output_file *file, struct step_error *error)
+{
+    enum step_status status = file->spool >= 0 ? copy_spool(file, error) : STEP_STATUS_OK;
+    int descriptor = file->descriptor;
+    file->descriptor = -1;
+    if (status == STEP_STATUS_OK && file->temporary != NULL &&
+        !output_target_sync(&file->target, descriptor))
+        status = io_error(file, error, "cannot write");
+    if (close(descriptor) != 0 && status == STEP_STATUS_OK)
+        status = io_error(file, error, "cannot write");
+    if (status == STEP_STATUS_OK && file->temporary != NULL &&
+        rename(file->temporary, file->target.path) != 0)
+        status = io_error(file, error, "cannot rename");
+    if (status == STEP_STATUS_OK && file->temporary != NULL)
+        output_target_sync_name(&file->target);
+    if (status != STEP_STATUS_OK && file->temporary != NULL)
+        unlink(file->temporary);
+    release(file);
+    return status;
+}
+
+void output_file_abort(struct output_file *file)
+{
+    if (file->temporary != NULL && file->descriptor >= 0)
+        unlink(file->temporary);
+    release(file);
+}

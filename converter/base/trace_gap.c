@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader's state, and the properties `dropped` and `missing-after-ns`. */
+#include "converter/base/trace_gap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "converter/base/quantity.h"
+#include "steptrace/live.h"
+#include "steptrace/reader.h"
+
+const char *trace_gap_dropped(const char *dropped, char *text)
+{
+    unsigned long long count = dropped != NULL ? strtoull(dropped, NULL, 10) : 0;
+    if (count == 0)
+        return NULL;
+    snprintf(text, TRACE_GAP_ROOM,
+             "%s events were dropped while the buffers or the disk were full: all sums are too "
+             "small",
+             quantity_of_count(count).text);
+    return text;
+}
+
+const char *trace_gap_end(const char *missing_after_ns, char *text)
+{
+    if (missing_after_ns == NULL)
+        return NULL;
+    snprintf(text, TRACE_GAP_ROOM,
+             "the end of the trace was lost: records after %llu ns may be missing",
+             strtoull(missing_after_ns, NULL, 10));
+    return text;
+}
+
+bool trace_reaches_end(const struct step_reader *reader)
+{
+    return step_reader_is_whole(reader) &&
+           step_reader_property(reader, STEP_LIVE_MISSING_AFTER) == NULL;
+}
+
+const char *trace_gap(const struct step_reader *reader, char *text)
+{
+    const char *missing = step_reader_property(reader, STEP_LIVE_MISSING_AFTER);
+    if (step_reader_is_running(reader))
+        return "its process still runs: of each thread there is what has reached the file, and "
+               "some are farther than others";
+    if (missing != NULL)
+        return trace_gap_end(missing, text);
+    if (!step_reader_is_whole(reader))
+        return "the trace was not closed: it was cut, or its process was killed";
+    return trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+}

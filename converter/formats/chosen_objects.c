@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Births are kept until the death, or the end, judges the object. */
+#include "converter/formats/chosen_objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/peak.h"
+#include "converter/base/quantity.h"
+#include "converter/trace/collection_clock.h"
+#include "format/core/grow.h"
+#include "format/core/search.h"
+
+#define BATCH ((size_t) 512)
+/* Objects live until the end of the trace, which is that of the VM. */
+#define OBJECT_KINDS                                                                               \
+    (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |                      \
+     TRACE_KIND_BIT(EVENT_VM_DEATH))
+
+/* What is kept of a birth in `class_id`: the collections before it, and these. */
+#define BORN_BEFORE_MOMENT (UINT32_C(1) << 31)
+#define EXISTED (UINT32_C(1) << 30)
+#define COLLECTION_MASK (EXISTED - 1)
+
+struct choice {
+    const struct event_selection *selected;
+    struct id_set *out;         /* NULL: only the peak is looked for */
+    struct object_table births; /* value: time, size: number of the allocation */
+    struct object_table sizes;  /* where the peak is looked for */
+    uint64_t event_count;
+    uint64_t peak_event;
+    struct peak peak;
+    uint64_t live_bytes, live_objects;
+    uint64_t alloc_count;
+    struct collection_clock clock;
+    uint64_t *times_ns; /* of all collections, where deaths are dated */
+    size_t time_count, time_capacity;
+    bool needs_times; /* that they are was found out on the way */
+    uint64_t last_ns;
+    bool moment_passed; /* that of --alive-at */
+};
+
+/* ---- moments ---- */
+
+static bool follow_collections(struct choice *choice, const struct trace_event *event)
+{
+    const struct heap_moment *moment = &choice->selected->alive_at;
+    struct collection over;
+    while (collection_clock_ends_before(&choice->clock, event, &over))
+        continue;
+    if ((moment->kind == HEAP_AT_TIME && event->time_ns > moment->value) ||
+        (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended >= moment->value) ||
+        (moment->kind == HEAP_AT_PEAK && choice->event_count >= choice->peak_event))
+        choice->moment_passed = true;
+    return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
+}
+
+static bool add_time(struct choice *choice, uint64_t time_ns)
+{
+    if (choice->time_count == choice->time_capacity) {
+        uint64_t *grown = step_grown(choice->times_ns, &choice->time_capacity,
+                                     choice->time_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        choice->times_ns = grown;
+    }
+    choice->times_ns[choice->time_count++] = time_ns;
+    return true;
+}
+
+/* When the collections were: what a death names may lie behind others that are to come. */
+static bool note_collections(struct choice *choice, const struct trace_event *event)
+{
+    struct collection over;
+    while (collection_clock_ends_before(&choice->clock, event, &over))
+        if (!add_time(choice, over.time))
+            return false;
+    return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
+}
+
+/* When most bytes lived, and of equal bytes most objects. */
+static bool look_for_peak(struct choice *choice, const struct trace_event *event)
+{
+    struct live_object object = {.object = event->object, .size = event->size};
+    choice->event_count++;
+    if (event->kind == EVENT_OBJECT_FREE) {
+        if (object_table_take(&choice->sizes, event->object, &object)) {
+            choice->live_bytes -= object.size;
+            choice->live_objects--;
+        }
+        return true;
+    }
+    if (event->kind != EVENT_OBJECT_ALLOC || event->object == 0)
+        return true;
+    choice->live_bytes += event->size;
+    choice->live_objects++;
+    if (peak_passed(&choice->peak, choice->live_bytes, choice->live_objects))
+        choice->peak_event = choice->event_count;
+    return object_table_put(&choice->sizes, &object);
+}
+
+/* ---- objects ---- */
+
+static bool is_temporary(struct choice *choice, const struct live_object *birth,
+                         const struct trace_event *death)
+{
+    uint64_t before = birth->class_id & COLLECTION_MASK;
+    if ((birth->class_id & EXISTED) != 0)
+        return false;
+    if (choice->selected->temporary_allocs != 0)
+        return choice->alloc_count - birth->size < choice->selected->temporary_allocs;
+    if ((death->flags & TRACE_DATED) == 0)
+        return before + 1 == (collection_clock_begun(&choice->clock) & COLLECTION_MASK);
+    choice->needs_times = choice->times_ns == NULL;
+    uint64_t found = step_lower_bound(choice->times_ns, choice->time_count, death->collected_ns);
+    return before == (found & COLLECTION_MASK);
+}
+
+/* An object that lives at the end has no death but an age, and is taken only where that is
+ * enough. */
+static bool judge(struct choice *choice, const struct live_object *birth,
+                  const struct trace_event *death)
+{
+    bool is_dead = death != NULL;
+    uint64_t time_ns = is_dead ? death->time_ns : choice->last_ns;
+    const struct event_selection *selected = choice->selected;
+    const struct selected_range *range = &selected->lifetime;
+    uint64_t lived = time_ns > birth->value ? time_ns - birth->value : 0;
+    if (range->is_set && !(is_dead ? selected_range_has(range, lived)
+                                   : lived >= range->least && range->most == UINT64_MAX))
+        return true;
+    if (selected->has_alive_at &&
+        !((birth->class_id & BORN_BEFORE_MOMENT) != 0 && choice->moment_passed))
+        return true;
+    if (selected->temporary && !(is_dead && is_temporary(choice, birth, death)))
+        return true;
+    bool is_new;
+    return id_set_add(choice->out, birth->object, &is_new);
+}
+
+static bool put_event(struct choice *choice, const struct trace_event *event)
+{
+    struct live_object birth = {.object = event->object, .value = event->time_ns};
+    if (!follow_collections(choice, event))
+        return false;
+    choice->event_count++;
+    choice->last_ns = event->time_ns > choice->last_ns ? event->time_ns : choice->last_ns;
+    if (event->kind == EVENT_OBJECT_FREE)
+        return !object_table_take(&choice->births, event->object, &birth) ||
+               judge(choice, &birth, event);
+    if (event->kind != EVENT_OBJECT_ALLOC)
+        return true;
+    birth.size = ++choice->alloc_count;
+    birth.class_id = ((uint32_t) collection_clock_begun(&choice->clock) & COLLECTION_MASK) |
+                     (choice->moment_passed ? 0 : BORN_BEFORE_MOMENT) |
+                     ((event->flags & TRACE_EXISTING) != 0 ? EXISTED : 0);
+    return object_table_put(&choice->births, &birth);
+}
+
+/* What lives at the end; a collection that never came, or a time after the end, is no moment. */
+static enum step_status finish(struct choice *choice, const char *path, struct step_error *error)
+{
+    const struct heap_moment *moment = &choice->selected->alive_at;
+    struct collection over;
+    while (collection_clock_finish(&choice->clock, &over))
+        continue;
+    bool is_late = (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended < moment->value) ||
+                   (moment->kind == HEAP_AT_TIME && choice->last_ns < moment->value);
+    if (choice->selected->has_alive_at && is_late)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
+                              "the trace has no such moment: it ends at %s and has %" PRIu64
+                              " collection%s",
+                              quantity_of_ns((double) choice->last_ns).text, choice->clock.ended,
+                              plural(choice->clock.ended));
+    choice->moment_passed = true;
+    for (size_t i = 0; i <= choice->births.mask; i++) {
+        struct live_object birth;
+        uint64_t object = choice->births.slots[i].object;
+        if (object != 0 && object_table_find(&choice->births, object, &birth) &&
+            !judge(choice, &birth, NULL))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* ---- passes ---- */
+
+typedef bool (*put_function)(struct choice *choice, const struct trace_event *event);
+
+static enum step_status go_through(struct event_source *source, put_function put,
+                                   struct choice *choice, struct step_error *error)
+{
+    struct trace_event events[BATCH];
+    size_t count;
+    enum step_status status;
+    while ((status = source->operations->read(source, events, BATCH, &count, error)) ==
+           STEP_STATUS_OK)
+        for (size_t i = 0; i < count; i++)
+            if (!put(choice, &events[i]))
+                return no_memory(error);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static enum step_status pass(const char *path, const struct trace_format *format, put_function put,
+                             struct choice *choice, struct step_error *error)
+{
+    struct event_selection objects;
+    struct event_source *source;
+    event_selection_init(&objects);
+    objects.kinds = OBJECT_KINDS;
+    objects.untracked = true;
+    objects.dtd_path = choice->selected->dtd_path;
+    enum step_status status = trace_open_events(path, format, &objects, &source, NULL, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = go_through(source, put, choice, error);
+    source->operations->destroy(source);
+    choice->event_count = 0;
+    return status;
+}
+
+/* Once more, since only now it is known that deaths are dated: first all collections. */
+static enum step_status pass_again(const char *path, const struct trace_format *format,
+                                   struct choice *again, struct step_error *error)
+{
+    struct collection over;
+    enum step_status status = pass(path, format, note_collections, again, error);
+    bool ok = true;
+    while (collection_clock_finish(&again->clock, &over))
+        ok = ok && add_time(again, over.time);
+    collection_clock_reset(&again->clock);
+    if (status == STEP_STATUS_OK && !ok)
+        status = no_memory(error);
+    return status == STEP_STATUS_OK ? pass(path, format, put_event, again, error) : status;
+}
+
+/* Who was chosen, by one pass or by two. */
+static enum step_status choose(const char *path, const struct trace_format *format,
+                               struct choice *choice, struct step_error *error)
+{
+    const struct choice first = *choice;
+    enum step_status status = pass(path, format, put_event, choice, error);
+    if (status != STEP_STATUS_OK || !choice->needs_times)
+        return status;
+    collection_clock_reset(&choice->clock);
+    object_table_reset(&choice->births);
+    id_set_reset(choice->out);
+    id_set_init(choice->out);
+    *choice = first;
+    if (!object_table_init(&choice->births))
+        return no_memory(error);
+    return pass_again(path, format, choice, error);
+}
+
+enum step_status chosen_objects_find(const char *path, const struct trace_format *format,
+                                     const struct event_selection *selected, struct id_set *out,
+                                     struct step_error *error)
+{
+    struct choice choice = {.selected = selected, .out = out};
+    bool ok = object_table_init(&choice.births);
+    ok = object_table_init(&choice.sizes) && ok;
+    enum step_status status = ok ? STEP_STATUS_OK : no_memory(error);
+    if (status == STEP_STATUS_OK && selected->has_alive_at &&
+        selected->alive_at.kind == HEAP_AT_PEAK)
+        status = pass(path, format, look_for_peak, &choice, error);
+    object_table_reset(&choice.sizes);
+    if (status == STEP_STATUS_OK)
+        status = choose(path, format, &choice, error);
+    if (status == STEP_STATUS_OK)
+        status = finish(&choice, path, error);
+    object_table_reset(&choice.births);
+    collection_clock_reset(&choice.clock);
+    free(choice.times_ns);
+    return status;
+}

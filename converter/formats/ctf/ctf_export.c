@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metadata, the dictionaries, then stream after stream, block by block: one file is open at a
+ * time, and memory is that of a block and a packet. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_directory.h"
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/base/standard_input.h"
+#include "converter/formats/ctf/ctf_metadata.h"
+#include "converter/formats/ctf/ctf_types.h"
+#include "converter/records/record_dump.h"
+#include "converter/records/record_values.h"
+#include "format/core/bytes.h"
+
+/* What the metadata of ctf_metadata.c says, value by value. */
+
+struct ctf_values {
+    const struct ctf_types *types;
+    struct record_values json; /* of fields that are text */
+    char *text;                /* where these go to */
+    size_t text_length;
+};
+
+static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
+                           struct step_buffer *out);
+
+/* False: out of memory; reset is allowed then. */
+static bool ctf_values_init(struct ctf_values *values, const struct ctf_types *types,
+                            const struct step_reader *reader)
+{
+    *values = (struct ctf_values){.types = types};
+    FILE *file = open_memstream(&values->text, &values->text_length);
+    record_values_init(&values->json, reader, file);
+    return file != NULL;
+}
+
+static void ctf_values_reset(struct ctf_values *values)
+{
+    if (values->json.file != NULL)
+        fclose(values->json.file);
+    free(values->text);
+    *values = (struct ctf_values){.types = NULL};
+}
+
+/* A number of 1 to 8 bytes.  False: out of memory. */
+static bool ctf_put_number(struct step_buffer *out, uint64_t value, size_t bytes)
+{
+    uint8_t little[8];
+    for (size_t i = 0; i < sizeof little; i++)
+        little[i] = (uint8_t) (value >> 8 * i);
+    return step_buffer_append(out, little, bytes);
+}
+
+static bool put_bytes(const void *data, size_t length, struct step_buffer *out)
+{
+    return length <= UINT32_MAX && ctf_put_number(out, length, 4) &&
+           step_buffer_append(out, data, length);
+}
+
+/* It ends with a zero; one within is C0 80, as in class files. */
+static bool put_text(const uint8_t *text, size_t length, struct step_buffer *out)
+{
+    bool ok = true;
+    for (const uint8_t *zero; ok && length > 0 && (zero = memchr(text, 0, length)) != NULL;
+         text = zero + 1) {
+        ok = step_buffer_append(out, text, (size_t) (zero - text)) &&
+             step_buffer_append(out, "\xc0\x80", 2);
+        length -= (size_t) (zero - text) + 1;
+    }
+    return ok && step_buffer_append(out, text, length) && ctf_put_number(out, 0, 1);
+}
+
+static bool put_json(struct ctf_values *values, const struct step_field *field,
+                     const uint64_t *slots, struct step_buffer *out)
+{
+    rewind(values->json.file);
+    record_values_put(&values->json, field, 0, slots, false);
+    return fflush(values->json.file) == 0 &&
+           put_text((const uint8_t *) values->text, values->text_length, out);
+}
+
+static bool put_value(struct ctf_values *values, const struct step_field *field, uint32_t depth,
+                      const uint64_t *slots, struct step_buffer *out);
+
+static bool put_array(struct ctf_values *values, const struct step_field *field, uint32_t depth,
+                      const struct step_array *array, struct step_buffer *out)
+{
+    bool in_place = depth + 1 == field->array_depth && ctf_holds_record(field);
+    size_t step = in_place ? step_record_slot_count(values->types->definition, field->record) : 1;
+    bool ok = array->count <= UINT32_MAX && ctf_put_number(out, array->count, 4);
+    for (size_t i = 0; ok && i < array->count; i++)
+        ok = put_value(values, field, depth + 1, array->slots + i * step, out);
+    return ok;
+}
+
+static bool put_variant(struct ctf_values *values, const struct step_variant *variant,
+                        struct step_buffer *out)
+{
+    size_t count = values->types->definition->record_count;
+    if (variant->record >= count)
+        return ctf_put_number(out, count, 4);
+    return ctf_put_number(out, variant->record, 4) &&
+           ctf_values_put(values, variant->record, variant->slots, out);
+}
+
+static bool put_value(struct ctf_values *values, const struct step_field *field, uint32_t depth,
+                      const uint64_t *slots, struct step_buffer *out)
+{
+    if (depth < field->array_depth)
+        return put_array(values, field, depth, step_slot_array(*slots), out);
+    if (field->kind == STEP_TYPE_INT || step_field_is_identifier(field))
+        return ctf_put_number(out, *slots, 8);
+    if (step_field_is_variant(field))
+        return put_variant(values, step_slot_variant(*slots), out);
+    if (field->kind == STEP_TYPE_RECORD)
+        return ctf_values_put(values, field->record, slots, out);
+    const struct step_bytes *bytes = step_slot_bytes(*slots);
+    return field->kind == STEP_TYPE_STRING ? put_text(bytes->data, bytes->length, out)
+                                           : put_bytes(bytes->data, bytes->length, out);
+}
+
+/* False: out of memory, or a field is longer than CTF's lengths here can say. */
+static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
+                           struct step_buffer *out)
+{
+    const struct step_definition *definition = values->types->definition;
+    const struct step_record *type = &definition->records[record];
+    bool ok = true;
+    for (size_t i = 0; ok && i < type->field_count; i++) {
+        const struct step_field *field = &type->fields[i];
+        ok = values->types->as_text[record][i] != 0 ? put_json(values, field, slots, out)
+                                                    : put_value(values, field, 0, slots, out);
+        slots +=
+            step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+    }
+    return ok;
+}
+
+/* Packets are made in memory, since their heads say how long they are. */
+
+struct ctf_stream {
+    struct output_file file;
+    enum ctf_stream_class class;
+    bool has_clock;
+    uint64_t number;         /* of the trace's stream */
+    struct step_buffer body; /* the events of the packet */
+    uint64_t begin, last;    /* times of the packet's first event, and of the latest of all */
+    uint64_t event_count;    /* in the packet */
+    uint64_t packet_count;   /* that were written */
+    uint64_t lost_count;     /* events of which it is known that they were lost */
+    uint64_t told_count;     /* of them those that a packet has told */
+};
+
+#define PACKET_MAGIC 0xC1FC1FC1u
+
+/* Zero-initialised has no file.  `path` lives on. */
+static enum step_status ctf_stream_open(struct ctf_stream *stream, const char *path,
+                                        enum ctf_stream_class class, uint64_t number,
+                                        bool has_clock, struct step_error *error)
+{
+    stream->class = class;
+    stream->number = number;
+    stream->has_clock = has_clock;
+    stream->body.length = 0;
+    stream->begin = stream->last = stream->event_count = stream->packet_count = 0;
+    stream->lost_count = stream->told_count = 0;
+    return output_file_open(&stream->file, path, error);
+}
+
+/* Begins an event: its fields are to be appended to `stream->body`.  Times that go back become the
+ * last one.  False: out of memory. */
+static bool ctf_stream_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
+{
+    if (time > stream->last)
+        stream->last = time;
+    if (stream->event_count++ == 0)
+        stream->begin = stream->last;
+    return ctf_put_number(&stream->body, id, 4) &&
+           (!stream->has_clock || ctf_put_number(&stream->body, stream->last, 8));
+}
+
+/* The header and the context of packets, as ctf_metadata.c has them. */
+static bool make_head(const struct ctf_stream *stream, struct step_buffer *head)
+{
+    size_t length = (stream->has_clock ? 2 * 8 : 0) + 4 + 4 + 8 + 4 * 8;
+    uint64_t bits = (length + stream->body.length) * 8;
+    bool ok = ctf_put_number(head, PACKET_MAGIC, 4) && ctf_put_number(head, stream->class, 4) &&
+              ctf_put_number(head, stream->number, 8);
+    if (stream->has_clock)
+        ok = ok &&
+             ctf_put_number(head, stream->event_count > 0 ? stream->begin : stream->last, 8) &&
+             ctf_put_number(head, stream->last, 8);
+    return ok && ctf_put_number(head, bits, 8) && ctf_put_number(head, bits, 8) &&
+           ctf_put_number(head, stream->packet_count, 8) &&
+           ctf_put_number(head, stream->lost_count, 8);
+}
+
+/* Writes the packet, where there are events for one, or losses to tell; `at_least`: if it has so
+ * many bytes. */
+static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_least,
+                                          struct step_error *error)
+{
+    struct step_buffer head = {0};
+    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->told_count;
+    if (!is_needed || stream->body.length < at_least)
+        return STEP_STATUS_OK;
+    enum step_status status = make_head(stream, &head)
+                                  ? output_file_write(&stream->file, head.data, head.length, error)
+                                  : no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_write(&stream->file, stream->body.data, stream->body.length, error);
+    step_buffer_reset(&head);
+    stream->told_count = stream->lost_count;
+    stream->body.length = 0;
+    stream->event_count = 0;
+    stream->packet_count++;
+    return status;
+}
+
+/* The last packet; the file is complete. */
+static enum step_status ctf_stream_close(struct ctf_stream *stream, struct step_error *error)
+{
+    enum step_status status = ctf_stream_packet(stream, 0, error);
+    return status == STEP_STATUS_OK ? output_file_commit(&stream->file, error) : status;
+}
+
+static void ctf_stream_reset(struct ctf_stream *stream)
+{
+    output_file_abort(&stream->file);
+    step_buffer_reset(&stream->body);
+}
+
+/* Packets are not much longer. */
+#define PACKET_BYTES ((size_t) 1 << 20)
+enum { PATH_BYTES = 4096 };
+
+struct exporting {
+    struct step_reader *reader;
+    struct seekable_path seekable;
+    struct record_filter *filter;
+    struct output_directory directory;
+    struct ctf_clock clock;
+    struct ctf_types types;
+    struct ctf_values values;
+    struct ctf_stream stream;
+    size_t *time_slots; /* by record: of the time, or STEP_NO_PROPERTY_SLOT */
+    size_t *blocks;     /* in order of their streams */
+    char path[PATH_BYTES];
+};
+
+/* ---- files ---- */
+
+static bool begins_as_ours(int directory, const char *name)
+{
+    char head[sizeof CTF_METADATA_HEAD] = "";
+    int file = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t got = file >= 0 ? read(file, head, sizeof head - 1) : -1;
+    if (file >= 0)
+        close(file);
+    return got == (ssize_t) sizeof head - 1 && strcmp(head, CTF_METADATA_HEAD) == 0;
+}
+
+/* The files of an earlier export, which has its metadata. */
+static bool is_own(int directory, const char *name)
+{
+    if (strcmp(name, "metadata") != 0 && strcmp(name, "dictionaries") != 0 &&
+        strncmp(name, "stream-", 7) != 0)
+        return false;
+    return begins_as_ours(directory, "metadata");
+}
+
+/* The path lives until the next is made. */
+static enum step_status make_path(struct exporting *exporting, const char *name,
+                                  struct step_error *error)
+{
+    int length =
+        snprintf(exporting->path, PATH_BYTES, "%s/%s", exporting->directory.temporary, name);
+    return length < PATH_BYTES ? STEP_STATUS_OK
+                               : step_error_set(error, STEP_STATUS_IO, name, STEP_NO_OFFSET,
+                                                "the directory's name is too long");
+}
+
+static enum step_status put_metadata(struct exporting *exporting, struct step_error *error)
+{
+    struct output_file file;
+    struct output_stream stream;
+    enum step_status status = make_path(exporting, "metadata", error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_open(&file, exporting->path, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_output to = output_file_as_output(&file);
+    bool ok = output_stream_open(&stream, &to);
+    ok = ok &&
+         ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock);
+    status = ok ? output_stream_close(&stream, error) : no_memory(error);
+    output_stream_reset(&stream);
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(&file, error);
+    output_file_abort(&file);
+    return status;
+}
+
+static enum step_status open_stream(struct exporting *exporting, const char *name,
+                                    enum ctf_stream_class class, uint64_t number,
+                                    struct step_error *error)
+{
+    enum step_status status = make_path(exporting, name, error);
+    return status == STEP_STATUS_OK ? ctf_stream_open(&exporting->stream, exporting->path, class,
+                                                      number, exporting->clock.is_there, error)
+                                    : status;
+}
+
+/* ---- events ---- */
+
+static uint64_t cycles_of(const struct ctf_clock *clock, uint64_t ticks)
+{
+    uint64_t cycles;
+    bool is_too_late = __builtin_mul_overflow(ticks, clock->cycles_a_tick, &cycles);
+    return is_too_late || cycles > clock->most ? clock->most : cycles;
+}
+
+static enum step_status put_fields(struct exporting *exporting, uint32_t record,
+                                   const uint64_t *slots, struct step_error *error)
+{
+    struct ctf_stream *stream = &exporting->stream;
+    if (!ctf_values_put(&exporting->values, record, slots, &stream->body))
+        return no_memory(error);
+    return ctf_stream_packet(stream, PACKET_BYTES, error);
+}
+
+static enum step_status put_record(struct exporting *exporting, const struct step_record_view *view,
+                                   struct step_error *error)
+{
+    size_t slot = exporting->time_slots[view->record];
+    uint64_t ticks = slot != STEP_NO_PROPERTY_SLOT ? view->slots[slot] : 0;
+    if (!ctf_stream_event(&exporting->stream, view->record, cycles_of(&exporting->clock, ticks)))
+        return no_memory(error);
+    return put_fields(exporting, view->record, view->slots, error);
+}
+
+/* The first time that there is: dictionaries have none, and stand before all else. */
+static uint64_t first_time(const struct exporting *exporting)
+{
+    size_t count = step_reader_block_count(exporting->reader);
+    uint64_t first = count > 0 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t least = step_reader_block_info(exporting->reader, i)->time_min;
+        first = least < first ? least : first;
+    }
+    return cycles_of(&exporting->clock, first);
+}
+
+static enum step_status put_dictionary(struct exporting *exporting, uint32_t record, uint64_t time,
+                                       struct step_error *error)
+{
+    const struct step_reader *reader = exporting->reader;
+    enum step_status status = STEP_STATUS_OK;
+    for (uint64_t id = 0;
+         status == STEP_STATUS_OK && (id = step_reader_dictionary_next(reader, record, id)) != 0;) {
+        const uint64_t *slots = step_reader_dictionary_entry(reader, record, id);
+        if (slots == NULL)
+            continue;
+        if (!ctf_stream_event(&exporting->stream, record, time) ||
+            !ctf_put_number(&exporting->stream.body, id, 8))
+            return no_memory(error);
+        status = put_fields(exporting, record, slots, error);
+    }
+    return status;
+}
+
+static enum step_status put_dictionaries(struct exporting *exporting, struct step_error *error)
+{
+    uint64_t time = first_time(exporting);
+    enum step_status status =
+        open_stream(exporting, "dictionaries", CTF_STREAM_OF_DICTIONARIES, 0, error);
+    for (uint32_t i = 0; status == STEP_STATUS_OK && i < exporting->types.definition->record_count;
+         i++)
+        status = put_dictionary(exporting, i, time, error);
+    return status == STEP_STATUS_OK ? ctf_stream_close(&exporting->stream, error) : status;
+}
+
+/* A block that cannot be decoded is lost; how many records it had is known. */
+static enum step_status put_block(struct exporting *exporting, size_t number,
+                                  struct step_block **block, struct step_error *error)
+{
+    struct step_selection *selection = record_filter_selection(exporting->filter);
+    struct step_record_view view, taken;
+    enum step_status status =
+        step_reader_load(exporting->reader, number, step_selection_wanted(selection), block, error);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_NO_MEMORY && status != STEP_STATUS_IO) {
+        exporting->stream.lost_count +=
+            step_reader_block_info(exporting->reader, number)->record_count;
+        return STEP_STATUS_OK;
+    }
+    while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK)
+        if (step_selection_view(selection, &view, &taken) &&
+            record_filter_takes(exporting->filter, &taken))
+            status = put_record(exporting, &taken, error);
+    return status == STEP_STATUS_OK ? ctf_stream_packet(&exporting->stream, 0, error) : status;
+}
+
+/* All blocks of the stream that the block at `*at` is of. */
+static enum step_status put_stream(struct exporting *exporting, size_t *at,
+                                   struct step_block **block, struct step_error *error)
+{
+    const struct step_reader *reader = exporting->reader;
+    uint64_t number = step_reader_block_info(reader, exporting->blocks[*at])->stream;
+    char name[40];
+    snprintf(name, sizeof name, "stream-%" PRIu64, number);
+    enum step_status status = open_stream(exporting, name, CTF_STREAM_OF_RECORDS, number, error);
+    while (status == STEP_STATUS_OK && *at < step_reader_block_count(reader) &&
+           step_reader_block_info(reader, exporting->blocks[*at])->stream == number)
+        status = put_block(exporting, exporting->blocks[(*at)++], block, error);
+    return status == STEP_STATUS_OK ? ctf_stream_close(&exporting->stream, error) : status;
+}
+
+static enum step_status put_streams(struct exporting *exporting, struct step_error *error)
+{
+    struct step_block *block = NULL;
+    size_t at = 0, count = step_reader_block_count(exporting->reader);
+    enum step_status status = STEP_STATUS_OK;
+    exporting->blocks = calloc(count + 1, sizeof *exporting->blocks);
+    if (exporting->blocks == NULL ||
+        step_reader_sort_blocks(exporting->reader, exporting->blocks) != STEP_STATUS_OK)
+        status = no_memory(error);
+    while (status == STEP_STATUS_OK && at < count)
+        status = put_stream(exporting, &at, &block, error);
+    step_block_destroy(block);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static enum step_status prepare(struct exporting *exporting, struct step_error *error)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(exporting->reader);
+    ctf_clock_init(&exporting->clock, exporting->reader);
+    exporting->time_slots = calloc(definition->record_count + 1, sizeof *exporting->time_slots);
+    if (exporting->time_slots == NULL || !ctf_types_init(&exporting->types, definition) ||
+        !ctf_values_init(&exporting->values, &exporting->types, exporting->reader))
+        return no_memory(error);
+    for (uint32_t i = 0; i < definition->record_count; i++)
+        exporting->time_slots[i] = step_record_find_property(definition, i, "time");
+    return STEP_STATUS_OK;
+}
+
+static enum step_status write_trace(struct exporting *exporting, const char *output,
+                                    struct step_error *error)
+{
+    enum step_status status = output_directory_open(&exporting->directory, output, is_own, error);
+    if (status == STEP_STATUS_OK)
+        status = put_metadata(exporting, error);
+    if (status == STEP_STATUS_OK)
+        status = put_dictionaries(exporting, error);
+    if (status == STEP_STATUS_OK)
+        status = put_streams(exporting, error);
+    if (status == STEP_STATUS_OK)
+        status = output_directory_commit(&exporting->directory, error);
+    return status;
+}
+
+static void release(struct exporting *exporting)
+{
+    ctf_stream_reset(&exporting->stream);
+    output_directory_abort(&exporting->directory);
+    ctf_values_reset(&exporting->values);
+    ctf_types_reset(&exporting->types);
+    free(exporting->time_slots);
+    free(exporting->blocks);
+    record_filter_destroy(exporting->filter);
+}
+
+static enum step_status write_ctf(const struct format_job *job)
+{
+    struct exporting exporting = {.stream = {.file = {.descriptor = -1, .spool = -1}}};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    const struct record_selection selected = record_selection_of(job);
+    enum step_status status =
+        record_open(job->input, &exporting.reader, &exporting.seekable, &error);
+    if (status == STEP_STATUS_OK)
+        status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
+    if (status == STEP_STATUS_OK)
+        status = prepare(&exporting, &error);
+    if (status == STEP_STATUS_OK)
+        status = write_trace(&exporting, job->output, &error);
+    release(&exporting);
+    return record_close(exporting.reader, &exporting.seekable, job->input, status, &error);
+}
+
+static const struct format_options *const options_of[] = {&record_options, NULL};
+
+const struct trace_format format_ctf = {
+    .name = "ctf",
+    .ending = ".ctf",
+    .help = "CTF 1.8, a directory",
+    .needs = FORMAT_NEEDS_RECORDS,
+    .is_directory = true,
+    .options = options_of,
+    .write = write_ctf,
+};

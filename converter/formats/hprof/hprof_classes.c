@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Goes over the graph once. */
+#include "converter/formats/hprof/hprof_classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/core/grow.h"
+
+/* Numbers of what the trace does not have. */
+#define MADE_CLASS(i) (UINT32_MAX - 1 - (uint32_t) (i))
+#define MADE_REFERENT EDGE_NUMBER_MOST
+
+/* Readers want all of them.  What extends another than these is taken for a weak one. */
+enum { REFERENCE, WEAK_REFERENCE, FINAL_REFERENCE = 4, REFERENCES };
+static const char *const references[REFERENCES] = {
+    "java/lang/ref/Reference", "java/lang/ref/WeakReference", "java/lang/ref/SoftReference",
+    "java/lang/ref/PhantomReference", "java/lang/ref/FinalReference"};
+
+struct step_bytes hprof_class_name(const struct hprof_classes *found, uint32_t class_id)
+{
+    struct step_java_class class;
+    const struct graph_source *source = &found->graph->source;
+    for (size_t i = 0; i < REFERENCES; i++)
+        if (class_id == MADE_CLASS(i))
+            return step_text(references[i]);
+    if (!step_java_class_look_up(&source->binding, source->reader, class_id, &class))
+        return (struct step_bytes){(const uint8_t *) "?", 1};
+    return class.name;
+}
+
+static struct hprof_class *use_class(struct hprof_classes *found, uint32_t class_id)
+{
+    struct hprof_class *class = id_table_get(&found->classes, class_id);
+    if (class == NULL || class->is_used)
+        return class;
+    struct step_bytes name = hprof_class_name(found, class_id);
+    class->is_used = true;
+    class->kind = 'L';
+    if (name.length > 1 && name.data[0] == '[')
+        class->kind = name.data[1] == 'L' || name.data[1] == '[' ? '[' : (char) name.data[1];
+    if (class->kind != 'L' && class->kind != '[' && strchr("ZCFDBSIJ", class->kind) == NULL)
+        class->kind = '[';
+    return class;
+}
+
+static bool is_name(struct step_bytes name, const char *wanted)
+{
+    return name.length == strlen(wanted) && memcmp(name.data, wanted, name.length) == 0;
+}
+
+static bool has_field(const struct hprof_class *class, uint32_t field)
+{
+    for (size_t i = 0; class != NULL && i < class->count; i++)
+        if (class->fields[i] == field)
+            return true;
+    return false;
+}
+
+struct hprof_class *hprof_class_parent(const struct hprof_classes *found,
+                                       const struct hprof_class *class)
+{
+    return class->parent != 0 ? id_table_find(&found->classes, class->parent) : NULL;
+}
+
+/* The class that has the field: that of the object, or java/lang/ref/Reference above it.  What lies
+ * between them is known later. */
+static struct hprof_class *owner_of(struct hprof_classes *found, struct hprof_class *class,
+                                    uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &found->graph->source;
+    if (!step_java_field_look_up(&source->binding, source->reader, field, &entry) ||
+        entry.class_ == 0 || entry.class_ >= MADE_CLASS(REFERENCES) ||
+        !is_name(hprof_class_name(found, (uint32_t) entry.class_), references[REFERENCE]))
+        return class;
+    struct hprof_class *reference = use_class(found, (uint32_t) entry.class_);
+    if (reference != NULL && reference != class)
+        class->parent = (uint32_t) entry.class_;
+    return reference;
+}
+
+static bool use_field(struct hprof_classes *found, struct hprof_class *class, uint32_t field)
+{
+    uint8_t *named = id_table_get(&found->field_names, field);
+    if (named == NULL)
+        return false;
+    *named = 1;
+    if (has_field(class, field) || has_field(hprof_class_parent(found, class), field))
+        return true;
+    if ((class = owner_of(found, class, field)) == NULL)
+        return false;
+    if (has_field(class, field) || class->count == UINT16_MAX)
+        return true;
+    if (class->count == class->capacity) {
+        uint32_t *grown =
+            step_grown(class->fields, &class->capacity, class->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        class->fields = grown;
+    }
+    class->fields[class->count++] = field;
+    return true;
+}
+
+/* A static field belongs to the class that declares it. */
+static bool use_static(struct hprof_classes *found, uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &found->graph->source;
+    bool known = step_java_field_look_up(&source->binding, source->reader, field, &entry) &&
+                 entry.class_ < UINT32_MAX;
+    uint8_t *named = id_table_get(&found->field_names, field);
+    if (named == NULL || use_class(found, known ? (uint32_t) entry.class_ : 0) == NULL)
+        return false;
+    *named = 1;
+    return true;
+}
+
+/* The fields that an object has, or, where `class` is NULL, statics. */
+static bool use_fields(struct hprof_classes *found, struct hprof_class *class,
+                       const struct edge_list *list)
+{
+    size_t count;
+    const struct edge *edges = edge_list_slots(list, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (edges[i].target == 0 || !edge_key_is_field(edges[i].key))
+            continue;
+        uint32_t field = edge_key_number(edges[i].key);
+        if (class == NULL && !use_static(found, field))
+            return false;
+        if (class != NULL && class->kind == 'L' && !use_field(found, class, field))
+            return false;
+    }
+    return true;
+}
+
+/* Goes over the objects: classes, and the fields that they have. */
+static bool find_classes(struct hprof_classes *found)
+{
+    const struct object_graph *graph = &found->graph->replay.graph;
+    if (!use_fields(found, NULL, &graph->nodes[GRAPH_STATICS].edges))
+        return false;
+    for (uint32_t i = GRAPH_STATICS + 1; i < graph->node_count; i++) {
+        if (graph->nodes[i].object == 0)
+            continue;
+        const struct graph_object *object = &graph->objects[i];
+        struct hprof_class *class = use_class(found, object->class_id);
+        if (class == NULL)
+            return false;
+        class->size = object->size < UINT32_MAX ? (uint32_t) object->size : UINT32_MAX;
+        if (!use_fields(found, class, &graph->nodes[i].edges))
+            return false;
+    }
+    return true;
+}
+
+uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name)
+{
+    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++) {
+        const struct hprof_class *class = id_table_find(&found->classes, id);
+        if (class->is_used && is_name(hprof_class_name(found, id), name))
+            return id;
+    }
+    return UINT32_MAX;
+}
+
+struct step_bytes hprof_field_name(const struct hprof_classes *found, uint32_t field)
+{
+    struct step_java_field entry;
+    const struct graph_source *source = &found->graph->source;
+    if (field == MADE_REFERENT)
+        return step_text("referent");
+    return step_java_field_look_up(&source->binding, source->reader, field, &entry)
+               ? entry.name
+               : step_text("?");
+}
+
+static bool make_referent(struct hprof_classes *found, struct hprof_class *reference)
+{
+    for (size_t i = 0; i < reference->count; i++)
+        if (is_name(hprof_field_name(found, reference->fields[i]), "referent"))
+            return true;
+    return use_field(found, reference, MADE_REFERENT);
+}
+
+/* Puts the classes of references above those that extend them. */
+static bool make_references(struct hprof_classes *found)
+{
+    uint32_t ids[REFERENCES];
+    struct hprof_class *classes[REFERENCES];
+    for (size_t i = 0; i < REFERENCES; i++) {
+        uint32_t id = hprof_classes_named(found, references[i]);
+        ids[i] = id != UINT32_MAX ? id : MADE_CLASS(i);
+        if ((classes[i] = use_class(found, ids[i])) == NULL)
+            return false;
+    }
+    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++) {
+        struct hprof_class *class = id_table_find(&found->classes, id);
+        if (class->parent != 0)
+            class->parent = is_name(hprof_class_name(found, id), "java/lang/ref/Finalizer")
+                                ? ids[FINAL_REFERENCE]
+                                : ids[WEAK_REFERENCE];
+    }
+    for (size_t i = 0; i < REFERENCES; i++)
+        classes[i]->parent = i == REFERENCE ? 0 : ids[REFERENCE];
+    return make_referent(found, classes[REFERENCE]);
+}
+
+/* ---- from start to end ---- */
+
+bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph)
+{
+    *found = (struct hprof_classes){.graph = graph};
+    id_table_init(&found->classes, sizeof(struct hprof_class));
+    id_table_init(&found->field_names, sizeof(uint8_t));
+    return find_classes(found) && make_references(found);
+}
+
+void hprof_classes_reset(struct hprof_classes *found)
+{
+    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++)
+        free(((struct hprof_class *) id_table_find(&found->classes, id))->fields);
+    id_table_reset(&found->classes);
+    id_table_reset(&found->field_names);
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening, going through, telling. */
+#include "converter/formats/input.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "converter/base/id_set.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "converter/base/output_file.h"
+#include "converter/base/standard_input.h"
+#include "converter/base/trace_gap.h"
+#include "converter/formats/chosen_objects.h"
+#include "converter/trace/event_selection.h"
+#include "converter/trace/unmatched.h"
+#include "steptrace/hatf.h"
+#include "steptrace/live.h"
+
+/* What lives, by address, and which of it was taken. */
+
+struct alloc_filter {
+    const struct event_selection *selected; /* borrowed */
+    bool everything;
+    bool is_of_objects;
+    bool no_memory;
+    uint64_t object_count;
+    struct object_table live; /* by live_address_key(): value is the object, class_id 1 if taken */
+};
+
+/* False: out of memory; reset is allowed then. */
+static bool alloc_filter_init(struct alloc_filter *filter, const struct event_selection *selected)
+{
+    struct event_selection objects = *selected;
+    objects.threads.count = 0; /* records have threads of their own */
+    *filter = (struct alloc_filter){.selected = selected,
+                                    .everything = event_selection_is_all(selected),
+                                    .is_of_objects = selected->classes.count > 0 ||
+                                                     event_selection_is_of_objects(&objects)};
+    return object_table_init(&filter->live);
+}
+
+static void alloc_filter_reset(struct alloc_filter *filter)
+{
+    object_table_reset(&filter->live);
+}
+
+static bool name_matches(const void *user, const char *glob)
+{
+    return trace_class_matches(glob, *(const struct step_bytes *) user);
+}
+
+static bool takes_name(const struct selected_globs *globs, const struct step_bytes *name)
+{
+    return globs->count == 0 ||
+           selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
+}
+
+static bool takes_thread(const struct selected_globs *globs, uint64_t thread)
+{
+    bool is_asked = false, is_found = false;
+    for (unsigned i = 0; i < globs->count; i++) {
+        const char *glob = globs->items[i];
+        bool is_not = glob[0] == '!';
+        char *end;
+        bool matches = strtoull(glob + is_not, &end, 10) == thread && *end == '\0';
+        if (is_not && matches)
+            return false;
+        is_asked = is_asked || !is_not;
+        is_found = is_found || matches;
+    }
+    return is_found || !is_asked;
+}
+
+/* Puts the object that a record makes into the table; whether it is taken. */
+static bool take_new(struct alloc_filter *filter, const struct hatf_record *record,
+                     uint64_t address)
+{
+    static const struct step_bytes plain = {(const uint8_t *) "malloc", 6};
+    static const struct step_bytes nowhere = {(const uint8_t *) "", 0};
+    const struct event_selection *selected = filter->selected;
+    const struct step_bytes *name = record->attributes.length > 0 ? &record->attributes : &plain;
+    uint64_t object = ++filter->object_count;
+    bool takes = takes_name(&selected->classes, name) && takes_name(&selected->sites, &nowhere) &&
+                 takes_name(&selected->methods, &nowhere) &&
+                 (!selected->size.is_set || selected_range_has(&selected->size, record->size)) &&
+                 (selected->objects == NULL || id_set_has(selected->objects, object));
+    const struct live_object live = {
+        .object = live_address_key(address), .value = object, .class_id = takes};
+    if (!object_table_put(&filter->live, &live))
+        filter->no_memory = true;
+    return takes;
+}
+
+static bool take_old(struct alloc_filter *filter, uint64_t address, bool *is_known)
+{
+    struct live_object live;
+    *is_known = object_table_take(&filter->live, live_address_key(address), &live);
+    return *is_known && live.class_id != 0;
+}
+
+/* By what objects are; true of other records only if nothing is asked of objects. */
+static bool takes_object(struct alloc_filter *filter, const struct hatf_record *record)
+{
+    bool is_known, takes;
+    switch (record->tag) {
+    case HATF_ALLOC:
+        return take_new(filter, record, record->address);
+    case HATF_FREE:
+        return take_old(filter, record->address, &is_known);
+    case HATF_REALLOC_NO_ALLOC:
+        if (record->new_address == 0)
+            return false;
+        takes = take_old(filter, record->address, &is_known);
+        return (is_known && take_new(filter, record, record->new_address)) || takes;
+    default:
+        return false;
+    }
+}
+
+/* The kind of event that stands for the tag; KIND_COUNT: none does. */
+static enum step_text_kind kind_of(enum hatf_tag tag)
+{
+    switch (tag) {
+    case HATF_ALLOC:
+        return EVENT_OBJECT_ALLOC;
+    case HATF_FREE:
+        return EVENT_OBJECT_FREE;
+    case HATF_CREATE_THREAD:
+        return EVENT_THREAD_BEGIN;
+    case HATF_DESTROY_THREAD:
+        return EVENT_THREAD_END;
+    default:
+        return EVENT_KIND_COUNT;
+    }
+}
+
+/* Must be asked for all records, in order. */
+static bool alloc_filter_takes(struct alloc_filter *filter, const struct hatf_record *record)
+{
+    const struct event_selection *selected = filter->selected;
+    if (filter->everything || record->tag == HATF_METADATA)
+        return true;
+    if (filter->is_of_objects && !takes_object(filter, record))
+        return false;
+    if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
+        record->time > selected->to_ns || !takes_thread(&selected->threads, record->thread))
+        return false;
+    enum step_text_kind kind = kind_of(record->tag);
+    return kind < EVENT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0
+                                   : selected->kinds == TRACE_ALL_KINDS;
+}
+
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 200 };
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+/* Statuses of a bad input, whatever the library calls them. */
+static enum step_status as_bad_input(enum step_status status)
+{
+    switch (status) {
+    case STEP_STATUS_CORRUPT:
+    case STEP_STATUS_CUT:
+    case STEP_STATUS_FORMAT:
+    case STEP_STATUS_UNSUPPORTED:
+    case STEP_STATUS_LIMIT:
+    case STEP_STATUS_INVALID:
+        return STEP_STATUS_CORRUPT;
+    default:
+        return status;
+    }
+}
+
+static enum step_status choose_objects(struct input *input, const char *path,
+                                       const struct trace_format *format,
+                                       struct event_selection *selected, struct step_error *error)
+{
+    if (!event_selection_needs_deaths(selected) || selected->objects != NULL)
+        return STEP_STATUS_OK;
+    selected->objects = &input->objects;
+    return chosen_objects_find(path, format, selected, &input->objects, error);
+}
+
+enum step_status input_choose_objects(struct input *input, const char *path,
+                                      const struct trace_format *format,
+                                      struct event_selection *selected)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    input->of_heap = selected;
+    enum step_status status = choose_objects(input, input->spool >= 0 ? input->spool_path : path,
+                                             format, selected, &error);
+    return status == STEP_STATUS_OK ? status : as_bad_input(report_error(&error));
+}
+
+/* As it comes where its format can be read so, else through a file. */
+static enum step_status open_standard_input(struct input *input, const struct trace_format *format,
+                                            struct event_selection *selected, bool is_seekable,
+                                            struct step_error *error)
+{
+    struct standard_input start;
+    struct alloc_source *allocs;
+    enum step_status status = standard_input_peek(&start, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (format == NULL)
+        format = trace_format_of_start(start.start, start.length);
+    if (!is_seekable && trace_format_streams(format, &start)) {
+        status = format->open_stream(&start, selected, &allocs, error);
+        if (status == STEP_STATUS_OK)
+            status = record_trace_source_create(allocs, selected, &input->source, error);
+        input->allocs = status == STEP_STATUS_OK ? allocs : NULL;
+        return status;
+    }
+    status = standard_input_spool(&start, &input->spool, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    snprintf(input->spool_path, sizeof input->spool_path, COPY_PATH_START "%d", input->spool);
+    status = choose_objects(input, input->spool_path, format, selected, error);
+    return status == STEP_STATUS_OK ? trace_open_events(input->spool_path, format, selected,
+                                                        &input->source, &input->allocs, error)
+                                    : status;
+}
+
+static enum step_status open_input(struct input *input, const char *path,
+                                   const struct trace_format *format,
+                                   const struct event_selection *selected, bool is_seekable)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    *input = (struct input){
+        .spool = -1, .shows_progress = isatty(STDERR_FILENO) != 0, .started_ms = now_ms()};
+    bool is_standard = strcmp(path, "-") == 0;
+    bool is_there = is_standard || access(path, F_OK) == 0;
+    struct event_selection chosen = *selected;
+    is_seekable = is_seekable || event_selection_needs_deaths(selected); /* a pass of its own */
+    enum step_status status = STEP_STATUS_OK;
+    if (is_standard)
+        status = open_standard_input(input, format, &chosen, is_seekable, &error);
+    else
+        status = choose_objects(input, path, format, &chosen, &error);
+    if (status == STEP_STATUS_OK && input->source == NULL)
+        status = trace_open_events(path, format, &chosen, &input->source, &input->allocs, &error);
+    if (status == STEP_STATUS_OK)
+        return status;
+    if (status == STEP_STATUS_NOT_FOUND && is_there)
+        status = STEP_STATUS_CORRUPT; /* not the file is missing, but something in it */
+    report_error(&error);
+    input_close(input);
+    return as_bad_input(status);
+}
+
+enum step_status input_open(struct input *input, const char *path,
+                            const struct trace_format *format,
+                            const struct event_selection *selected)
+{
+    return open_input(input, path, format, selected, false);
+}
+
+enum step_status input_open_seekable(struct input *input, const char *path,
+                                     const struct trace_format *format,
+                                     const struct event_selection *selected)
+{
+    return open_input(input, path, format, selected, true);
+}
+
+static void show_progress(struct input *input)
+{
+    uint64_t now = now_ms();
+    if (now - input->started_ms < PROGRESS_AFTER_MS || now - input->shown_ms < PROGRESS_EVERY_MS)
+        return;
+    double share = input->source->operations->progress(input->source);
+    input->shown_ms = now;
+    input->has_shown = true;
+    fprintf(stderr, "\r%3.0f %%  %.1f million events, %.1f s ", 100 * share,
+            (double) input->events / 1e6, (double) (now - input->started_ms) / 1e3);
+    fflush(stderr);
+}
+
+static void clear_progress(struct input *input)
+{
+    if (input->has_shown)
+        fprintf(stderr, "\r%60s\r", "");
+    input->has_shown = false;
+}
+
+enum step_status input_each(struct input *input, input_visit visit, void *user)
+{
+    struct trace_event *events = malloc(INPUT_BATCH * sizeof *events);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = STEP_STATUS_OK;
+    unsigned batches = 0;
+    if (event_source_is_of_records(input->source))
+        status = step_error_set(&error, STEP_STATUS_FORMAT, input->source->path, STEP_NO_OFFSET,
+                                "its records are neither Java's nor a heap's "
+                                "(steptrace dump prints them)");
+    if (events == NULL)
+        status = no_memory(&error);
+    while (status == STEP_STATUS_OK) {
+        size_t count = 0;
+        status =
+            input->source->operations->read(input->source, events, INPUT_BATCH, &count, &error);
+        if (status != STEP_STATUS_OK)
+            break;
+        for (size_t i = 0; i < count; i++)
+            input->unknown_frees += events[i].kind == EVENT_OBJECT_FREE &&
+                                    events[i].class_id == 0 &&
+                                    !input->source->filter.selected.untracked;
+        status = input->source->names.no_memory || input->source->filter.no_memory
+                     ? step_error_set(&error, STEP_STATUS_NO_MEMORY, input->source->path,
+                                      STEP_NO_OFFSET, "out of memory for its names")
+                     : visit(user, events, count, &error);
+        input->events += count;
+        if (input->shows_progress && (++batches & 63) == 0)
+            show_progress(input);
+    }
+    clear_progress(input);
+    free(events);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    report_error(&error);
+    return as_bad_input(status);
+}
+
+enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, void *user)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    const struct event_selection *selected = &input->source->filter.selected;
+    struct alloc_filter filter;
+    struct hatf_record record;
+    enum step_status status = STEP_STATUS_OK;
+    if (!alloc_filter_init(&filter, selected))
+        status = no_memory(&error);
+    while (status == STEP_STATUS_OK &&
+           (status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
+        if (alloc_filter_takes(&filter, &record))
+            status = visit(user, &record, &error);
+        if (status == STEP_STATUS_OK && filter.no_memory)
+            status = no_memory(&error);
+        if (status != STEP_STATUS_OK)
+            break;
+        input->events++;
+        if (input->shows_progress && (input->events & 0x7fff) == 0)
+            show_progress(input);
+    }
+    alloc_filter_reset(&filter);
+    clear_progress(input);
+    if (status == STEP_STATUS_END)
+        return STEP_STATUS_OK;
+    report_error(&error);
+    return as_bad_input(status);
+}
+
+static void report_cut(const struct input *input)
+{
+    struct trace_summary summary;
+    input->source->operations->summary(input->source, &summary);
+    if (summary.whole || input->source->operations->damage_count(input->source) > 0)
+        return;
+    const char *path = input->source->path;
+    if (summary.running) {
+        report_line(
+            "%s: its process still runs: of each thread there is what has reached the file, and "
+            "some "
+            "are farther than others",
+            path);
+        return;
+    }
+    char text[TRACE_GAP_ROOM];
+    const char *missing = event_source_property(input->source, STEP_LIVE_MISSING_AFTER);
+    const char *what = missing != NULL ? trace_gap_end(missing, text)
+                                       : "the trace was not closed: its process was killed";
+    if (summary.recovered > 0)
+        report_line("%s: %s; %" PRIu64 " records were taken from %s.live", path, what,
+                    summary.recovered, path);
+    else
+        report_line("%s: %s", path, what);
+}
+
+/* True if events were lost; says so. */
+static bool report_dropped(const struct event_source *source)
+{
+    char text[TRACE_GAP_ROOM];
+    const char *gap = trace_gap_dropped(event_source_property(source, "dropped"), text);
+    if (gap != NULL)
+        report_line("%s: %s", source->path, gap);
+    return gap != NULL;
+}
+
+static void report_patterns(struct input *input)
+{
+    const struct event_source *source = input->source;
+    if (!input->is_unmatched_told)
+        report_unmatched(source->path, &source->names, &source->filter.selected,
+                         input->events == 0);
+    if (!input->is_unmatched_told && input->of_heap != NULL)
+        report_unmatched(source->path, &source->names, input->of_heap, input->events == 0);
+    input->is_unmatched_told = true;
+}
+
+enum step_status input_report_damage(struct input *input)
+{
+    const struct event_source *source = input->source;
+    size_t count = source->operations->damage_count(source);
+    for (; input->damage_reported < count && input->damage_reported < REPORT_DAMAGE_MOST;
+         input->damage_reported++)
+        report_damage(source->path, source->operations->damage(source, input->damage_reported));
+    report_damage_left(source->path, count);
+    report_cut(input);
+    report_patterns(input);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    if (summary.running)
+        input->unknown_frees = 0; /* the allocations are on their way */
+    if (input->unknown_frees > 0)
+        report_line("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
+                    input->unknown_frees);
+    bool dropped = report_dropped(source);
+    input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || dropped;
+    return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
+}
+
+void input_close(struct input *input)
+{
+    if (input->source != NULL)
+        input->source->operations->destroy(input->source);
+    if (input->spool >= 0)
+        close(input->spool);
+    id_set_reset(&input->objects);
+    input->source = NULL;
+    input->spool = -1;
+}

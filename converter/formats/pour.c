@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sink of one kind or the other is opened, fed and closed. */
+#include "converter/formats/pour.h"
+
+#include "converter/base/output_file.h"
+
+struct flow {
+    const struct pouring *how;
+    struct input *input;
+    struct event_sink *events; /* one of them is NULL */
+    struct alloc_sink *allocs;
+};
+
+static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
+                                   struct step_error *error)
+{
+    struct event_sink *sink = user;
+    return sink->operations->put(sink, events, count, error);
+}
+
+static enum step_status put_alloc(void *user, const struct hatf_record *record,
+                                  struct step_error *error)
+{
+    struct alloc_sink *sink = user;
+    return sink->operations->put(sink, record, error);
+}
+
+static enum step_status put_part(void *user, const struct hatf_record *record,
+                                 struct step_error *error)
+{
+    const struct flow *flow = user;
+    struct hatf_record copy = *record;
+    record_omit(&copy, alloc_options_of(flow->how->settings)->omitted);
+    return flow->allocs->operations->put(flow->allocs, &copy, error);
+}
+
+static enum step_status open_sink(struct flow *flow, struct output_file *file,
+                                  struct step_error *error)
+{
+    const struct format_output to = {.format = flow->how->to,
+                                     .file = file,
+                                     .source = flow->input->source,
+                                     .settings = flow->how->settings};
+    if (flow->input->allocs != NULL && to.format->open_alloc_sink != NULL)
+        return to.format->open_alloc_sink(&to, &flow->allocs, error);
+    return to.format->open_sink(&to, &flow->events, error);
+}
+
+/* A fault is met again at the next record. */
+static void flush_allocs(void *user)
+{
+    struct alloc_sink *sink = user;
+    sink->operations->flush(sink, NULL);
+}
+
+static enum step_status feed(struct flow *flow)
+{
+    if (flow->events != NULL)
+        return input_each(flow->input, put_events, flow->events);
+    if (flow->allocs->operations->flush != NULL) {
+        flow->input->allocs->before_wait = flush_allocs;
+        flow->input->allocs->before_wait_user = flow->allocs;
+    }
+    return alloc_options_of(flow->how->settings)->omitted != 0
+               ? input_each_alloc(flow->input, put_part, flow)
+               : input_each_alloc(flow->input, put_alloc, flow->allocs);
+}
+
+/* What is true of the whole trace may not be so of a part. */
+static enum step_status put_facts(const struct flow *flow, struct step_error *error)
+{
+    struct event_source *source = flow->input->source;
+    if (flow->events == NULL || flow->events->operations->put_fact == NULL ||
+        !event_selection_is_all(&source->filter.selected))
+        return STEP_STATUS_OK;
+    return event_source_facts(source, flow->events->operations->put_fact, flow->events, error);
+}
+
+static enum step_status close_sink(struct flow *flow, struct step_error *error)
+{
+    return flow->events != NULL ? flow->events->operations->close(flow->events, error)
+                                : flow->allocs->operations->close(flow->allocs, error);
+}
+
+static void destroy_sink(struct flow *flow)
+{
+    if (flow->events != NULL)
+        flow->events->operations->destroy(flow->events);
+    if (flow->allocs != NULL)
+        flow->allocs->operations->destroy(flow->allocs);
+}
+
+static enum step_status pour(struct flow *flow, struct output_file *file)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = open_sink(flow, file, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    enum step_status fed = feed(flow);
+    if (fed == STEP_STATUS_OK)
+        status = put_facts(flow, &error);
+    if (status == STEP_STATUS_OK && (fed == STEP_STATUS_OK || flow->how->writes_broken_part))
+        status = close_sink(flow, &error);
+    destroy_sink(flow);
+    if (fed != STEP_STATUS_OK)
+        return fed; /* it was reported */
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(file, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+enum step_status input_pour(struct input *input, const struct pouring *pouring, const char *output,
+                            uint64_t *size_bytes)
+{
+    struct flow flow = {.how = pouring, .input = input};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    enum step_status status = output_file_open(&file, output, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    status = pour(&flow, &file);
+    if (size_bytes != NULL)
+        *size_bytes = file.size_bytes;
+    output_file_abort(&file);
+    return status;
+}

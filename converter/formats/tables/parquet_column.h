@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A column of a row group: its values as they come, and then its pages. */
+#ifndef CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
+#define CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
+
+#include "converter/tables/table.h"
+#include "format/core/bytes.h"
+#include "steptrace/value.h"
+
+/* Parquet's encodings of values (github.com/apache/parquet-format, Encodings.md), appended to a
+ * buffer.  All return false when memory runs out. */
+
+enum parquet_encoding {
+    PARQUET_PLAIN = 0,
+    PARQUET_RLE = 3,
+    PARQUET_DELTA_BINARY_PACKED = 5,
+    PARQUET_RLE_DICTIONARY = 8
+};
+
+/* Bits that the value takes. */
+unsigned parquet_width(uint64_t value);
+
+/* DELTA_BINARY_PACKED: blocks of 128 differences, miniblocks of 32. */
+bool parquet_put_deltas(struct step_buffer *out, const uint64_t *values, size_t count);
+/* The hybrid of runs and bit-packed groups, of values of `width` bits at most; no length before. */
+bool parquet_put_hybrid(struct step_buffer *out, const uint32_t *values, size_t count,
+                        unsigned width);
+/* PLAIN. */
+bool parquet_put_numbers(struct step_buffer *out, const uint64_t *values, size_t count);
+bool parquet_put_flags(struct step_buffer *out, const uint8_t *values, size_t count);
+bool parquet_put_text(struct step_buffer *out, struct step_bytes text);
+
+enum { PARQUET_PAGE_ROWS = 32768, PARQUET_BOUND_BYTES = 128 };
+
+/* A least or greatest value, as bytes; at most PARQUET_BOUND_BYTES of a text. */
+struct parquet_bound {
+    uint8_t bytes[PARQUET_BOUND_BYTES];
+    size_t length;
+};
+
+struct parquet_page {
+    uint64_t offset;       /* of its header; from the chunk's start, or in the file */
+    uint32_t stored_bytes; /* header included */
+    uint64_t first_row;    /* in the row group */
+    uint64_t null_count;
+    bool all_null;
+    struct parquet_bound least, most;
+};
+
+/* What the footer says of a column chunk. */
+struct parquet_chunk {
+    struct parquet_page *pages;
+    size_t page_count;
+    uint64_t dictionary_offset; /* 0: no dictionary, and no page is there */
+    bool has_dictionary;
+    bool has_bounds; /* least and most, of the chunk and its pages */
+    struct parquet_bound least, most;
+    enum parquet_encoding encoding;
+    uint64_t row_count, null_count;
+    uint64_t raw_bytes, stored_bytes;
+};
+
+struct parquet_column {
+    const struct table_column *about; /* borrowed */
+    uint64_t added;                   /* to each number: the clock at time zero */
+    size_t row_count;
+    size_t capacity; /* rows */
+    void *values;    /* of rows that are not null; of texts nothing */
+    size_t value_count;
+    uint8_t *present;                          /* of nullable columns, by row */
+    struct step_buffer text;                   /* of TEXT and DATA: the values, PLAIN */
+    size_t *text_ends;                         /* by value */
+    const struct table_dictionary *dictionary; /* of names; borrowed */
+};
+
+/* What encoding pages needs, for all columns of a file. */
+struct parquet_encoder {
+    void *compressor; /* ZSTD_CCtx; NULL: pages are not compressed */
+    int level;
+    struct step_buffer raw, stored, header;
+    uint32_t *indices; /* by value */
+    size_t index_capacity;
+    uint32_t *slots; /* of the hash table of numbers */
+    uint64_t *entries;
+    size_t entry_count;
+    uint32_t *places; /* by code of a name: 1 + index, or 0 */
+    size_t place_count;
+    uint32_t *used; /* codes, by index */
+    size_t used_capacity;
+};
+
+void parquet_column_init(struct parquet_column *column, const struct table_column *about,
+                         size_t capacity, uint64_t added);
+void parquet_column_reset(struct parquet_column *column);
+/* Takes `count` rows of a vector from `from` on.  False: out of memory. */
+bool parquet_column_put(struct parquet_column *column, const struct table_vector *vector,
+                        size_t from, size_t count);
+
+bool parquet_encoder_init(struct parquet_encoder *encoder, int level);
+void parquet_encoder_reset(struct parquet_encoder *encoder);
+/* Appends the column's pages to `out`, and begins it anew.  The pages of `chunk` are the caller's.
+ */
+bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
+                           struct step_buffer *out, struct parquet_chunk *chunk);
+
+/* Are pages compressed? */
+bool parquet_is_compressed(void);
+
+#endif

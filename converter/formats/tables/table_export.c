@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each file appears under its name when it is complete; those that an earlier export made of the
+ * same run, and this one did not, are removed. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "converter/base/arguments.h"
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/tables/parquet_file.h"
+#include "converter/tables/table.h"
+#include "converter/trace/trace_format.h"
+#include "format/core/bytes.h"
+
+/* Lengths are varints, numbers little-endian; nulls are a byte a row before the values. */
+
+static const char *plain_type(enum table_type type)
+{
+    switch (type) {
+    case TABLE_INT:
+        return "Int64";
+    case TABLE_BOOL:
+        return "UInt8";
+    case TABLE_NAME:
+    case TABLE_TEXT:
+    case TABLE_DATA:
+        return "String";
+    default:
+        return "UInt64";
+    }
+}
+
+/* What `create table` says of a column: "Nullable(UInt64)". */
+static void native_type(const struct table_column *column, char *out, size_t out_size)
+{
+    snprintf(out, out_size, column->nullable ? "Nullable(%s)" : "%s", plain_type(column->type));
+}
+
+static bool put_text(struct step_buffer *out, struct step_bytes text)
+{
+    return step_buffer_append_varint(out, text.length) &&
+           (text.length == 0 || step_buffer_append(out, text.data, text.length));
+}
+
+static bool put_nulls(struct step_buffer *out, const struct table_vector *vector, size_t count)
+{
+    if (!step_buffer_reserve(out, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        out->data[out->length + i] = table_vector_is_null(vector, i);
+    out->length += count;
+    return true;
+}
+
+static bool put_numbers(struct step_buffer *out, const uint64_t *numbers, size_t count)
+{
+    if (!step_buffer_reserve(out, count * 8))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        step_store_u64(out->data + out->length + i * 8, numbers[i]);
+    out->length += count * 8;
+    return true;
+}
+
+/* Names are put as they are: short ones, many times. */
+static bool put_names(struct step_buffer *out, const struct table_vector *vector, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        static const struct step_bytes nothing;
+        const struct step_bytes *text = table_vector_is_null(vector, i)
+                                            ? &nothing
+                                            : &vector->dictionary->texts[vector->codes[i]];
+        if (!step_buffer_reserve(out, text->length + STEP_VARINT_MAX))
+            return false;
+        uint8_t *at = step_varint_put(out->data + out->length, text->length);
+        if (text->length > 0)
+            memcpy(at, text->data, text->length);
+        out->length = (size_t) (at - out->data) + text->length;
+    }
+    return true;
+}
+
+static bool put_values(struct step_buffer *out, const struct table_vector *vector, size_t count)
+{
+    bool good = true;
+    switch (vector->type) {
+    case TABLE_BOOL:
+        return step_buffer_append(out, vector->flags, count);
+    case TABLE_NAME:
+        return put_names(out, vector, count);
+    case TABLE_TEXT:
+    case TABLE_DATA:
+        for (size_t i = 0; good && i < count; i++)
+            good = put_text(out, vector->texts[i]);
+        return good;
+    default:
+        return put_numbers(out, vector->numbers, count);
+    }
+}
+
+/* Appends a block of the batch's rows; `columns` are numbers of the table's.  False: out of memory.
+ */
+static bool native_put_block(struct step_buffer *out, const struct table *table,
+                             const size_t *columns, size_t column_count,
+                             const struct table_batch *batch)
+{
+    bool good = step_buffer_append_varint(out, column_count) &&
+                step_buffer_append_varint(out, batch->row_count);
+    for (size_t i = 0; good && i < column_count; i++) {
+        const struct table_column *column = &table->columns[columns[i]];
+        char type[32];
+        native_type(column, type, sizeof type);
+        good = put_text(out, step_text(column->name)) && put_text(out, step_text(type)) &&
+               (!column->nullable || put_nulls(out, &batch->vectors[i], batch->row_count)) &&
+               put_values(out, &batch->vectors[i], batch->row_count);
+    }
+    return good;
+}
+
+/* A part is as large as engines like it. */
+#define PART_ROWS ((uint64_t) 1 << 24)
+enum { PATH_BYTES = 4096, RANGES_MOST = 1 };
+
+/* What is chosen of the tables. */
+struct table_choice {
+    const char *tables;  /* names with commas between */
+    const char *columns; /* the same, of one table; NULL: all */
+    const char *run;     /* what the run is called; NULL: like the file, without its ending */
+    bool by_clock;       /* times are those of the clock, not since the VM's start */
+    uint64_t part_rows;  /* of a Parquet file in a directory; 0: the default */
+};
+
+struct exporting {
+    const struct format_job *job; /* its output: a directory, FILE.parquet, or a stream */
+    const struct table_choice *options;
+    struct tables *tables;
+    char run[256];
+    const struct table *table; /* the one at hand, */
+    size_t *columns;           /* its columns that are wanted, */
+    size_t column_count;
+    struct table_scan *scan; /* and its rows */
+    struct output_file file;
+    struct parquet_file parquet;
+    struct step_buffer bytes;
+};
+
+/* ---- what is wanted ---- */
+
+/* The next of names with commas between; false: there is none. */
+static bool next_name(const char **names, char *out, size_t out_size)
+{
+    const char *end = *names != NULL ? strchrnul(*names, ',') : NULL;
+    if (end == NULL || **names == '\0')
+        return false;
+    snprintf(out, out_size, "%.*s", (int) (end - *names), *names);
+    *names = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+static enum step_status choose_columns(struct exporting *exporting, struct step_error *error)
+{
+    const char *names = exporting->options->columns;
+    char name[600];
+    enum step_status status = STEP_STATUS_OK;
+    free(exporting->columns);
+    exporting->column_count = 0;
+    exporting->columns = calloc(exporting->table->column_count + 1, sizeof *exporting->columns);
+    if (exporting->columns == NULL)
+        return no_memory(error);
+    for (size_t i = 0; names == NULL && i < exporting->table->column_count; i++)
+        exporting->columns[exporting->column_count++] = i;
+    while (status == STEP_STATUS_OK && next_name(&names, name, sizeof name)) {
+        size_t column;
+        status = table_find_column(exporting->table, name, &column, error);
+        if (status == STEP_STATUS_OK && exporting->column_count < exporting->table->column_count)
+            exporting->columns[exporting->column_count++] = column;
+    }
+    return status;
+}
+
+/* The column that --from-time and --to-time are about; SIZE_MAX: the table has none. */
+static size_t time_column(const struct table *table)
+{
+    static const char *const names[] = {"time", "born", "entry"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (size_t k = 0; k < table->column_count; k++)
+            if (strcmp(table->columns[k].name, names[i]) == 0 &&
+                table->columns[k].type == TABLE_TIME)
+                return k;
+    return SIZE_MAX;
+}
+
+/* NULL: any, or what a table cannot choose by. */
+static const char *one_class(const struct event_selection *selected)
+{
+    const struct selected_globs *classes = &selected->classes;
+    return classes->count == 1 && classes->items[0][0] != '!' ? classes->items[0] : NULL;
+}
+
+/* Tables have columns of their own for the rest of what events are chosen by. */
+static bool is_choice_of_tables(const struct event_selection *selected)
+{
+    struct event_selection rest = *selected;
+    if (one_class(selected) != NULL)
+        rest.classes.count = 0;
+    return event_selection_is_slice(&rest);
+}
+
+static enum step_status open_scan(struct exporting *exporting, struct step_error *error)
+{
+    const struct event_selection *selected = exporting->job->selected;
+    struct table_range range = {time_column(exporting->table), selected->from_ns, selected->to_ns,
+                                false};
+    struct table_query query = {.columns = exporting->columns,
+                                .column_count = exporting->column_count,
+                                .class_glob = one_class(selected)};
+    uint64_t thread;
+    if ((range.least > 0 || range.most < UINT64_MAX) && range.column != SIZE_MAX) {
+        query.ranges = &range;
+        query.range_count = RANGES_MOST;
+    }
+    if (exporting->options->part_rows < TABLE_BATCH_ROWS)
+        query.batch_rows = (size_t) exporting->options->part_rows;
+    if (event_selection_one_thread(selected, &thread)) {
+        query.threads = &thread;
+        query.thread_count = 1;
+    }
+    table_scan_destroy(exporting->scan);
+    return table_scan_create(exporting->tables, exporting->table, &query, &exporting->scan, error);
+}
+
+/* ---- Parquet ---- */
+
+/* Makes the directories of a path. */
+static enum step_status make_directories(const char *path, struct step_error *error)
+{
+    char part[PATH_BYTES];
+    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int) (slash - path), path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return step_error_set(error, STEP_STATUS_IO, part, STEP_NO_OFFSET, "cannot create: %s",
+                                  strerror(errno));
+    }
+    return STEP_STATUS_OK;
+}
+
+static bool is_one_file(const struct exporting *exporting)
+{
+    const char *output = exporting->job->output;
+    size_t length = strlen(output);
+    return length > 8 && strcmp(output + length - 8, ".parquet") == 0;
+}
+
+static void part_path(const struct exporting *exporting, unsigned number, char *out)
+{
+    const char *output = exporting->job->output;
+    if (is_one_file(exporting))
+        snprintf(out, PATH_BYTES, "%s", output);
+    else
+        snprintf(out, PATH_BYTES, "%s/table=%s/run=%s/part-%u.parquet", output,
+                 exporting->table->name, exporting->run, number);
+}
+
+/* One part, of the rows that come next; `*batch` is the first and may be none. */
+static enum step_status write_part(struct exporting *exporting, const char *path,
+                                   const struct table_batch **batch, struct step_error *error)
+{
+    const struct table_choice *options = exporting->options;
+    uint64_t most = is_one_file(exporting)   ? UINT64_MAX
+                    : options->part_rows > 0 ? options->part_rows
+                                             : PART_ROWS;
+    enum step_status status = make_directories(path, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_open(&exporting->file, path, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_output output = output_file_as_output(&exporting->file);
+    status = parquet_file_open(&exporting->parquet, exporting->table, exporting->columns,
+                               exporting->column_count, &output,
+                               options->by_clock ? tables_start_time_ns(exporting->tables) : 0,
+                               format_settings_level(exporting->job->settings), error);
+    while (status == STEP_STATUS_OK && *batch != NULL && exporting->parquet.row_count < most) {
+        status = parquet_file_put(&exporting->parquet, *batch, error);
+        if (status == STEP_STATUS_OK)
+            status = table_scan_next(exporting->scan, batch, error);
+        if (status == STEP_STATUS_END)
+            status = STEP_STATUS_OK;
+    }
+    if (status == STEP_STATUS_OK)
+        status = parquet_file_finish(&exporting->parquet, error);
+    parquet_file_reset(&exporting->parquet);
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(&exporting->file, error);
+    output_file_abort(&exporting->file);
+    return status;
+}
+
+static enum step_status write_parquet(struct exporting *exporting, struct step_error *error)
+{
+    const struct table_batch *batch = NULL;
+    char path[PATH_BYTES];
+    unsigned part = 0;
+    enum step_status status = table_scan_next(exporting->scan, &batch, error);
+    if (status == STEP_STATUS_END)
+        status = STEP_STATUS_OK;
+    for (; status == STEP_STATUS_OK && (part == 0 || batch != NULL); part++) {
+        part_path(exporting, part, path);
+        status = write_part(exporting, path, &batch, error);
+    }
+    for (; status == STEP_STATUS_OK && !is_one_file(exporting); part++) {
+        part_path(exporting, part, path);
+        if (unlink(path) != 0)
+            break;
+    }
+    return status;
+}
+
+/* ---- Native ---- */
+
+static enum step_status write_native(struct exporting *exporting, struct step_error *error)
+{
+    const struct table_batch *batch;
+    enum step_status status = output_file_open(&exporting->file, exporting->job->output, error);
+    while (status == STEP_STATUS_OK &&
+           (status = table_scan_next(exporting->scan, &batch, error)) == STEP_STATUS_OK) {
+        exporting->bytes.length = 0;
+        if (!native_put_block(&exporting->bytes, exporting->table, exporting->columns,
+                              exporting->column_count, batch))
+            status = no_memory(error);
+        else
+            status = output_file_write(&exporting->file, exporting->bytes.data,
+                                       exporting->bytes.length, error);
+    }
+    if (status == STEP_STATUS_END)
+        status = output_file_commit(&exporting->file, error);
+    output_file_abort(&exporting->file);
+    return status;
+}
+
+/* ---- all tables ---- */
+
+static enum step_status export_table(struct exporting *exporting, const char *name,
+                                     struct step_error *error)
+{
+    enum step_status status = tables_find(exporting->tables, name, &exporting->table, error);
+    if (status == STEP_STATUS_OK)
+        status = choose_columns(exporting, error);
+    if (status == STEP_STATUS_OK)
+        status = open_scan(exporting, error);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_INVALID : status;
+    return exporting->job->format == &format_parquet ? write_parquet(exporting, error)
+                                                     : write_native(exporting, error);
+}
+
+/* All names are looked up before the first table is written. */
+static enum step_status check_names(const struct exporting *exporting, size_t *count,
+                                    struct step_error *error)
+{
+    const char *names = exporting->options->tables;
+    const struct table *table;
+    char name[600];
+    enum step_status status = STEP_STATUS_OK;
+    *count = 0;
+    while (status == STEP_STATUS_OK && next_name(&names, name, sizeof name)) {
+        status = tables_find(exporting->tables, name, &table, error);
+        ++*count;
+    }
+    if (status == STEP_STATUS_OK && *count == 0)
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "--table=NAMES is missing (objects,calls; docs/tables.md)");
+    bool is_single = exporting->job->format == &format_clickhouse_native ||
+                     is_one_file(exporting) || exporting->options->columns != NULL;
+    if (status == STEP_STATUS_OK && *count > 1 && is_single)
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "only one table can go into one file, or have --columns");
+    if (status == STEP_STATUS_OK && exporting->options->by_clock &&
+        tables_start_time_ns(exporting->tables) == 0)
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "the trace does not tell when it began: there is no --clock");
+    if (status == STEP_STATUS_OK && !is_choice_of_tables(exporting->job->selected))
+        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                                "of tables a time, one --class and one --thread by its number can "
+                                "be chosen; `steptrace sql` chooses by any column");
+    return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_INVALID : status;
+}
+
+static enum step_status export_all(struct exporting *exporting, struct step_error *error)
+{
+    const char *names = exporting->options->tables;
+    char name[600];
+    size_t count;
+    enum step_status status = check_names(exporting, &count, error);
+    while (status == STEP_STATUS_OK && next_name(&names, name, sizeof name))
+        status = export_table(exporting, name, error);
+    return status;
+}
+
+static void name_run(const char *path, const char *given, char *out, size_t out_size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = given != NULL ? given : slash != NULL ? slash + 1 : path;
+    const char *dot = given != NULL ? NULL : strchr(name + 1, '.');
+    snprintf(out, out_size, "%.*s", dot != NULL ? (int) (dot - name) : (int) strlen(name), name);
+    for (char *at = out; *at != '\0'; at++)
+        if (*at == '/' || *at == '=')
+            *at = '_';
+}
+
+static const struct format_option rows_of[] = {
+    {{"table", 0, "NAMES", "tables: which, as objects,calls", take_text, NULL},
+     offsetof(struct table_choice, tables)},
+    {{"columns", 0, "NAMES", "tables: of one, only these columns", take_text, NULL},
+     offsetof(struct table_choice, columns)},
+    {{"run", 0, "NAME", "tables: what the run is called; else like the file", take_text, NULL},
+     offsetof(struct table_choice, run)},
+    {{"part-rows", 0, "N", "tables: rows of a Parquet file of a directory (16777216)", take_count,
+      NULL},
+     offsetof(struct table_choice, part_rows)},
+    {{"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
+      NULL},
+     offsetof(struct table_choice, by_clock)},
+    {.place = 0}};
+
+static const struct format_options table_options = {sizeof(struct table_choice), rows_of, NULL};
+
+/* CORRUPT where the trace is damaged or cut: what is whole was written then. */
+static enum step_status write_tables(const struct format_job *job)
+{
+    struct exporting exporting = {.job = job,
+                                  .options = format_settings_get(job->settings, &table_options)};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct step_error damage = {.offset = STEP_NO_OFFSET};
+    char unmatched[TABLES_CLASS_TEXT];
+    enum step_status status = tables_open(job->input, &exporting.tables, &error);
+    name_run(job->input, exporting.options->run, exporting.run, sizeof exporting.run);
+    if (status == STEP_STATUS_OK)
+        status = export_all(&exporting, &error);
+    const char *glob = one_class(job->selected);
+    if (status == STEP_STATUS_OK && glob != NULL &&
+        !tables_have_class(exporting.tables, glob, unmatched))
+        report_line("%s", unmatched);
+    if (status != STEP_STATUS_OK)
+        report_error(&error);
+    else if (tables_damage(exporting.tables, &damage) != STEP_STATUS_OK)
+        status = report_error(&damage);
+    table_scan_destroy(exporting.scan);
+    tables_close(exporting.tables);
+    step_buffer_reset(&exporting.bytes);
+    free(exporting.columns);
+    return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
+}
+
+static const struct format_options *const parquet_options[] = {&table_options, &compression_options,
+                                                               NULL};
+static const struct format_options *const native_options[] = {&table_options, NULL};
+
+const struct trace_format format_parquet = {
+    .name = "parquet",
+    .help = "Parquet, a directory of table=T/run=R",
+    .needs = FORMAT_NEEDS_TABLES,
+    .options = parquet_options,
+    .write = write_tables,
+};
+
+const struct trace_format format_clickhouse_native = {
+    .name = "clickhouse-native",
+    .help = "blocks for clickhouse-client",
+    .needs = FORMAT_NEEDS_TABLES,
+    .options = native_options,
+    .write = write_tables,
+};

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two passes over the trace. */
+#include "converter/graph/dated_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/records/copy_trace.h"
+#include "format/core/grow.h"
+#include "steptrace/live.h"
+
+/* Touches, and what they come to when a collection has been. */
+
+/* How many calls further out an exit's entry is looked for. */
+enum { UNWOUND_MOST = 4096 };
+
+/* In place of a thread: the free stays as it is (java.ObjectFreeUnknown). */
+#define STAYS UINT32_MAX
+
+struct receiver {
+    uint64_t method;
+    uint64_t object;
+};
+
+struct receivers {
+    struct receiver *items;
+    size_t count, capacity;
+};
+
+/* ---- calls ---- */
+
+static void touch_object(struct death_tracker *tracker, uint64_t object, uint64_t time)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    if (object != 0)
+        object_graph_touch(graph, object_graph_find(graph, object), time, TOUCH_USE);
+}
+
+static bool enter(struct death_tracker *tracker, const struct graph_event *event)
+{
+    struct receivers *calls = id_table_get(&tracker->threads, event->thread_id);
+    touch_object(tracker, event->object, event->time);
+    if (calls == NULL)
+        return false;
+    if (calls->count == calls->capacity) {
+        struct receiver *grown =
+            step_grown(calls->items, &calls->capacity, calls->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        calls->items = grown;
+    }
+    calls->items[calls->count++] = (struct receiver){event->number, event->object};
+    return true;
+}
+
+/* The receiver was in the frame until now; so were those of calls whose exits are missing. */
+static void leave(struct death_tracker *tracker, const struct graph_event *event)
+{
+    struct receivers *calls = id_table_find(&tracker->threads, event->thread_id);
+    size_t at = calls != NULL ? calls->count : 0;
+    size_t least = at > UNWOUND_MOST ? at - UNWOUND_MOST : 0;
+    while (at > least && calls->items[at - 1].method != event->number)
+        at--;
+    if (at == least)
+        return;
+    while (calls->count >= at)
+        touch_object(tracker, calls->items[--calls->count].object, event->time);
+}
+
+/* ---- a collection ---- */
+
+static bool add_dying(struct death_tracker *tracker, const struct dying *dying)
+{
+    if (tracker->batch_count == tracker->batch_capacity) {
+        struct dying *grown = step_grown(tracker->batch, &tracker->batch_capacity,
+                                         tracker->batch_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        tracker->batch = grown;
+    }
+    tracker->batch[tracker->batch_count++] = *dying;
+    return true;
+}
+
+/* Frees of objects that the trace does not have keep their time. */
+static enum step_status put_free(struct death_tracker *tracker, const struct graph_event *event,
+                                 struct step_error *error)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    uint32_t node = object_graph_find(graph, event->object);
+    uint8_t *flags = node != 0 ? graph->nodes[node].edges.flags : NULL;
+    tracker->batch_time = event->time;
+    if (node != 0 && (flags[0] & GRAPH_DYING) == 0) {
+        flags[0] |= GRAPH_DYING;
+        const struct dying dying = {.node = node,
+                                    .thread_id = event->number != 0 ? STAYS : event->thread_id};
+        return add_dying(tracker, &dying) ? STEP_STATUS_OK : no_memory(error);
+    }
+    tracker->replay.unknown.frees++;
+    if (event->number != 0)
+        return STEP_STATUS_OK;
+    tracker->counts[TOUCH_NONE]++;
+    const struct dated_death death = {.time = event->time,
+                                      .object = event->object,
+                                      .collected = event->time,
+                                      .thread_id = event->thread_id,
+                                      .how = TOUCH_NONE};
+    return death_runs_put(tracker->deaths, &death, error);
+}
+
+static bool push(struct death_tracker *tracker, uint32_t node)
+{
+    if (tracker->pending_count == tracker->pending_capacity) {
+        uint32_t *grown = step_grown(tracker->pending, &tracker->pending_capacity,
+                                     tracker->pending_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        tracker->pending = grown;
+    }
+    tracker->pending[tracker->pending_count++] = node;
+    return true;
+}
+
+/* Takes the references of what is dead off what they lead to: what is referred to still, is so by
+ * something that lives. */
+static void uncount_dead_holders(struct death_tracker *tracker, int by)
+{
+    struct graph_node *nodes = tracker->replay.graph.nodes;
+    for (size_t i = 0; i < tracker->batch_count; i++) {
+        size_t slots;
+        const struct edge *edges = edge_list_slots(&nodes[tracker->batch[i].node].edges, &slots);
+        for (size_t k = 0; k < slots; k++)
+            if (edges[k].target != 0 && !edge_key_is_weak(edges[k].key))
+                nodes[edges[k].target].strong += (uint32_t) by;
+    }
+}
+
+/* What is known of each by itself. */
+static void judge(struct death_tracker *tracker)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    uncount_dead_holders(tracker, -1);
+    for (size_t i = 0; i < tracker->batch_count; i++) {
+        uint32_t node = tracker->batch[i].node;
+        uint8_t *flags = graph->nodes[node].edges.flags;
+        /* A holder that nothing was known of, found dead by an earlier collection, tells nothing.
+         */
+        if (!tracker->has_references || graph->nodes[node].strong > 0 || flags[1] == TOUCH_NONE)
+            object_graph_touch(graph, node, tracker->batch_time, TOUCH_NONE);
+        else if (flags[1] == TOUCH_CUT &&
+                 ((flags[0] & GRAPH_EXISTED) != 0 && tracker->replay.snapshot == 0))
+            flags[1] = TOUCH_USE; /* who else held it before, nobody told */
+        else if (flags[1] == TOUCH_CUT && graph->nodes[node].weak > 0)
+            flags[1] = TOUCH_USE; /* it could be had through a soft or weak reference */
+        if (graph->touched[node] > tracker->batch_time)
+            graph->touched[node] = tracker->batch_time;
+        tracker->batch[i].touched = graph->touched[node];
+        tracker->batch[i].how = flags[1];
+    }
+    uncount_dead_holders(tracker, 1);
+}
+
+/* At one time the less sure go first: what both hold is as unsure. */
+static int later_first(const void *a, const void *b)
+{
+    const struct dying *first = a, *second = b;
+    if (first->touched != second->touched)
+        return first->touched < second->touched ? 1 : -1;
+    return (first->how < second->how) - (first->how > second->how);
+}
+
+/* A holder's time goes to what it refers to.  This may be dead as well, or be found so by a later
+ * collection. */
+static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, uint8_t how)
+{
+    uint8_t *flags = graph->nodes[target].edges.flags;
+    if (graph->touched[target] < time || (graph->touched[target] == time && flags[1] < how))
+        object_graph_touch(graph, target, time, (enum touch_kind) how);
+}
+
+/* The node's time goes to all that it alone kept. */
+static bool pass_on(struct death_tracker *tracker, uint32_t from)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    uint64_t time = graph->touched[from];
+    if (!push(tracker, from))
+        return false;
+    while (tracker->pending_count > 0) {
+        size_t slots;
+        uint32_t node = tracker->pending[--tracker->pending_count];
+        uint8_t how = graph->nodes[node].edges.flags[1];
+        const struct edge *edges = edge_list_slots(&graph->nodes[node].edges, &slots);
+        for (size_t i = 0; i < slots; i++) {
+            struct graph_node *target = &graph->nodes[edges[i].target];
+            uint8_t *flags = target->edges.flags;
+            if (edges[i].target == 0 || edge_key_is_weak(edges[i].key) ||
+                (flags[0] & GRAPH_DONE) != 0)
+                continue;
+            pass_to(graph, edges[i].target, time, how);
+            if ((flags[0] & GRAPH_DYING) == 0)
+                continue;
+            flags[0] |= GRAPH_DONE;
+            if (!push(tracker, edges[i].target))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void measure(struct death_tracker *tracker, uint32_t node)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    if (!tracker->has_full_collections || graph->nodes[node].edges.flags[1] == TOUCH_NONE)
+        return;
+    if (!tracker->has_previous || graph->touched[node] >= tracker->previous_time) {
+        tracker->errors.within++;
+        return;
+    }
+    uint64_t by = tracker->previous_time - graph->touched[node];
+    tracker->errors.earlier++;
+    tracker->errors.ticks += by;
+    if (by > tracker->errors.most)
+        tracker->errors.most = by;
+    /* The collection found it alive. */
+    object_graph_touch(graph, node, tracker->previous_time, TOUCH_USE);
+}
+
+static enum step_status give(struct death_tracker *tracker, const struct dying *dying,
+                             struct step_error *error)
+{
+    const struct object_graph *graph = &tracker->replay.graph;
+    uint8_t how = graph->nodes[dying->node].edges.flags[1];
+    const struct dated_death death = {.time = graph->touched[dying->node],
+                                      .object = graph->nodes[dying->node].object,
+                                      .collected = tracker->batch_time,
+                                      .thread_id = dying->thread_id,
+                                      .how = how};
+    tracker->counts[how]++;
+    return death_runs_put(tracker->deaths, &death, error);
+}
+
+static enum step_status end_collection(struct death_tracker *tracker, struct step_error *error)
+{
+    struct object_graph *graph = &tracker->replay.graph;
+    enum step_status status = STEP_STATUS_OK;
+    judge(tracker);
+    qsort(tracker->batch, tracker->batch_count, sizeof *tracker->batch, later_first);
+    for (size_t i = 0; i < tracker->batch_count; i++) {
+        uint8_t *flags = graph->nodes[tracker->batch[i].node].edges.flags;
+        bool is_done = (flags[0] & GRAPH_DONE) != 0;
+        flags[0] |= GRAPH_DONE;
+        if (!is_done && !pass_on(tracker, tracker->batch[i].node))
+            return no_memory(error);
+    }
+    for (size_t i = 0; i < tracker->batch_count && status == STEP_STATUS_OK; i++) {
+        measure(tracker, tracker->batch[i].node);
+        if (tracker->batch[i].thread_id != STAYS)
+            status = give(tracker, &tracker->batch[i], error);
+    }
+    for (size_t i = 0; i < tracker->batch_count; i++)
+        object_graph_remove(graph, tracker->batch[i].node);
+    tracker->batch_count = 0;
+    tracker->previous_time = tracker->batch_time;
+    tracker->has_previous = true;
+    tracker->collections++;
+    return status;
+}
+
+/* ---- from start to end ---- */
+
+bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
+                        struct death_runs *deaths)
+{
+    const uint64_t *counts = source->inventory.counts;
+    *tracker = (struct death_tracker){.deaths = deaths};
+    tracker->has_references =
+        counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
+    const char *collect = step_reader_property(source->reader, "collect");
+    tracker->has_full_collections = collect != NULL && *collect != '\0';
+    id_table_init(&tracker->threads, sizeof(struct receivers));
+    return graph_replay_init(&tracker->replay, source, true, false);
+}
+
+void death_tracker_reset(struct death_tracker *tracker)
+{
+    for (uint32_t id = 0; id_table_next(&tracker->threads, &id); id++)
+        free(((struct receivers *) id_table_find(&tracker->threads, id))->items);
+    id_table_reset(&tracker->threads);
+    graph_replay_reset(&tracker->replay);
+    free(tracker->batch);
+    free(tracker->pending);
+    *tracker = (struct death_tracker){0};
+}
+
+enum step_status death_tracker_put(struct death_tracker *tracker, const struct graph_event *event,
+                                   struct step_error *error)
+{
+    bool is_free = event->kind == GRAPH_FREE;
+    if (tracker->batch_count > 0 && (!is_free || event->time != tracker->batch_time)) {
+        enum step_status status = end_collection(tracker, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    if (is_free)
+        return put_free(tracker, event, error);
+    bool ok = true;
+    if (event->kind == GRAPH_ENTRY)
+        ok = enter(tracker, event);
+    else if (event->kind == GRAPH_EXIT)
+        leave(tracker, event);
+    else
+        ok = graph_replay_put(&tracker->replay, event);
+    return ok ? STEP_STATUS_OK : no_memory(error);
+}
+
+enum step_status death_tracker_finish(struct death_tracker *tracker, struct step_error *error)
+{
+    return tracker->batch_count > 0 ? end_collection(tracker, error) : STEP_STATUS_OK;
+}
+
+struct dating {
+    struct step_reader *reader;
+    struct graph_source source;
+    struct death_runs deaths;
+    struct step_writer *writer;
+    uint8_t *wanted;    /* by record of the file: all but the frees that are replaced */
+    size_t *time_slots; /* of each record, or STEP_NO_PROPERTY_SLOT */
+};
+
+bool dated_trace_is(const struct step_reader *reader)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    uint32_t death = step_definition_find(definition, "java.ObjectDeath");
+    for (size_t k = 0; death != STEP_NO_RECORD && k < step_reader_block_count(reader); k++) {
+        const struct step_block_info *info = step_reader_block_info(reader, k);
+        for (size_t i = 0; i < info->type_count; i++)
+            if (info->counts[i].record == death && info->counts[i].count > 0)
+                return true;
+    }
+    return false;
+}
+
+/* ---- the first pass ---- */
+
+static void summarize(const struct dating *dating, const struct death_tracker *tracker,
+                      struct dated_summary *summary)
+{
+    const uint64_t *counts = dating->source.inventory.counts;
+    memcpy(summary->counts, tracker->counts, sizeof summary->counts);
+    summary->collections = tracker->collections;
+    summary->living = tracker->replay.graph.living;
+    summary->stores = tracker->replay.stores;
+    summary->snapshots = counts[GRAPH_SNAPSHOT_END];
+    summary->has_references = tracker->has_references;
+    summary->has_calls = counts[GRAPH_ENTRY] > 0;
+    summary->has_existing = counts[GRAPH_EXISTING] > 0;
+    summary->has_full_collections = tracker->has_full_collections;
+    summary->unknown = tracker->replay.unknown;
+    summary->errors = tracker->errors;
+    summary->resolution_ns = dating->source.resolution_ns;
+}
+
+static enum step_status find_deaths(struct dating *dating, struct dated_summary *summary,
+                                    struct step_error *error)
+{
+    struct death_tracker tracker;
+    const struct graph_event *event;
+    enum step_status status = STEP_STATUS_OK;
+    if (!death_tracker_init(&tracker, &dating->source, &dating->deaths))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = graph_source_start(&dating->source, DEATH_TRACKER_KINDS, graph_replay_knows,
+                                    &tracker.replay, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&dating->source, &event, error)) == STEP_STATUS_OK) {
+        if (event->kind == GRAPH_SNAPSHOT && event->amount == 1)
+            summary->has_first_snapshot = true;
+        status = death_tracker_put(&tracker, event, error);
+    }
+    if (status == STEP_STATUS_END)
+        status = death_tracker_finish(&tracker, error);
+    if (status == STEP_STATUS_OK)
+        status = death_runs_finish(&dating->deaths, error);
+    if (status == STEP_STATUS_OK)
+        summarize(dating, &tracker, summary);
+    death_tracker_reset(&tracker);
+    return status;
+}
+
+/* ---- the second ---- */
+
+static bool is_same_record(const struct step_record *one, const struct step_record *other)
+{
+    if (strcmp(one->name, other->name) != 0 || one->field_count != other->field_count)
+        return false;
+    for (size_t i = 0; i < one->field_count; i++)
+        if (strcmp(one->fields[i].name, other->fields[i].name) != 0 ||
+            one->fields[i].kind != other->fields[i].kind ||
+            one->fields[i].array_depth != other->fields[i].array_depth)
+            return false;
+    return true;
+}
+
+/* The trace's own, if it has the record, or ours, if the trace's is an older state of it. */
+static const struct step_definition *choose_definition(const struct step_definition *file)
+{
+    const struct step_definition *ours = &step_java_trace_definition;
+    uint32_t death = step_definition_find(file, "java.ObjectDeath");
+    if (death != STEP_NO_RECORD)
+        return is_same_record(&file->records[death], &ours->records[STEP_JAVA_OBJECT_DEATH]) ? file
+                                                                                             : NULL;
+    if (file->record_count > ours->record_count)
+        return NULL;
+    for (uint32_t i = 0; i < file->record_count; i++)
+        if (!is_same_record(&file->records[i], &ours->records[i]))
+            return NULL;
+    return ours;
+}
+
+static enum step_status put_death(struct dating *dating, uint32_t record,
+                                  const struct dated_death *death)
+{
+    /* As ObjectDeath has its fields; the definition may be the file's. */
+    const uint64_t slots[] = {death->time, death->thread_id, death->object, death->collected,
+                              death->how};
+    return step_writer_put(dating->writer, STEP_LIVE_STREAM_FREES, record, slots);
+}
+
+/* Those up to a time, that included. */
+static enum step_status put_deaths(struct dating *dating, uint32_t record, uint64_t time,
+                                   struct step_error *error)
+{
+    const struct dated_death *death;
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && (death = death_runs_peek(&dating->deaths)) != NULL &&
+           death->time <= time) {
+        status = put_death(dating, record, death);
+        if (status == STEP_STATUS_OK)
+            status = death_runs_next(&dating->deaths, error);
+    }
+    return status;
+}
+
+static enum step_status copy_block(struct dating *dating, size_t i, struct step_block **block,
+                                   uint32_t death, struct step_error *error)
+{
+    struct step_record_view view;
+    uint64_t stream = step_reader_block_info(dating->reader, i)->stream;
+    enum step_status status = step_reader_load(dating->reader, i, dating->wanted, block, error);
+    if (status != STEP_STATUS_OK) /* the reader keeps note of damage */
+        return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
+                                                                           : STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {
+        size_t slot = dating->time_slots[view.record];
+        if (stream == STEP_LIVE_STREAM_FREES && slot != STEP_NO_PROPERTY_SLOT)
+            status = put_deaths(dating, death, view.slots[slot], error);
+        if (status == STEP_STATUS_OK)
+            status = step_writer_put(dating->writer, stream, view.record, view.slots);
+    }
+    return status;
+}
+
+static enum step_status copy_all(struct dating *dating, uint32_t death, struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = stepfile_copy_start(dating->reader, dating->writer);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_property(dating->writer, DEATHS_PROPERTY, DEATHS_EXACT);
+    for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(dating->reader); i++)
+        status = copy_block(dating, i, &block, death, error);
+    step_block_destroy(block);
+    return status == STEP_STATUS_OK ? put_deaths(dating, death, UINT64_MAX, error) : status;
+}
+
+static enum step_status prepare_copy(struct dating *dating, struct step_error *error)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(dating->reader);
+    size_t count = definition->record_count;
+    dating->wanted = calloc(count + 1, 1);
+    dating->time_slots = calloc(count + 1, sizeof *dating->time_slots);
+    if (dating->wanted == NULL || dating->time_slots == NULL)
+        return no_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        dating->wanted[i] = strcmp(definition->records[i].name, "java.ObjectFree") != 0;
+        dating->time_slots[i] = step_record_find_property(definition, i, "time");
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status write_copy(struct dating *dating, const struct step_output *output,
+                                   struct step_error *error)
+{
+    struct step_writer_options options;
+    step_writer_options_init(&options);
+    options.definition = choose_definition(step_reader_borrow_definition(dating->reader));
+    options.output = *output;
+    options.layout = STEP_WRITE_COLUMNS; /* trying rows as well takes a third of the time */
+    if (options.definition == NULL)
+        return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(dating->reader),
+                              STEP_NO_OFFSET,
+                              "its definition is another: there is no place for java.ObjectDeath");
+    uint32_t death = step_definition_find(options.definition, "java.ObjectDeath");
+    enum step_status status = prepare_copy(dating, error);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&options, &dating->writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = copy_all(dating, death, error);
+    enum step_status closed =
+        step_writer_close(dating->writer, status == STEP_STATUS_OK ? error : NULL);
+    step_writer_destroy(dating->writer);
+    return status != STEP_STATUS_OK ? status : closed;
+}
+
+enum step_status dated_trace_write(struct step_reader *reader, const struct step_output *output,
+                                   struct dated_summary *summary, struct step_error *error)
+{
+    struct dating dating = {.reader = reader};
+    *summary = (struct dated_summary){0};
+    if (dated_trace_is(reader))
+        return step_error_set(error, STEP_STATUS_INVALID, step_reader_borrow_name(reader),
+                              STEP_NO_OFFSET, "its deaths are dated already");
+    death_runs_init(&dating.deaths, 0);
+    enum step_status status = graph_source_init(&dating.source, reader, error);
+    if (status == STEP_STATUS_OK)
+        status = find_deaths(&dating, summary, error);
+    if (status == STEP_STATUS_OK)
+        status = write_copy(&dating, output, error);
+    graph_source_reset(&dating.source);
+    death_runs_reset(&dating.deaths);
+    free(dating.wanted);
+    free(dating.time_slots);
+    return status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks names up in the trace's dictionaries. */
+#include "converter/graph/keeper_names.h"
+
+#include <string.h>
+
+static const struct frame_place nowhere;
+
+static struct step_bytes class_name(const struct graph_source *source, uint64_t id)
+{
+    struct step_java_class class;
+    return step_java_class_look_up(&source->binding, source->reader, id, &class) ? class.name
+                                                                                 : step_text("?");
+}
+
+void keeper_name_class(const struct graph_source *source, uint32_t class_id,
+                       struct keeper_name *name)
+{
+    frame_text((struct step_bytes){NULL, 0}, class_name(source, class_id), nowhere, name->text,
+               sizeof name->text);
+}
+
+void keeper_name_field(const struct graph_source *source, uint32_t field, struct keeper_name *name)
+{
+    struct step_java_field entry;
+    if (step_java_field_look_up(&source->binding, source->reader, field, &entry))
+        frame_text(class_name(source, entry.class_), entry.name, nowhere, name->text,
+                   sizeof name->text);
+    else
+        strcpy(name->text, "?");
+}
+
+static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FRAME_TEXT])
+{
+    const struct graph_source *source = frames;
+    struct step_java_frame frame;
+    struct step_java_method method;
+    bool is_known = step_java_frame_look_up(&source->binding, source->reader, *id, &frame);
+    *id = is_known && frame.parent < *id ? frame.parent : 0; /* parents come first: no circles */
+    if (!is_known ||
+        !step_java_method_look_up(&source->binding, source->reader, frame.method, &method))
+        return step_text("?");
+    size_t length = frame_text(class_name(source, method.class_), method.name,
+                               (struct frame_place){frame.line, frame.bytecode}, room, FRAME_TEXT);
+    return (struct step_bytes){(const uint8_t *) room, length};
+}
+
+static void put_part(struct step_bytes part, void *user)
+{
+    struct keeper_name *name = user;
+    size_t used = strlen(name->text), room = sizeof name->text - 1 - used;
+    size_t length = part.length < room ? part.length : room;
+    memcpy(name->text + used, part.data, length);
+    name->text[used + length] = '\0';
+}
+
+void keeper_name_site(const struct graph_source *source, uint32_t site, uint64_t depth,
+                      struct keeper_name *name)
+{
+    strcpy(name->text, site == 0 ? "?" : "");
+    if (site != 0)
+        stack_text_parts((struct stack_text){frame_of, source, site, depth}, put_part, name);
+}

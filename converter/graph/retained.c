@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums over the dominator tree, from its leaves up, and then down again with what is open. */
+#include "converter/graph/retained.h"
+
+#include <stdlib.h>
+
+#include "converter/base/id_table.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/table_text.h"
+#include "converter/graph/dominators.h"
+#include "format/core/grow.h"
+
+struct finding {
+    const struct object_graph *graph;
+    struct retained *out;
+    struct dominators tree;
+    uint64_t *kept;            /* of each vertex: bytes that it dominates, its own among them */
+    uint32_t *child, *sibling; /* of each vertex in the tree; 0: none */
+    struct id_table keys;      /* uint32_t: 1 + the row of a class or site */
+    size_t capacity;
+    uint64_t top;
+};
+
+static const struct graph_object *object_of(const struct finding *finding, uint32_t vertex)
+{
+    return &finding->graph->objects[finding->tree.node_of[vertex]];
+}
+
+static bool sum_up(struct finding *finding)
+{
+    uint32_t count = finding->tree.count;
+    finding->kept = calloc(count, sizeof *finding->kept);
+    finding->child = calloc(count, sizeof *finding->child);
+    finding->sibling = calloc(count, sizeof *finding->sibling);
+    if (finding->kept == NULL || finding->child == NULL || finding->sibling == NULL)
+        return false;
+    for (uint32_t v = count - 1; v > 0; v--) {
+        uint32_t above = finding->tree.idom[v];
+        uint64_t size = object_of(finding, v)->size;
+        finding->out->objects++;
+        finding->out->bytes += size;
+        finding->kept[v] += size;
+        finding->kept[above] += finding->kept[v];
+        finding->sibling[v] = finding->child[above];
+        finding->child[above] = v;
+    }
+    return true;
+}
+
+static struct retained_row *add_row(struct finding *finding)
+{
+    struct retained *out = finding->out;
+    if (out->count == finding->capacity) {
+        struct retained_row *grown =
+            step_grown(out->rows, &finding->capacity, out->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return NULL;
+        out->rows = grown;
+    }
+    struct retained_row *row = &out->rows[out->count++];
+    *row = (struct retained_row){0};
+    return row;
+}
+
+/* ---- classes and sites ---- */
+
+static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
+{
+    const struct graph_object *object = object_of(finding, vertex);
+    bool by_class = finding->out->by == RETAINED_BY_CLASS;
+    uint32_t *known = id_table_get(&finding->keys, by_class ? object->class_id : object->site);
+    if (known == NULL)
+        return NULL;
+    if (*known == 0) {
+        struct retained_row *row = add_row(finding);
+        if (row == NULL)
+            return NULL;
+        row->class_id = by_class ? object->class_id : 0;
+        row->site = by_class ? 0 : object->site;
+        *known = (uint32_t) finding->out->count;
+    }
+    return &finding->out->rows[*known - 1];
+}
+
+/* Down the tree and up again, without a stack: the way up is in `idom`. */
+static bool go_through(struct finding *finding)
+{
+    uint32_t at = finding->child[0];
+    while (at != 0) {
+        struct retained_row *row = row_of(finding, at);
+        if (row == NULL)
+            return false;
+        row->objects++;
+        row->bytes += object_of(finding, at)->size;
+        if (row->open++ == 0)
+            row->retained_bytes += finding->kept[at];
+        if (finding->child[at] != 0) {
+            at = finding->child[at];
+            continue;
+        }
+        for (;; at = finding->tree.idom[at]) {
+            if (at == 0)
+                return true;
+            row_of(finding, at)->open--;
+            if (finding->sibling[at] != 0)
+                break;
+        }
+        at = finding->sibling[at];
+    }
+    return true;
+}
+
+/* ---- objects ---- */
+
+static int most_first(const void *a, const void *b)
+{
+    const struct retained_row *first = a, *second = b;
+    if (first->retained_bytes != second->retained_bytes)
+        return first->retained_bytes < second->retained_bytes ? 1 : -1;
+    if (first->object != second->object)
+        return first->object < second->object ? -1 : 1;
+    if (first->class_id != second->class_id)
+        return first->class_id < second->class_id ? -1 : 1;
+    return (first->site > second->site) - (first->site < second->site);
+}
+
+static void keep_top(struct finding *finding)
+{
+    struct retained *out = finding->out;
+    size_t shown = table_shown(finding->top, out->count);
+    if (out->count > 0)
+        qsort(out->rows, out->count, sizeof *out->rows, most_first);
+    out->left += out->count - shown;
+    out->count = shown;
+}
+
+static bool list_objects(struct finding *finding)
+{
+    struct retained *out = finding->out;
+    for (uint32_t v = 1; v < finding->tree.count; v++) {
+        struct retained_row *row = add_row(finding);
+        if (row == NULL)
+            return false;
+        const struct graph_object *object = object_of(finding, v);
+        *row =
+            (struct retained_row){.object = finding->graph->nodes[finding->tree.node_of[v]].object,
+                                  .class_id = object->class_id,
+                                  .site = object->site,
+                                  .objects = 1,
+                                  .bytes = object->size,
+                                  .retained_bytes = finding->kept[v]};
+        if (finding->top > 0 && out->count / 2 > finding->top && out->count > 4096)
+            keep_top(finding);
+    }
+    return true;
+}
+
+/* ---- all of it ---- */
+
+/* Counts the objects that live and are not in the tree, each for itself. */
+static bool count_unreached(struct finding *finding)
+{
+    const struct object_graph *graph = finding->graph;
+    struct retained *out = finding->out;
+    uint8_t *reached = calloc(graph->node_count, 1);
+    if (reached == NULL)
+        return false;
+    for (uint32_t v = 1; v < finding->tree.count; v++)
+        reached[finding->tree.node_of[v]] = 1;
+    for (uint32_t i = GRAPH_FIRST_NODE; i < graph->node_count; i++) {
+        bool counts = graph->nodes[i].object != 0 && reached[i] == 0;
+        out->unreached_objects += counts;
+        out->unreached_bytes += counts ? graph->objects[i].size : 0;
+    }
+    free(reached);
+    return true;
+}
+
+static enum step_status check_sums(const struct finding *finding, struct step_error *error)
+{
+    const struct retained *out = finding->out;
+    if (out->objects + out->unreached_objects == finding->graph->living)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                          "the graph of references is wrong: %llu objects reached and %llu not "
+                          "reached, but %llu live",
+                          (unsigned long long) out->objects,
+                          (unsigned long long) out->unreached_objects,
+                          (unsigned long long) finding->graph->living);
+}
+
+enum step_status retained_find(const struct graph_moment *graph, enum retained_by by, uint64_t top,
+                               struct retained *out, struct step_error *error)
+{
+    struct finding finding = {.graph = &graph->replay.graph, .out = out, .top = top};
+    *out = (struct retained){.by = by};
+    uint32_t *roots = graph_moment_root_nodes(graph);
+    id_table_init(&finding.keys, sizeof(uint32_t));
+    bool ok = roots != NULL &&
+              dominators_find(finding.graph, roots, graph->root_count, &finding.tree) &&
+              sum_up(&finding) &&
+              (by == RETAINED_BY_OBJECT ? list_objects(&finding) : go_through(&finding)) &&
+              count_unreached(&finding);
+    enum step_status status = ok ? check_sums(&finding, error) : no_memory(error);
+    if (status == STEP_STATUS_OK)
+        keep_top(&finding);
+    dominators_reset(&finding.tree);
+    id_table_reset(&finding.keys);
+    free(roots);
+    free(finding.kept);
+    free(finding.child);
+    free(finding.sibling);
+    return status;
+}
+
+void retained_reset(struct retained *retained)
+{
+    free(retained->rows);
+    *retained = (struct retained){0};
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The difference for programs: JSON, CSV, and the data of the page. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/numbers/compare_report.h"
+
+#define PAGE_ROWS UINT64_C(2000)
+#define PAGE_SITES ((size_t) 12000)
+
+/* ---- JSON ---- */
+
+static void put_value(struct json_output *json, const struct metric *metric,
+                      const struct measured *before, const struct measured *after)
+{
+    json_begin_object(json, metric->name);
+    json_real(json, "before", before->median);
+    json_real(json, "after", after->median);
+    json_real(json, "change", after->median - before->median);
+    if (before->runs > 1) {
+        json_real(json, "before_least", before->least);
+        json_real(json, "before_most", before->most);
+    }
+    if (after->runs > 1) {
+        json_real(json, "after_least", after->least);
+        json_real(json, "after_most", after->most);
+    }
+    json_end_object(json);
+}
+
+static void put_values(struct json_output *json, const struct compare_report *report,
+                       enum measure_axis axis, uint32_t row)
+{
+    for (size_t i = 0; i < metric_count; i++) {
+        struct measured before =
+            measures_get(report->measures, axis, row, &metrics[i], SIDE_BEFORE);
+        struct measured after = measures_get(report->measures, axis, row, &metrics[i], SIDE_AFTER);
+        if (metrics[i].group == METRICS_OF_TRACES && (before.median != 0 || after.median != 0))
+            put_value(json, &metrics[i], &before, &after);
+    }
+}
+
+static bool put_table(struct json_output *json, const struct compare_report *report,
+                      enum measure_axis axis)
+{
+    struct compare_ranking ranking;
+    if (!compare_rank(report, axis, compare_metric(report, axis), &ranking))
+        return false;
+    json_begin_array(json, axis_plurals[axis]);
+    for (size_t i = 0; i < ranking.shown; i++) {
+        json_begin_object(json, NULL);
+        measures_put_name(report->measures, axis, ranking.rows[i].row, json);
+        put_values(json, report, axis, ranking.rows[i].row);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    free(ranking.rows);
+    return true;
+}
+
+static void put_runs(struct json_output *json, const struct compare_report *report,
+                     enum measure_side side, const char *key)
+{
+    json_begin_array(json, key);
+    for (size_t i = 0; i < report->measures->run_count; i++) {
+        const struct measure_run *run = &report->measures->runs[i];
+        if (run->side != side)
+            continue;
+        json_begin_object(json, NULL);
+        json_text(json, "trace", run->path);
+        json_text(json, "program", run->program);
+        death_dates_put_json(&run->deaths, json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+bool compare_print_json(const struct compare_report *report)
+{
+    struct json_output json;
+    bool ok = true;
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    put_runs(&json, report, SIDE_BEFORE, "before");
+    put_runs(&json, report, SIDE_AFTER, "after");
+    json_begin_object(&json, "program");
+    put_values(&json, report, AXIS_PROGRAM, 1);
+    json_end_object(&json);
+    for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
+        if ((report->axes >> axis & 1) != 0)
+            ok = put_table(&json, report, (enum measure_axis) axis);
+    json_end_object(&json);
+    json_finish(&json);
+    return ok;
+}
+
+/* ---- CSV ---- */
+
+static bool csv_table(const struct compare_report *report, enum measure_axis axis)
+{
+    struct compare_ranking ranking;
+    if (!compare_rank(report, axis, compare_metric(report, axis), &ranking))
+        return false;
+    for (size_t i = 0; i < ranking.shown; i++) {
+        printf("%s,", axis_names[axis]);
+        stack_put_csv(measures_name(report->measures, axis, ranking.rows[i].row, 0), stdout);
+        for (size_t k = 0; k < metric_count; k++)
+            if (metrics[k].group == METRICS_OF_TRACES)
+                printf(",%.15g,%.15g",
+                       measures_get(report->measures, axis, ranking.rows[i].row, &metrics[k],
+                                    SIDE_BEFORE)
+                           .median,
+                       measures_get(report->measures, axis, ranking.rows[i].row, &metrics[k],
+                                    SIDE_AFTER)
+                           .median);
+        printf("\n");
+    }
+    free(ranking.rows);
+    return true;
+}
+
+bool compare_print_csv(const struct compare_report *report)
+{
+    bool ok = true;
+    printf("by,name");
+    for (size_t k = 0; k < metric_count; k++)
+        if (metrics[k].group == METRICS_OF_TRACES)
+            printf(",%s_before,%s_after", metrics[k].name, metrics[k].name);
+    printf("\n");
+    for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
+        if ((report->axes >> axis & 1) != 0)
+            ok = csv_table(report, (enum measure_axis) axis);
+    return ok;
+}
+
+/* ---- the page ---- */
+
+/* Columns of the page's sites, before and after each. */
+static const char *const page_columns[] = {"allocated", "allocated_objects", "alive_at_peak",
+                                           "alive_at_peak_objects", "alive_at_end"};
+
+/* How much a site and all under it have, on either side; what is small is left out. */
+static double *weigh_sites(const struct compare_report *report, const struct metric *metric)
+{
+    size_t count = measures_count(report->measures, AXIS_SITE);
+    double *weights = calloc(count + 1, sizeof *weights);
+    for (uint32_t row = (uint32_t) count; weights != NULL && row > 0; row--) {
+        weights[row] += measures_get(report->measures, AXIS_SITE, row, metric, SIDE_BEFORE).median +
+                        measures_get(report->measures, AXIS_SITE, row, metric, SIDE_AFTER).median;
+        weights[measures_parent(report->measures, row)] += weights[row];
+    }
+    return weights;
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    double a = *(const double *) left, b = *(const double *) right;
+    return a > b ? -1 : a < b;
+}
+
+/* The weight that as many sites have as a page holds. */
+static double least_weight(const double *weights, size_t count)
+{
+    double least = 0;
+    double *sorted = malloc((count + 1) * sizeof *sorted);
+    if (sorted == NULL)
+        return -1;
+    memcpy(sorted, weights + 1, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_weight);
+    if (count > PAGE_SITES)
+        least = sorted[PAGE_SITES];
+    free(sorted);
+    return least;
+}
+
+/* Numbers of the sites in the page, 0: the root; what is left out counts for its parent. */
+struct page_sites {
+    uint32_t *numbers; /* by row */
+    uint32_t *rows;    /* by number */
+    size_t count;
+};
+
+static void put_column(struct json_output *json, const struct compare_report *report,
+                       const struct page_sites *sites, const char *name, enum measure_side side,
+                       double *sums)
+{
+    char key[64];
+    const struct metric *metric = metric_by_name(name, strlen(name));
+    size_t count = measures_count(report->measures, AXIS_SITE);
+    for (size_t i = 0; i <= sites->count; i++)
+        sums[i] = 0;
+    for (uint32_t row = 1; row <= count; row++)
+        sums[sites->numbers[row]] +=
+            measures_get(report->measures, AXIS_SITE, row, metric, side).median;
+    snprintf(key, sizeof key, "%s_%s", name, side == SIDE_BEFORE ? "before" : "after");
+    json_begin_array(json, key);
+    for (size_t i = 0; i <= sites->count; i++)
+        json_real(json, NULL, sums[i]);
+    json_end_array(json);
+}
+
+static bool choose_sites(const struct compare_report *report, const double *weights,
+                         struct page_sites *sites)
+{
+    size_t count = measures_count(report->measures, AXIS_SITE);
+    double least = least_weight(weights, count);
+    if (least < 0)
+        return false;
+    for (uint32_t row = 1; row <= count; row++) {
+        uint32_t parent = measures_parent(report->measures, row);
+        bool is_kept =
+            weights[row] > least && weights[row] > 0 &&
+            (parent == 0 ||
+             sites->numbers[parent] != sites->numbers[measures_parent(report->measures, parent)]);
+        if (is_kept) {
+            sites->rows[++sites->count] = row;
+            sites->numbers[row] = (uint32_t) sites->count;
+        } else {
+            sites->numbers[row] = parent == 0 ? 0 : sites->numbers[parent];
+        }
+    }
+    return true;
+}
+
+static bool put_page_sites(struct json_output *json, const struct compare_report *report)
+{
+    size_t count = measures_count(report->measures, AXIS_SITE);
+    double *weights = weigh_sites(report, compare_metric(report, AXIS_SITE));
+    double *sums = calloc(count + 1, sizeof *sums);
+    struct page_sites sites = {.numbers = calloc(count + 1, sizeof *sites.numbers),
+                               .rows = calloc(count + 1, sizeof *sites.rows)};
+    bool ok = weights != NULL && sums != NULL && sites.numbers != NULL && sites.rows != NULL &&
+              choose_sites(report, weights, &sites);
+    json_begin_object(json, "sites");
+    json_begin_array(json, "parent");
+    json_number(json, NULL, 0);
+    for (size_t i = 1; ok && i <= sites.count; i++)
+        json_number(json, NULL, sites.numbers[measures_parent(report->measures, sites.rows[i])]);
+    json_end_array(json);
+    json_begin_array(json, "names");
+    json_text(json, NULL, "");
+    for (size_t i = 1; ok && i <= sites.count; i++)
+        json_bytes(json, NULL, measures_text(report->measures, AXIS_SITE, sites.rows[i]));
+    json_end_array(json);
+    for (size_t i = 0; ok && i < sizeof page_columns / sizeof page_columns[0]; i++) {
+        put_column(json, report, &sites, page_columns[i], SIDE_BEFORE, sums);
+        put_column(json, report, &sites, page_columns[i], SIDE_AFTER, sums);
+    }
+    json_end_object(json);
+    free(weights);
+    free(sums);
+    free(sites.numbers);
+    free(sites.rows);
+    return ok;
+}
+
+static void put_curve(struct json_output *json, const struct measure_run *run)
+{
+    json_begin_object(json, NULL);
+    json_text(json, "trace", run->path);
+    json_text(json, "program", run->program);
+    death_dates_put_json(&run->deaths, json);
+    json_bool(json, "is_after", run->side == SIDE_AFTER);
+    json_number(json, "first_ns", run->first_ns);
+    json_number(json, "last_ns", run->last_ns);
+    json_number(json, "step_ns", run->curve->step_ns);
+    json_begin_array(json, "live");
+    for (size_t i = 0; i < run->curve->count; i++)
+        json_number(json, NULL, run->curve->steps[i].last_bytes);
+    json_end_array(json);
+    json_begin_array(json, "most");
+    for (size_t i = 0; i < run->curve->count; i++)
+        json_number(json, NULL, run->curve->steps[i].most_bytes);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+bool compare_put_page_data(const struct compare_report *report, FILE *out)
+{
+    struct compare_report page = *report;
+    struct json_output json;
+    page.top = report->top == 0 || report->top > PAGE_ROWS ? PAGE_ROWS : report->top;
+    json_init(&json, out);
+    json.is_compact = true;
+    json.is_in_html = true;
+    json_begin_object(&json, NULL);
+    json_begin_array(&json, "runs");
+    for (size_t i = 0; i < report->measures->run_count; i++)
+        put_curve(&json, &report->measures->runs[i]);
+    json_end_array(&json);
+    json_begin_object(&json, "program");
+    put_values(&json, report, AXIS_PROGRAM, 1);
+    json_end_object(&json);
+    bool ok = put_page_sites(&json, &page);
+    ok = ok && put_table(&json, &page, AXIS_CLASS);
+    ok = ok && put_table(&json, &page, AXIS_THREAD) && put_table(&json, &page, AXIS_METHOD);
+    json_end_object(&json);
+    json_finish(&json);
+    return ok;
+}

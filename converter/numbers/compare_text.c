@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The difference as tables for people. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/table_text.h"
+#include "converter/numbers/compare_report.h"
+
+static void print_share(const struct measured *before, double change)
+{
+    if (before->median > 0)
+        printf(" %+8.1f", 100 * change / before->median);
+    else
+        printf(" %8s", change > 0 ? "new" : "");
+}
+
+/* ---- the programs ---- */
+
+static void print_runs(const struct compare_report *report, enum measure_side side,
+                       const char *title)
+{
+    for (size_t i = 0; i < report->measures->run_count; i++) {
+        const struct measure_run *run = &report->measures->runs[i];
+        if (run->side != side)
+            continue;
+        printf("%-8s ", title);
+        print_shown_text(run->path, stdout);
+        if (run->program[0] != '\0') {
+            printf(" (");
+            print_shown_text(run->program, stdout);
+            putchar(')');
+        }
+        if (death_dates_are_exact(&run->deaths))
+            printf(", exact deaths");
+        putchar('\n');
+        title = "";
+    }
+}
+
+static void print_spread(const struct metric *metric, const struct measured *measured)
+{
+    if (measured->runs > 1)
+        printf("  %s to %s", metric_quantity(metric, measured->least).text,
+               metric_quantity(metric, measured->most).text);
+}
+
+static void print_totals(const struct compare_report *report)
+{
+    printf("\n%-16s %12s %12s %12s %8s\n", "", "before", "after", "change", "%");
+    for (size_t i = 0; i < metric_count; i++) {
+        const struct metric *metric = &metrics[i];
+        if (metric->group != METRICS_OF_TRACES || !compare_has(report, metric))
+            continue;
+        struct compare_row row = {
+            .row = 1,
+            .before = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_BEFORE),
+            .after = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_AFTER)};
+        row.change = row.after.median - row.before.median;
+        printf(
+            "%-16s %12s %12s %12s", metric->title, metric_quantity(metric, row.before.median).text,
+            metric_quantity(metric, row.after.median).text, metric_change(metric, row.change).text);
+        print_share(&row.before, row.change);
+        print_spread(metric, &row.before);
+        if (row.before.runs > 1 && row.after.runs > 1)
+            printf(" ->");
+        print_spread(metric, &row.after);
+        printf("%s\n", compare_is_noise(&row) && row.change != 0 ? "  ~" : "");
+    }
+}
+
+/* ---- the tables ---- */
+
+/* What stands beside the metric that a table is sorted by. */
+static const char *const beside[AXIS_COUNT][4] = {
+    [AXIS_CLASS] = {"allocated_objects", "alive_at_peak", "alive_at_end", "lifetime"},
+    [AXIS_SITE] = {"allocated_objects", "alive_at_peak", "alive_at_end", "lifetime"},
+    [AXIS_THREAD] = {"allocated_objects", "alive_at_end", "calls", NULL},
+    [AXIS_METHOD] = {"calls", "time", "exceptions", NULL},
+};
+
+static void print_beside(const struct compare_report *report, enum measure_axis axis, uint32_t row)
+{
+    for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
+        const struct metric *metric = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
+        double before = measures_get(report->measures, axis, row, metric, SIDE_BEFORE).median;
+        double after = measures_get(report->measures, axis, row, metric, SIDE_AFTER).median;
+        if (metric->is_mean)
+            printf(" %10s %10s", metric_quantity(metric, before).text,
+                   metric_quantity(metric, after).text);
+        else
+            printf(" %12s", metric_change(metric, after - before).text);
+    }
+}
+
+static void print_head(const struct metric *metric, enum measure_axis axis)
+{
+    printf("\n%12s %12s %12s %8s  ", "before", "after", metric->title, "%");
+    for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
+        const struct metric *other = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
+        if (other->is_mean)
+            printf(" %10s %10s", "mean life", "then");
+        else
+            printf(" %12s", other->title);
+    }
+    printf("  %s\n", axis_names[axis]);
+}
+
+static bool print_table(const struct compare_report *report, enum measure_axis axis)
+{
+    const struct metric *metric = compare_metric(report, axis);
+    struct compare_ranking ranking;
+    if (!compare_rank(report, axis, metric, &ranking))
+        return false;
+    if (ranking.count > 0)
+        print_head(metric, axis);
+    for (size_t i = 0; i < ranking.shown; i++) {
+        const struct compare_row *row = &ranking.rows[i];
+        printf("%12s %12s %12s", metric_quantity(metric, row->before.median).text,
+               metric_quantity(metric, row->after.median).text,
+               metric_change(metric, row->change).text);
+        print_share(&row->before, row->change);
+        printf(" %c", compare_is_noise(row) ? '~' : ' ');
+        print_beside(report, axis, row->row);
+        printf("  ");
+        stack_print(measures_name(report->measures, axis, row->row, report->depth), stdout);
+        putchar('\n');
+    }
+    table_print_rest(ranking.shown, ranking.count, axis_plurals[axis]);
+    if (ranking.count == 0)
+        printf("\nno change by %s\n", axis_names[axis]);
+    free(ranking.rows);
+    return true;
+}
+
+bool compare_print_text(const struct compare_report *report)
+{
+    print_runs(report, SIDE_BEFORE, "before");
+    print_runs(report, SIDE_AFTER, "after");
+    print_totals(report);
+    bool ok = true;
+    for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
+        if ((report->axes >> axis & 1) != 0)
+            ok = print_table(report, (enum measure_axis) axis);
+    return ok;
+}

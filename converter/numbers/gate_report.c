@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verdicts for people, and as JUnit's XML. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/input.h"
+#include "converter/numbers/gate_options.h"
+#include "converter/numbers/gate_rule.h"
+
+/* Rows added up, compared with a limit, and which of them had most part in it. */
+
+#define GATE_TOP 3u /* rows that are named */
+
+struct gate_top {
+    enum measure_axis axis;
+    uint32_t row;
+    double value; /* the change, where the rule is of one */
+};
+
+struct gate_verdict {
+    const struct gate_rule *rule;
+    bool fails;
+    bool is_noise;  /* it would, but the runs before and after overlap */
+    size_t matched; /* rows */
+    uint32_t row;   /* of `any`: the one that fails; 0: none */
+    struct measured before, after;
+    double value; /* what is compared with the limit: the value, or the change */
+    double limit;
+    struct gate_top top[2 * GATE_TOP];
+    size_t top_count;
+};
+
+/* The rows of one run: their sums, added up. */
+struct totals {
+    uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+};
+
+static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
+                uint32_t row)
+{
+    for (size_t run = 0; run < measures->run_count; run++) {
+        const uint64_t *sums = measures_sums(measures, axis, row, run);
+        for (size_t i = 0; i < SUM_COUNT; i++)
+            totals->sums[run][i] += sums[i];
+    }
+}
+
+static struct measured side_of(const struct totals *totals, const struct measures *measures,
+                               const struct metric *metric, enum measure_side side)
+{
+    double values[MEASURE_RUNS_MOST];
+    size_t count = 0;
+    for (size_t run = 0; run < measures->run_count && count < MEASURE_RUNS_MOST; run++)
+        if (measures->runs[run].side == side)
+            values[count++] = metric_value(metric, totals->sums[run]);
+    return measured_of(values, count);
+}
+
+/* Runs of one program differ: a change counts where no run before is like one after. */
+static bool overlap(const struct measured *a, const struct measured *b)
+{
+    return (a->runs > 1 || b->runs > 1) && a->least <= b->most && b->least <= a->most;
+}
+
+static void judge_totals(const struct totals *totals, const struct measures *measures,
+                         struct gate_verdict *verdict)
+{
+    const struct gate_rule *rule = verdict->rule;
+    verdict->before = side_of(totals, measures, rule->metric, SIDE_BEFORE);
+    verdict->after = side_of(totals, measures, rule->metric, SIDE_AFTER);
+    verdict->value = verdict->after.median - (rule->is_change ? verdict->before.median : 0);
+    verdict->limit = rule->is_percent ? verdict->before.median * rule->limit / 100 : rule->limit;
+    bool holds = gate_rule_holds(rule, verdict->value, verdict->limit);
+    verdict->is_noise = holds && rule->is_change && overlap(&verdict->before, &verdict->after);
+    verdict->fails = holds && !verdict->is_noise;
+}
+
+/* ---- who had most part in it ---- */
+
+static double part_of(const struct gate_rule *rule, const struct measures *measures,
+                      enum measure_axis axis, uint32_t row)
+{
+    double after = measures_get(measures, axis, row, rule->metric, SIDE_AFTER).median;
+    return rule->is_change
+               ? after - measures_get(measures, axis, row, rule->metric, SIDE_BEFORE).median
+               : after;
+}
+
+static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)
+{
+    size_t end = first;
+    while (end < verdict->top_count)
+        end++;
+    size_t at = end;
+    while (at > first && fabs(verdict->top[at - 1].value) < fabs(candidate->value))
+        at--;
+    if (at - first >= GATE_TOP)
+        return;
+    if (end - first == GATE_TOP)
+        end--;
+    memmove(&verdict->top[at + 1], &verdict->top[at], (end - at) * sizeof verdict->top[0]);
+    verdict->top[at] = *candidate;
+    verdict->top_count = end + 1;
+}
+
+static void find_top(struct gate_verdict *verdict, const struct measures *measures,
+                     enum measure_axis axis)
+{
+    const struct gate_rule *rule = verdict->rule;
+    size_t first = verdict->top_count;
+    for (uint32_t row = 1; row <= measures_count(measures, axis); row++) {
+        if (rule->axis == axis && !gate_rule_names(rule, measures, row))
+            continue;
+        struct gate_top candidate = {axis, row, part_of(rule, measures, axis, row)};
+        if (candidate.value != 0)
+            note_top(verdict, first, &candidate);
+    }
+}
+
+static void gate_judge(const struct gate_rule *rule, const struct measures *measures,
+                       struct gate_verdict *verdict)
+{
+    static const struct totals nothing;
+    struct totals totals = nothing;
+    *verdict = (struct gate_verdict){.rule = rule};
+    for (uint32_t row = 1; row <= measures_count(measures, rule->axis); row++) {
+        if (!gate_rule_names(rule, measures, row))
+            continue;
+        verdict->matched++;
+        if (rule->any)
+            totals = nothing;
+        add(&totals, measures, rule->axis, row);
+        if (!rule->any)
+            continue;
+        judge_totals(&totals, measures, verdict);
+        verdict->row = row;
+        if (verdict->fails)
+            break;
+    }
+    if (!rule->any)
+        judge_totals(&totals, measures, verdict);
+    if (!verdict->fails)
+        verdict->row = 0;
+    if (!verdict->fails || rule->any)
+        return;
+    bool is_of_calls = rule->metric->sum >= SUM_CALLS && rule->metric->sum <= SUM_TIME_NS;
+    find_top(verdict, measures,
+             rule->axis != AXIS_PROGRAM ? rule->axis
+             : is_of_calls              ? AXIS_METHOD
+                                        : AXIS_CLASS);
+    if (rule->axis != AXIS_SITE && rule->axis != AXIS_METHOD && !is_of_calls)
+        find_top(verdict, measures, AXIS_SITE);
+}
+
+#define FRAMES_SHOWN 4u
+
+static void print_measured(const struct metric *metric, const struct measured *measured, FILE *out)
+{
+    fputs(metric_quantity(metric, measured->median).text, out);
+    if (measured->runs > 1)
+        fprintf(out, " (%s to %s in %zu runs)", metric_quantity(metric, measured->least).text,
+                metric_quantity(metric, measured->most).text, measured->runs);
+}
+
+static void print_value(const struct gate_verdict *verdict, FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    if (!rule->is_change) {
+        print_measured(rule->metric, &verdict->after, out);
+        return;
+    }
+    fputs(metric_change(rule->metric, verdict->value).text, out);
+    if (verdict->before.median > 0)
+        fprintf(out, " (%+.1f %%)", 100 * verdict->value / verdict->before.median);
+    fputs(", from ", out);
+    print_measured(rule->metric, &verdict->before, out);
+    fputs(" to ", out);
+    print_measured(rule->metric, &verdict->after, out);
+}
+
+static void print_limit(const struct gate_verdict *verdict, FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    if (rule->is_percent)
+        fprintf(out, "%+.10g %%, which is %s", rule->limit,
+                metric_change(rule->metric, verdict->limit).text);
+    else
+        fputs(rule->is_change ? metric_change(rule->metric, verdict->limit).text
+                              : metric_quantity(rule->metric, verdict->limit).text,
+              out);
+}
+
+/* Two values that look alike rounded are printed in full, too. */
+static void print_exact(const struct gate_verdict *verdict, double value, FILE *out)
+{
+    static const char *const units[] = {
+        [UNIT_BYTES] = " bytes", [UNIT_COUNT] = "", [UNIT_TIME] = " ns"};
+    const struct metric *metric = verdict->rule->metric;
+    if (verdict->value != verdict->limit &&
+        strcmp(metric_quantity(metric, fabs(verdict->value)).text,
+               metric_quantity(metric, fabs(verdict->limit)).text) == 0)
+        fprintf(out, " = %.15g%s", value, units[metric->unit]);
+}
+
+static void print_details(const struct gate_verdict *verdict, const struct measures *measures,
+                          FILE *out)
+{
+    const struct gate_rule *rule = verdict->rule;
+    fputs("  measured  ", out);
+    print_value(verdict, out);
+    print_exact(verdict, verdict->value, out);
+    fputs("\n  limit     ", out);
+    print_limit(verdict, out);
+    print_exact(verdict, verdict->limit, out);
+    fputc('\n', out);
+    if (verdict->row != 0) {
+        fprintf(out, "  %-9s ", axis_names[rule->axis]);
+        stack_print(measures_name(measures, rule->axis, verdict->row, FRAMES_SHOWN), out);
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < verdict->top_count; i++) {
+        const struct gate_top *top = &verdict->top[i];
+        fprintf(out, "  %-9s %10s  ", axis_names[top->axis],
+                rule->is_change ? metric_change(rule->metric, top->value).text
+                                : metric_quantity(rule->metric, top->value).text);
+        stack_print(measures_name(measures, top->axis, top->row, FRAMES_SHOWN), out);
+        fputc('\n', out);
+    }
+}
+
+static void tell(const struct gate_verdict *verdict, const char *verb,
+                 const struct measures *measures)
+{
+    const struct gate_rule *rule = verdict->rule;
+    const char *what = verdict->fails          ? "the gate fails"
+                       : verdict->is_noise     ? "not more than runs differ"
+                       : verdict->matched == 0 ? "nothing has such a name"
+                                               : NULL;
+    if (what == NULL)
+        return;
+    fprintf(stderr, "steptrace %s: %s: ", verb, what);
+    print_shown_text(rule->text, stderr);
+    if (rule->origin[0] != '\0') {
+        fputs(" (", stderr);
+        print_shown_text(rule->origin, stderr);
+        fputc(')', stderr);
+    }
+    fputc('\n', stderr);
+    if (verdict->fails || verdict->is_noise)
+        print_details(verdict, measures, stderr);
+}
+
+/* ---- XML ---- */
+
+static void put_xml(const char *text, size_t length, FILE *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char) text[i];
+        if (c == '&')
+            fputs("&amp;", out);
+        else if (c == '<')
+            fputs("&lt;", out);
+        else if (c == '>')
+            fputs("&gt;", out);
+        else if (c == '"')
+            fputs("&quot;", out);
+        else if (c < ' ' && c != '\n' && c != '\t')
+            fputc('?', out);
+        else
+            fputc(c, out);
+    }
+}
+
+/* The details as text; NULL: out of memory. */
+static char *details_text(const struct gate_verdict *verdict, const struct measures *measures,
+                          size_t *length)
+{
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, length);
+    if (stream == NULL)
+        return NULL;
+    print_details(verdict, measures, stream);
+    return fclose(stream) == 0 ? text : NULL;
+}
+
+static bool put_case(const struct gate_verdict *verdict, const char *verb,
+                     const struct measures *measures, FILE *out)
+{
+    fprintf(out, "  <testcase classname=\"steptrace.%s\" name=\"", verb);
+    put_xml(verdict->rule->text, strlen(verdict->rule->text), out);
+    if (!verdict->fails) {
+        fputs("\"/>\n", out);
+        return true;
+    }
+    size_t length = 0;
+    char *text = details_text(verdict, measures, &length);
+    if (text == NULL)
+        return false;
+    size_t first = strcspn(text, "\n");
+    fputs("\">\n    <failure message=\"", out);
+    put_xml(text + strspn(text, " "), first - strspn(text, " "), out);
+    fputs("\">", out);
+    put_xml(text, length, out);
+    fputs("</failure>\n  </testcase>\n", out);
+    free(text);
+    return true;
+}
+
+static enum step_status write_junit(const char *path, const char *verb,
+                                    const struct measures *measures,
+                                    const struct gate_verdict *verdicts, size_t count,
+                                    size_t failed)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    bool ok = stream != NULL;
+    if (ok)
+        fprintf(stream,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                "<testsuite name=\"steptrace %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n",
+                verb, count, failed);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = put_case(&verdicts[i], verb, measures, stream);
+    if (ok)
+        fputs("</testsuite>\n", stream);
+    ok = stream != NULL && fclose(stream) == 0 && ok;
+    enum step_status status = ok ? output_file_open(&file, path, &error) : no_memory(&error);
+    if (status == STEP_STATUS_OK) {
+        status = output_file_write(&file, text, length, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
+    }
+    free(text);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+enum step_status gates_judge(const struct gates *gates, const char *verb,
+                             const struct measures *measures, size_t *failed)
+{
+    struct gate_verdict *verdicts = calloc(gates->count + 1, sizeof *verdicts);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    *failed = 0;
+    if (verdicts == NULL) {
+        no_memory(&error);
+        return report_error(&error);
+    }
+    for (size_t i = 0; i < gates->count; i++) {
+        gate_judge(&gates->rules[i], measures, &verdicts[i]);
+        *failed += verdicts[i].fails;
+        tell(&verdicts[i], verb, measures);
+    }
+    enum step_status status = STEP_STATUS_OK;
+    if (gates->junit != NULL)
+        status = write_junit(gates->junit, verb, measures, verdicts, gates->count, *failed);
+    free(verdicts);
+    return status;
+}

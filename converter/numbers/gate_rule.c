@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A rule's text, word by word. */
+#include "converter/numbers/gate_rule.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/arguments.h"
+#include "converter/trace/event_selection.h"
+
+struct parser {
+    const char *text;
+    const char *at;
+    struct gate_rule *rule;
+    char *fault;
+    size_t fault_size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct parser *parser, const char *format,
+                                                       ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(parser->fault, parser->fault_size, format, values);
+    va_end(values);
+    return false;
+}
+
+static void skip_blanks(struct parser *parser)
+{
+    while (isspace((unsigned char) *parser->at))
+        parser->at++;
+}
+
+static size_t word_length(const char *at)
+{
+    size_t length = 0;
+    while (islower((unsigned char) at[length]) || at[length] == '_')
+        length++;
+    return length;
+}
+
+static bool is_word(const char *at, const char *word)
+{
+    return strlen(word) == word_length(at) && strncmp(at, word, strlen(word)) == 0;
+}
+
+/* AXIS:PATTERN, where a pattern with blanks stands in quotes. */
+static bool parse_rows(struct parser *parser)
+{
+    struct gate_rule *rule = parser->rule;
+    if (is_word(parser->at, "any")) {
+        rule->any = true;
+        parser->at += 3;
+        skip_blanks(parser);
+    }
+    unsigned axis = AXIS_CLASS;
+    while (axis < AXIS_COUNT && !is_word(parser->at, axis_names[axis]))
+        axis++;
+    size_t length = word_length(parser->at);
+    if (parser->at[length] != ':')
+        return !rule->any ||
+               fail(parser, "class:, site:, thread: or method: is expected after 'any'");
+    if (axis == AXIS_COUNT)
+        return fail(parser, "class:, site:, thread: or method: is expected");
+    rule->axis = (enum measure_axis) axis;
+    parser->at += length + 1;
+    bool is_quoted = *parser->at == '"';
+    parser->at += is_quoted;
+    length = strcspn(parser->at, is_quoted ? "\"" : " \t");
+    if (length == 0 || length >= sizeof rule->pattern)
+        return fail(parser, "a pattern is expected");
+    if (is_quoted && parser->at[length] != '"')
+        return fail(parser, "the quote does not end");
+    memcpy(rule->pattern, parser->at, length);
+    parser->at += length + is_quoted;
+    skip_blanks(parser);
+    return true;
+}
+
+static bool parse_metric(struct parser *parser)
+{
+    size_t length = word_length(parser->at);
+    const char *words[32];
+    char typed[40];
+    parser->rule->metric = metric_by_name(parser->at, length);
+    if (parser->rule->metric != NULL) {
+        parser->at += length;
+        skip_blanks(parser);
+        return true;
+    }
+    for (size_t i = 0; i < metric_count; i++)
+        words[i] = metrics[i].name;
+    snprintf(typed, sizeof typed, "%.*s", (int) (length < 32 ? length : 0), parser->at);
+    const char *nearest = nearest_word(typed, words, metric_count);
+    if (length == 0)
+        return fail(parser, "what is measured is expected, as allocated or alive_at_end");
+    return nearest != NULL
+               ? fail(parser, "'%s' is not measured; did you mean '%s'?", typed, nearest)
+               : fail(parser, "'%s' is not measured", typed);
+}
+
+static bool parse_operator(struct parser *parser)
+{
+    static const struct {
+        const char *text;
+        enum gate_operator operator;
+    } operators[] = {
+        {">=", GATE_GREATER_OR_EQUAL}, {"<=", GATE_LESS_OR_EQUAL}, {"!=", GATE_NOT_EQUAL},
+        {">", GATE_GREATER},           {"<", GATE_LESS},           {"=", GATE_EQUAL}};
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
+        size_t length = strlen(operators[i].text);
+        if (strncmp(parser->at, operators[i].text, length) != 0)
+            continue;
+        parser->rule->operator= operators[i].operator;
+        parser->at += length;
+        skip_blanks(parser);
+        return true;
+    }
+    return fail(parser, "one of > >= < <= = != is expected");
+}
+
+static bool parse_limit(struct parser *parser)
+{
+    struct gate_rule *rule = parser->rule;
+    char number[48];
+    const char *fault = NULL;
+    uint64_t value = 0;
+    double sign = *parser->at == '-' ? -1 : 1;
+    rule->is_change = *parser->at == '+' || *parser->at == '-';
+    parser->at += rule->is_change;
+    size_t length = strcspn(parser->at, " \t\r\n#");
+    if (length == 0 || length >= sizeof number)
+        return fail(parser, "a limit is expected");
+    memcpy(number, parser->at, length);
+    number[length] = '\0';
+    rule->is_percent = number[length - 1] == '%';
+    if (rule->is_percent) {
+        char *end;
+        double percent = isdigit((unsigned char) number[0]) ? strtod(number, &end) : -1;
+        if (percent < 0 || !isfinite(percent) || end != number + length - 1)
+            return fail(parser, "a percentage is expected, as +5%%");
+        if (!rule->is_change)
+            return fail(parser, "a share is one of what was before: +%s or -%s", number, number);
+        rule->limit = sign * percent;
+    } else {
+        bool ok = rule->metric->unit == UNIT_TIME ? take_time(&value, number, &fault)
+                                                  : take_size(&value, number, &fault);
+        if (!ok)
+            return fail(parser, "%s", fault);
+        rule->limit = sign * (double) value;
+    }
+    parser->at += length;
+    skip_blanks(parser);
+    return *parser->at == '\0' || fail(parser, "nothing more is expected");
+}
+
+bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *column, char *fault,
+                     size_t fault_size)
+{
+    struct parser parser = {
+        .text = text, .at = text, .rule = rule, .fault = fault, .fault_size = fault_size};
+    *rule = (struct gate_rule){.axis = AXIS_PROGRAM};
+    bool ok = strlen(text) < sizeof rule->text || fail(&parser, "the rule is too long");
+    skip_blanks(&parser);
+    snprintf(rule->text, sizeof rule->text, "%s", parser.at);
+    ok = ok && parse_rows(&parser) && parse_metric(&parser) && parse_operator(&parser) &&
+         parse_limit(&parser);
+    *column = (size_t) (parser.at - text) + 1;
+    return ok;
+}
+
+bool gate_rule_holds(const struct gate_rule *rule, double value, double limit)
+{
+    switch (rule->operator) {
+    case GATE_GREATER:
+        return value > limit;
+    case GATE_GREATER_OR_EQUAL:
+        return value >= limit;
+    case GATE_LESS:
+        return value < limit;
+    case GATE_LESS_OR_EQUAL:
+        return value <= limit;
+    case GATE_EQUAL:
+        return value == limit;
+    default:
+        return value != limit;
+    }
+}
+
+/* "a/B.m(I)V" as patterns of --method see it, and by its class alone. */
+static bool frame_matches(const char *pattern, struct step_bytes text)
+{
+    char name[2 * GATE_TEXT_MOST];
+    size_t length = text.length < sizeof name ? text.length : sizeof name;
+    if (length > 0)
+        memcpy(name, text.data, length);
+    const char *open = memchr(name, '(', length);
+    if (open != NULL && open != name)
+        length = (size_t) (open - name);
+    size_t dot = length;
+    while (dot > 0 && name[dot - 1] != '.')
+        dot--;
+    if (dot > 0)
+        name[dot - 1] = '/';
+    return trace_glob_matches(pattern, (struct step_bytes){(const uint8_t *) name, length}) ||
+           (dot > 0 &&
+            trace_glob_matches(pattern, (struct step_bytes){(const uint8_t *) name, dot - 1}));
+}
+
+static bool thread_matches(const char *pattern, struct step_bytes text)
+{
+    char name[GATE_TEXT_MOST];
+    snprintf(name, sizeof name, "%.*s", (int) text.length, (const char *) text.data);
+    return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+}
+
+bool gate_rule_names(const struct gate_rule *rule, const struct measures *measures, uint32_t row)
+{
+    struct step_bytes text = measures_text(measures, rule->axis, row);
+    switch (rule->axis) {
+    case AXIS_CLASS:
+        return trace_class_matches(rule->pattern, text);
+    case AXIS_THREAD:
+        return thread_matches(rule->pattern, text);
+    case AXIS_METHOD:
+        return frame_matches(rule->pattern, text);
+    case AXIS_SITE:
+        for (uint32_t at = row; at != 0; at = measures_parent(measures, at))
+            if (frame_matches(rule->pattern, measures_text(measures, AXIS_SITE, at)))
+                return true;
+        return false;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaks for people, and as JSON. */
+#ifndef CONVERTER_NUMBERS_LEAK_REPORT_H
+#define CONVERTER_NUMBERS_LEAK_REPORT_H
+
+#include "converter/numbers/leak_rows.h"
+
+struct leak_report {
+    const char *path;
+    const struct leak_tracker *tracker;
+    const struct leak_rows *rows;
+    struct leak_limits limits;
+    unsigned axes;
+    uint64_t top;                    /* lines; 0: all */
+    uint64_t depth;                  /* frames of a site; 0: all */
+    const char *baseline;            /* a trace that it is compared with; NULL: none */
+    const struct measures *measures; /* with the baseline on the side before */
+};
+
+void leak_print_text(const struct leak_report *report);
+/* leak_baseline.c: what survived here and not there, the largest change first. */
+struct json_output;
+void leak_print_changes(const struct leak_report *report);
+void leak_put_changes(const struct leak_report *report, struct json_output *json);
+void leak_print_json(const struct leak_report *report);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Old objects added up by cell, cells by the axes that are asked for. */
+#include "converter/numbers/leak_rows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/trace/trace_filter.h"
+
+#define LINE_MOST 512u
+#define MOST ((size_t) 10000)
+
+struct suppression {
+    char text[LINE_MOST];
+    size_t offset; /* of the pattern */
+    bool is_class;
+    uint64_t used;
+};
+
+static char fault_text[256];
+
+static bool suppressions_add(struct suppressions *suppressions, const char *line, size_t number)
+{
+    size_t column = strspn(line, " \t");
+    bool is_class = strncmp(line + column, "class:", 6) == 0;
+    size_t offset = column + (is_class ? 6 : 5);
+    if (!is_class && strncmp(line + column, "site:", 5) != 0) {
+        snprintf(fault_text, sizeof fault_text, "line %zu, column %zu: class: or site: is expected",
+                 number, column + 1);
+        return false;
+    }
+    if (line[offset] == '\0' || suppressions->count == MOST) {
+        snprintf(fault_text, sizeof fault_text, "line %zu, column %zu: %s", number, offset + 1,
+                 line[offset] == '\0' ? "a pattern is expected" : "there are too many");
+        return false;
+    }
+    struct suppression *items =
+        realloc(suppressions->items, (suppressions->count + 1) * sizeof *items);
+    if (items == NULL) {
+        snprintf(fault_text, sizeof fault_text, "out of memory");
+        return false;
+    }
+    suppressions->items = items;
+    struct suppression *item = &items[suppressions->count++];
+    *item = (struct suppression){.offset = offset, .is_class = is_class};
+    snprintf(item->text, sizeof item->text, "%s", line);
+    return true;
+}
+
+/* Without its comment and what is blank at the end. */
+static void trim(char *line)
+{
+    for (char *at = line; *at != '\0'; at++)
+        if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t'))
+            *at = '\0';
+    size_t length = strlen(line);
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+        line[--length] = '\0';
+}
+
+bool take_suppressions(void *suppressions_target, const char *value, const char **fault)
+{
+    char line[LINE_MOST];
+    bool ok = true;
+    *fault = fault_text;
+    FILE *file = fopen(value, "r");
+    if (file == NULL) {
+        snprintf(fault_text, sizeof fault_text, "%s", strerror(errno));
+        return false;
+    }
+    for (size_t number = 1; ok && fgets(line, sizeof line, file) != NULL; number++) {
+        ok = strchr(line, '\n') != NULL || feof(file) != 0;
+        if (!ok)
+            snprintf(fault_text, sizeof fault_text, "line %zu is too long", number);
+        trim(line);
+        if (ok && line[0] != '\0')
+            ok = suppressions_add(suppressions_target, line, number);
+    }
+    if (ok && ferror(file) != 0) {
+        snprintf(fault_text, sizeof fault_text, "it cannot be read");
+        ok = false;
+    }
+    fclose(file);
+    return ok;
+}
+
+void suppressions_reset(struct suppressions *suppressions)
+{
+    free(suppressions->items);
+    *suppressions = (struct suppressions){.items = NULL};
+}
+
+static bool names_site(const char *pattern, const struct heap_sites *sites, uint32_t site)
+{
+    const struct selected_globs globs = {.items = {pattern}, .count = 1};
+    for (; site != 0; site = sites->items[site].parent)
+        if (trace_filter_frame_mask(sites->names, &globs, sites->items[site].method_id,
+                                    sites->items[site].line) != 0)
+            return true;
+    return false;
+}
+
+bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
+                       const struct heap_key *key)
+{
+    for (size_t i = 0; i < suppressions->count; i++) {
+        struct suppression *item = &suppressions->items[i];
+        const char *pattern = item->text + item->offset;
+        bool has =
+            item->is_class
+                ? trace_class_matches(pattern, trace_class_of(sites->names, key->class_id)->name)
+                : names_site(pattern, sites, key->site);
+        item->used += has;
+        if (has)
+            return true;
+    }
+    return false;
+}
+
+void suppressions_tell_unused(const struct suppressions *suppressions)
+{
+    for (size_t i = 0; i < suppressions->count; i++)
+        if (suppressions->items[i].used == 0)
+            report_line("nothing that survived is suppressed by '%s'", suppressions->items[i].text);
+}
+
+#define LEAST_POINTS ((size_t) 4)
+
+static void add(struct heap_amount *sum, const struct heap_amount *amount)
+{
+    sum->objects += amount->objects;
+    sum->bytes += amount->bytes;
+    sum->ages_us += amount->ages_us;
+}
+
+/* By cell of the tracker.  NULL: out of memory. */
+static struct heap_amount *old_by_cell(const struct leak_tracker *tracker,
+                                       const struct leak_limits *limits)
+{
+    const struct object_table *live = &tracker->heap.live;
+    struct heap_amount *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
+    uint64_t now_us = tracker->heap.now_ns / 1000;
+    for (size_t i = 0; old != NULL && i <= live->mask; i++) {
+        struct live_object object;
+        if (live->slots[i].object == 0 || !object_table_find(live, live->slots[i].object, &object))
+            continue;
+        uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
+        if (age_us >= limits->age_ns / 1000 &&
+            leak_tracker_survived(tracker, object.value) >= limits->survived)
+            add(&old[object.class_id], &(struct heap_amount){1, object.size, age_us});
+    }
+    return old;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct heap_key *a = &((const struct leak_row *) left)->key;
+    const struct heap_key *b = &((const struct leak_row *) right)->key;
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
+}
+
+/* Rows without a stack stand last, then single objects after what there is more of. */
+static int by_rank(const void *left, const void *right)
+{
+    const struct leak_row *a = left, *b = right;
+    if ((a->key.site == 0) != (b->key.site == 0))
+        return a->key.site == 0 ? 1 : -1;
+    if (a->rank == b->rank && (a->old.objects == 1) != (b->old.objects == 1))
+        return a->old.objects == 1 ? 1 : -1;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    if (a->old.bytes != b->old.bytes)
+        return a->old.bytes > b->old.bytes ? -1 : 1;
+    return by_key(left, right);
+}
+
+static void fill_series(const struct leak_tracker *tracker, size_t cell, struct leak_row *row)
+{
+    for (size_t i = 0; i < tracker->sample_count; i++)
+        if (cell < tracker->samples[i].cell_count)
+            row->series[i] += tracker->samples[i].bytes[cell];
+}
+
+/* A straight line through the last samples. */
+struct line {
+    double slope, fit;
+};
+
+static struct line fit_line(const struct leak_tracker *tracker, const uint64_t *values,
+                            size_t count)
+{
+    size_t first = tracker->sample_count - count;
+    double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
+    for (size_t i = first; i < tracker->sample_count; i++) {
+        mean_x += (double) tracker->samples[i].collection / (double) count;
+        mean_y += (double) values[i] / (double) count;
+    }
+    for (size_t i = first; i < tracker->sample_count; i++) {
+        double x = (double) tracker->samples[i].collection - mean_x;
+        double y = (double) values[i] - mean_y;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    if (count < 3 || xx <= 0)
+        return (struct line){0, 0};
+    return (struct line){xy / xx, yy > 0 ? xy * xy / (xx * yy) : 1};
+}
+
+/* What was born between two collections only is a step. */
+static bool is_born_repeatedly(const struct leak_tracker *tracker, const struct leak_row *row,
+                               size_t count)
+{
+    size_t times = 0;
+    for (size_t i = tracker->sample_count - count; i < tracker->sample_count; i++)
+        times += row->births[i] > 0;
+    return times > 1;
+}
+
+static void find_growth(const struct leak_tracker *tracker, struct leak_row *row)
+{
+    uint64_t born[LEAK_SAMPLES], sum = 0;
+    size_t count = tracker->sample_count / 2;
+    count = count < LEAST_POINTS ? LEAST_POINTS : count;
+    count = count > tracker->sample_count ? tracker->sample_count : count;
+    for (size_t i = 0; i < tracker->sample_count; i++)
+        born[i] = sum += row->births[i];
+    struct line live = fit_line(tracker, row->series, count);
+    struct line births = fit_line(tracker, born, count);
+    row->fit = live.fit;
+    row->slope = live.slope < births.slope ? live.slope : births.slope;
+    if (row->slope > 0 && !is_born_repeatedly(tracker, row, count))
+        row->slope = 0;
+    row->rank = row->slope > 0 ? row->slope * row->fit : 0;
+}
+
+/* Rows of one key become one. */
+static void merge(struct leak_rows *rows)
+{
+    size_t last = 0;
+    if (rows->count == 0)
+        return;
+    qsort(rows->rows, rows->count, sizeof *rows->rows, by_key);
+    for (size_t i = 1; i < rows->count; i++) {
+        if (by_key(&rows->rows[last], &rows->rows[i]) != 0) {
+            rows->rows[++last] = rows->rows[i];
+            continue;
+        }
+        add(&rows->rows[last].old, &rows->rows[i].old);
+        for (size_t k = 0; k < LEAK_SAMPLES; k++) {
+            rows->rows[last].series[k] += rows->rows[i].series[k];
+            rows->rows[last].births[k] += rows->rows[i].births[k];
+        }
+    }
+    rows->count = last + 1;
+}
+
+/* Adds the births of all that lives to the rows, which lie in the order of their cells. */
+static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
+                        struct leak_rows *rows)
+{
+    const struct object_table *live = &tracker->heap.live;
+    bool has_sizes = tracker->heap.cells.all.allocated_bytes > 0;
+    for (size_t i = 0; i <= live->mask; i++) {
+        struct live_object object;
+        if (live->slots[i].object == 0 || row_of_cell[live->slots[i].class_id] == 0 ||
+            !object_table_find(live, live->slots[i].object, &object))
+            continue;
+        size_t sample = leak_tracker_sample_after(tracker, object.value);
+        if (sample < tracker->sample_count)
+            rows->rows[row_of_cell[object.class_id] - 1].births[sample] +=
+                has_sizes ? object.size : 1;
+    }
+}
+
+static void add_row(const struct leak_tracker *tracker, size_t cell, unsigned axes,
+                    const struct heap_amount *old, struct leak_rows *rows)
+{
+    struct leak_row *row = &rows->rows[rows->count++];
+    row->key = tracker->heap.cells.items[cell].key;
+    row->key.class_id = (axes & HEAP_BY_CLASS) != 0 ? row->key.class_id : 0;
+    row->key.site = (axes & HEAP_BY_SITE) != 0 ? row->key.site : 0;
+    row->old = *old;
+    fill_series(tracker, cell, row);
+}
+
+/* A row for each cell that has old objects; `row_of_cell`: its number, from 1. */
+static void fill_rows(const struct leak_tracker *tracker, const struct heap_amount *old,
+                      unsigned axes, struct suppressions *suppressions, uint32_t *row_of_cell,
+                      struct leak_rows *rows)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    for (size_t i = leak_tracker_first_cell(tracker); i < cells->count; i++) {
+        if (old[i].objects == 0)
+            continue;
+        add(&rows->all, &old[i]);
+        if (suppressions_have(suppressions, &tracker->heap.sites, &cells->items[i].key)) {
+            add(&rows->suppressed, &old[i]);
+            continue;
+        }
+        add_row(tracker, i, axes, &old[i], rows);
+        row_of_cell[i] = (uint32_t) rows->count;
+    }
+    fill_births(tracker, row_of_cell, rows);
+}
+
+bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits *limits,
+                    unsigned axes, struct suppressions *suppressions, struct leak_rows *out)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    struct heap_amount *old = old_by_cell(tracker, limits);
+    uint32_t *row_of_cell = calloc(cells->count + 1, sizeof *row_of_cell);
+    size_t used = 0;
+    *out = (struct leak_rows){.rows = NULL};
+    for (size_t i = 0; old != NULL && i < cells->count; i++)
+        used += old[i].objects > 0;
+    if (old != NULL && row_of_cell != NULL)
+        out->rows = calloc(used + 1, sizeof *out->rows);
+    if (out->rows != NULL)
+        fill_rows(tracker, old, axes, suppressions, row_of_cell, out);
+    free(row_of_cell);
+    free(old);
+    if (out->rows == NULL)
+        return false;
+    merge(out);
+    for (size_t i = 0; i < out->count; i++)
+        find_growth(tracker, &out->rows[i]);
+    qsort(out->rows, out->count, sizeof *out->rows, by_rank);
+    return true;
+}
+
+void leak_rows_reset(struct leak_rows *rows)
+{
+    free(rows->rows);
+    rows->rows = NULL;
+}
+
+/* ---- for gates ---- */
+
+static void measure_row(uint64_t *sums, const struct leak_row *row)
+{
+    sums[SUM_LEAKED_BYTES] += row->old.bytes;
+    sums[SUM_LEAKED_OBJECTS] += row->old.objects;
+    sums[SUM_GROWTH_BYTES] += row->slope > 0 ? (uint64_t) llround(row->slope) : 0;
+}
+
+bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
+                       enum measure_side side, struct measures *measures)
+{
+    const struct heap_sites *sites = &tracker->heap.sites;
+    uint32_t *site_rows = measure_sites(measures, sites);
+    bool ok = site_rows != NULL;
+    for (size_t i = 0; ok && i < rows->count; i++) {
+        const struct leak_row *row = &rows->rows[i];
+        uint32_t class_row = measure_class_row(measures, sites->names, row->key.class_id);
+        ok = class_row != 0;
+        if (!ok)
+            break;
+        measure_row(measures_sums(measures, AXIS_PROGRAM, 1, measures->run_count), row);
+        measure_row(measures_sums(measures, AXIS_CLASS, class_row, measures->run_count), row);
+        measure_row(
+            measures_sums(measures, AXIS_SITE, site_rows[row->key.site], measures->run_count), row);
+    }
+    free(site_rows);
+    if (ok)
+        measures->runs[measures->run_count++] = (struct measure_run){.side = side};
+    return ok;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events up to the end of a collection, then a sample. */
+#include "converter/numbers/leak_tracker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/heap/heap_choice.h"
+#include "format/core/grow.h"
+
+bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+                       bool with_existing)
+{
+    return leak_tracker_init_selected(tracker, names, with_existing, NULL);
+}
+
+bool leak_tracker_init_selected(struct leak_tracker *tracker, const struct trace_names *names,
+                                bool with_existing, const struct event_selection *selected)
+{
+    const struct heap_tracker_options options = {.selected = selected};
+    *tracker = (struct leak_tracker){.with_existing = with_existing, .stride = 1};
+    return heap_tracker_init(&tracker->heap, names, &options);
+}
+
+void leak_tracker_reset(struct leak_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->sample_count; i++)
+        free(tracker->samples[i].bytes);
+    free(tracker->times_ns);
+    collection_clock_reset(&tracker->clock);
+    heap_tracker_reset(&tracker->heap);
+    tracker->sample_count = 0;
+    tracker->times_ns = NULL;
+}
+
+/* ---- samples ---- */
+
+static bool add_sample(struct leak_tracker *tracker)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    bool has_sizes = cells->all.allocated_bytes > 0;
+    uint64_t *bytes = malloc((cells->count + 1) * sizeof *bytes);
+    if (bytes == NULL)
+        return false;
+    for (size_t i = 0; i < cells->count; i++)
+        bytes[i] = has_sizes ? cells->items[i].now.bytes : cells->items[i].now.objects;
+    tracker->samples[tracker->sample_count++] = (struct leak_sample){
+        .collection = tracker->time_count, .bytes = bytes, .cell_count = cells->count};
+    return true;
+}
+
+/* Leaves the second, the fourth, ... */
+static void thin_out(struct leak_tracker *tracker)
+{
+    for (size_t i = 0; i < LEAK_SAMPLES / 2; i++) {
+        free(tracker->samples[2 * i].bytes);
+        tracker->samples[i] = tracker->samples[2 * i + 1];
+    }
+    tracker->sample_count = LEAK_SAMPLES / 2;
+    tracker->stride *= 2;
+}
+
+static bool end_collection(struct leak_tracker *tracker, const struct collection *over)
+{
+    if (tracker->time_count == tracker->time_capacity) {
+        uint64_t *times = step_grown(tracker->times_ns, &tracker->time_capacity,
+                                     tracker->time_capacity + 1, sizeof *times);
+        if (times == NULL)
+            return false;
+        tracker->times_ns = times;
+    }
+    tracker->times_ns[tracker->time_count++] = over->time;
+    if (tracker->time_count % tracker->stride != 0)
+        return true;
+    if (tracker->sample_count == LEAK_SAMPLES) {
+        thin_out(tracker);
+        if (tracker->time_count % tracker->stride != 0)
+            return true;
+    }
+    return add_sample(tracker);
+}
+
+/* ---- events ---- */
+
+static bool is_left_out(const struct leak_tracker *tracker, const struct trace_event *event)
+{
+    return (event->flags & TRACE_EXISTING) != 0 && !tracker->with_existing;
+}
+
+enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
+                                  struct step_error *error)
+{
+    struct leak_tracker *tracker = user;
+    enum step_status status = STEP_STATUS_OK;
+    size_t first = 0; /* not handed on yet */
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        const struct trace_event *event = &events[i];
+        struct collection over;
+        bool ends = collection_clock_ends_before(&tracker->clock, event, &over);
+        bool is_out = is_left_out(tracker, event);
+        if (ends || is_out) {
+            status = heap_tracker_put(&tracker->heap, events + first, i - first, error);
+            first = i + is_out;
+        }
+        for (; ends && status == STEP_STATUS_OK;
+             ends = collection_clock_ends_before(&tracker->clock, event, &over))
+            if (!end_collection(tracker, &over))
+                status = no_memory(error);
+        if (event->kind == EVENT_OBJECT_FREE && status == STEP_STATUS_OK &&
+            !collection_clock_put_free(&tracker->clock, event))
+            status = no_memory(error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = heap_tracker_put(&tracker->heap, events + first, count - first, error);
+    return status;
+}
+
+enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error)
+{
+    struct collection over;
+    while (collection_clock_finish(&tracker->clock, &over))
+        if (!end_collection(tracker, &over))
+            return no_memory(error);
+    return heap_tracker_finish(&tracker->heap, error);
+}
+
+uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us)
+{
+    size_t low = 0, high = tracker->time_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tracker->times_ns[middle] / 1000 > born_us)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return tracker->time_count - low;
+}
+
+size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_us)
+{
+    uint64_t before = tracker->time_count - leak_tracker_survived(tracker, born_us);
+    size_t i = 0;
+    while (i < tracker->sample_count && tracker->samples[i].collection <= before)
+        i++;
+    return i;
+}
+
+size_t leak_tracker_first_cell(const struct leak_tracker *tracker)
+{
+    return tracker->heap.selects ? HEAP_HIDDEN_CELL + 1 : 0;
+}
+
+struct heap_amount leak_tracker_live(const struct leak_tracker *tracker)
+{
+    const struct heap_cells *cells = &tracker->heap.cells;
+    struct heap_amount live = {cells->all.objects, cells->all.bytes, 0};
+    if (tracker->heap.selects) {
+        live.objects -= cells->items[HEAP_HIDDEN_CELL].now.objects;
+        live.bytes -= cells->items[HEAP_HIDDEN_CELL].now.bytes;
+    }
+    return live;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a heap tracker and the calls' statistics say, added up under lasting names. */
+#include "converter/numbers/measure_trace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+
+enum { PEAK, END };
+
+/* ---- the pass ---- */
+
+static enum step_status receive(void *user, struct heap_snapshot *snapshot,
+                                struct step_error *error)
+{
+    struct trace_measure *measure = user;
+    (void) error;
+    size_t which = snapshot->moment.kind == HEAP_AT_PEAK ? PEAK : END;
+    heap_snapshot_reset(&measure->snapshots[which]);
+    measure->snapshots[which] = *snapshot;
+    return STEP_STATUS_OK;
+}
+
+bool trace_measure_init(struct trace_measure *measure, const struct trace_names *names)
+{
+    *measure = (struct trace_measure){.names = names,
+                                      .moments = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}}};
+    const struct heap_tracker_options options = {.by_thread = true,
+                                                 .moments = measure->moments,
+                                                 .moment_count = 2,
+                                                 .receive = receive,
+                                                 .user = measure};
+    measure->curve = malloc(sizeof *measure->curve);
+    bool ok = heap_tracker_init(&measure->heap, names, &options);
+    ok = statistics_init(&measure->calls, names, false) && ok;
+    if (measure->curve != NULL)
+        level_curve_init(measure->curve);
+    return ok && measure->curve != NULL;
+}
+
+void trace_measure_reset(struct trace_measure *measure)
+{
+    heap_snapshot_reset(&measure->snapshots[PEAK]);
+    heap_snapshot_reset(&measure->snapshots[END]);
+    heap_tracker_reset(&measure->heap);
+    statistics_reset(&measure->calls);
+    free(measure->curve);
+    measure->curve = NULL;
+}
+
+enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,
+                                   struct step_error *error)
+{
+    struct trace_measure *measure = user;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bit = TRACE_KIND_BIT(events[i].kind);
+        bool is_object =
+            events[i].kind == EVENT_OBJECT_ALLOC || events[i].kind == EVENT_OBJECT_FREE;
+        measure->kinds |= bit;
+        if (!is_object && !statistics_put(&measure->calls, &events[i], 1))
+            return no_memory(error);
+    }
+    if (count > 0 && !measure->has_begun)
+        measure->first_ns = events[0].time_ns;
+    measure->has_begun = measure->has_begun || count > 0;
+    enum step_status status = heap_tracker_put(&measure->heap, events, count, error);
+    if (count > 0 && events[count - 1].time_ns > measure->last_ns)
+        measure->last_ns = events[count - 1].time_ns;
+    const struct heap_sums *all = &measure->heap.cells.all;
+    level_curve_put(measure->curve, measure->last_ns, all->bytes, all->objects);
+    return status;
+}
+
+/* ---- the names ---- */
+
+struct folding {
+    struct trace_measure *measure;
+    struct measures *measures;
+    size_t run;
+    struct id_table classes; /* uint32_t: the row */
+    struct id_table threads; /* the same */
+    uint32_t *sites;         /* by site of the tracker */
+};
+
+static uint32_t class_row(struct folding *folding, uint32_t class_id)
+{
+    uint32_t *row = id_table_get(&folding->classes, class_id);
+    if (row != NULL && *row == 0)
+        *row = measure_class_row(folding->measures, folding->measure->names, class_id);
+    return row != NULL ? *row : 0;
+}
+
+static uint32_t thread_row(struct folding *folding, uint32_t thread_id)
+{
+    uint32_t *row = id_table_get(&folding->threads, thread_id);
+    if (row != NULL && *row == 0)
+        *row = measure_thread_row(folding->measures, folding->measure->names, thread_id);
+    return row != NULL ? *row : 0;
+}
+
+static uint32_t method_row(struct folding *folding, uint32_t method_id)
+{
+    char text[2 * LASTING_NAME_MOST];
+    struct step_bytes descriptor = trace_method_of(folding->measure->names, method_id)->descriptor;
+    size_t used = measure_method_text(folding->measures, folding->measure->names, method_id, text,
+                                      LASTING_NAME_MOST);
+    size_t length = descriptor.length < sizeof text - used ? descriptor.length : sizeof text - used;
+    if (length > 0)
+        memcpy(text + used, descriptor.data, length);
+    return measures_row(folding->measures, AXIS_METHOD, 0,
+                        (struct step_bytes){(const uint8_t *) text, used + length});
+}
+
+/* ---- the sums ---- */
+
+static void add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
+{
+    if (moment == PEAK) {
+        sums[SUM_PEAK_BYTES] += row->live.bytes;
+        sums[SUM_PEAK_OBJECTS] += row->live.objects;
+        return;
+    }
+    sums[SUM_ALLOCATED_BYTES] += row->allocated.bytes;
+    sums[SUM_ALLOCATED_OBJECTS] += row->allocated.objects;
+    sums[SUM_FREED_BYTES] += row->allocated.bytes - row->live.bytes;
+    sums[SUM_FREED_OBJECTS] += row->allocated.objects - row->live.objects;
+    sums[SUM_LIVED_US] += row->allocated.ages_us;
+    sums[SUM_END_BYTES] += row->live.bytes;
+    sums[SUM_END_OBJECTS] += row->live.objects;
+}
+
+static bool fold_snapshot(struct folding *folding, size_t moment)
+{
+    const struct heap_snapshot *snapshot = &folding->measure->snapshots[moment];
+    struct measures *measures = folding->measures;
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        const uint32_t rows[] = {[AXIS_PROGRAM] = 1,
+                                 [AXIS_CLASS] = class_row(folding, row->key.class_id),
+                                 [AXIS_SITE] = folding->sites[row->key.site],
+                                 [AXIS_THREAD] = thread_row(folding, row->key.thread_id)};
+        for (unsigned axis = AXIS_PROGRAM; axis <= AXIS_THREAD; axis++) {
+            if (rows[axis] == 0)
+                return false;
+            add_row(measures_sums(measures, axis, rows[axis], folding->run), row, moment);
+        }
+    }
+    return true;
+}
+
+static bool fold_calls(struct folding *folding)
+{
+    const struct statistics *calls = &folding->measure->calls;
+    uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
+    for (uint32_t i = 0; id_table_next(&calls->methods, &i); i++) {
+        const struct method_totals *method = id_table_find(&calls->methods, i);
+        if (method == NULL || method->calls == 0)
+            continue;
+        uint32_t row = method_row(folding, i);
+        if (row == 0)
+            return false;
+        uint64_t *sums = measures_sums(folding->measures, AXIS_METHOD, row, folding->run);
+        sums[SUM_CALLS] += method->calls;
+        sums[SUM_EXCEPTIONS] += method->exceptions;
+        sums[SUM_OWN_NS] += method->exclusive_ns;
+        sums[SUM_TIME_NS] += method->inclusive_ns;
+        all[SUM_CALLS] += method->calls;
+        all[SUM_EXCEPTIONS] += method->exceptions;
+        all[SUM_OWN_NS] += method->exclusive_ns;
+    }
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
+        const struct thread_totals *thread = id_table_find(&calls->threads, i);
+        if (thread == NULL || thread->calls == 0)
+            continue;
+        uint32_t row = thread_row(folding, i);
+        if (row == 0)
+            return false;
+        measures_sums(folding->measures, AXIS_THREAD, row, folding->run)[SUM_CALLS] +=
+            thread->calls;
+    }
+    return true;
+}
+
+/* The kinds of events that the trace was recorded with, as its properties say; else those that it
+ * has.  A selection leaves out some. */
+static uint32_t recorded_kinds(const struct event_source *source, uint32_t seen)
+{
+    static const struct {
+        const char *word;
+        uint32_t kind;
+    } words[] = {{"alloc", TRACE_KIND_BIT(EVENT_OBJECT_ALLOC)},
+                 {"free", TRACE_KIND_BIT(EVENT_OBJECT_FREE)},
+                 {"method", TRACE_KIND_BIT(EVENT_METHOD_ENTRY)}};
+    const char *text = event_source_property(source, "events");
+    uint32_t kinds = 0;
+    for (size_t i = 0; text == NULL && i < sizeof words / sizeof words[0]; i++)
+        kinds |= words[i].kind;
+    if (text == NULL)
+        return event_selection_is_all(&source->filter.selected) ? seen : kinds;
+    while (*text != '\0') {
+        size_t length = strcspn(text, "+");
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (strlen(words[i].word) == length && memcmp(words[i].word, text, length) == 0)
+                kinds |= words[i].kind;
+        text += length + (text[length] == '+');
+    }
+    return kinds;
+}
+
+static void note_run(struct folding *folding, const struct event_source *source, const char *path,
+                     enum measure_side side)
+{
+    struct trace_measure *measure = folding->measure;
+    struct measure_run *run = &folding->measures->runs[folding->run];
+    struct trace_summary summary;
+    const char *stack = event_source_property(source, "stack");
+    const char *program = event_source_property(source, "java-command");
+    if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
+        program = event_source_property(source, "command-line"); /* a native program's */
+    source->operations->summary(source, &summary);
+    *run = (struct measure_run){.path = path,
+                                .side = side,
+                                .curve = measure->curve,
+                                .first_ns = measure->first_ns,
+                                .last_ns = measure->last_ns,
+                                .has_sizes = measure->snapshots[END].has_sizes,
+                                .deaths = measure->heap.deaths,
+                                .resolution_ns = summary.resolution_ns,
+                                .kinds = recorded_kinds(source, measure->kinds),
+                                .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
+    snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
+    measure->curve = NULL;
+    uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
+    all[SUM_COLLECTIONS] = measure->heap.collections;
+    all[SUM_DURATION_NS] = measure->last_ns - measure->first_ns;
+}
+
+enum step_status trace_measure_finish(struct trace_measure *measure, struct measures *measures,
+                                      struct input *input, const char *path, enum measure_side side,
+                                      struct step_error *error)
+{
+    struct folding folding = {.measure = measure, .measures = measures, .run = measures->run_count};
+    enum step_status status = heap_tracker_finish(&measure->heap, error);
+    if (status == STEP_STATUS_OK && event_selection_is_all(&input->source->filter.selected))
+        status = event_source_facts(input->source, statistics_put_fact, &measure->calls, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    statistics_finish(&measure->calls);
+    id_table_init(&folding.classes, sizeof(uint32_t));
+    id_table_init(&folding.threads, sizeof(uint32_t));
+    folding.sites = measure_sites(measures, &measure->heap.sites);
+    bool ok = folding.sites != NULL && fold_snapshot(&folding, END) &&
+              fold_snapshot(&folding, PEAK) && fold_calls(&folding);
+    if (ok) {
+        note_run(&folding, input->source, path, side);
+        measures->run_count++;
+    }
+    free(folding.sites);
+    id_table_reset(&folding.classes);
+    id_table_reset(&folding.threads);
+    return ok ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status go_through(struct measures *measures, struct input *input, const char *path,
+                                   enum measure_side side)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct trace_measure measure;
+    enum step_status status = STEP_STATUS_OK;
+    if (!trace_measure_init(&measure, &input->source->names))
+        status = report_error((no_memory(&error), &error));
+    if (status == STEP_STATUS_OK)
+        status = input_each(input, trace_measure_put, &measure);
+    bool has_partial = status == STEP_STATUS_CORRUPT && measure.has_begun;
+    if (status == STEP_STATUS_OK || has_partial) {
+        enum step_status finished =
+            trace_measure_finish(&measure, measures, input, path, side, &error);
+        if (finished != STEP_STATUS_OK)
+            status = report_error(&error);
+    }
+    trace_measure_reset(&measure);
+    return status;
+}
+
+enum step_status measure_trace(struct measures *measures, const char *path, enum measure_side side,
+                               const struct event_selection *selected)
+{
+    struct event_selection plain = *selected;
+    struct input input;
+    plain.untracked = true; /* the tracker follows what lives */
+    plain.objects = NULL;
+    enum step_status status = input_open(&input, path, NULL, &plain);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = go_through(measures, &input, path, side);
+    enum step_status damage = input_report_damage(&input);
+    input_close(&input);
+    return status == STEP_STATUS_OK ? damage : status;
+}

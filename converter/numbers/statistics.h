@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace adds up to: by class, by thread, by method, and what lives over time. */
+#ifndef CONVERTER_NUMBERS_STATISTICS_H
+#define CONVERTER_NUMBERS_STATISTICS_H
+
+#include "converter/base/id_table.h"
+#include "converter/base/object_table.h"
+#include "converter/base/peak.h"
+#include "converter/numbers/lifetimes.h"
+#include "converter/trace/call_stack.h"
+#include "converter/trace/death_dates.h"
+#include "converter/trace/event.h"
+#include "converter/trace/event_source.h"
+#include "converter/trace/level_curve.h"
+#include "converter/trace/names.h"
+
+struct object_totals {
+    uint64_t allocated_objects;
+    uint64_t allocated_bytes;
+    uint64_t existing_objects; /* of these, those that were there when tracing started */
+    uint64_t existing_bytes;
+    uint64_t freed_objects;
+    uint64_t freed_bytes;
+};
+
+struct class_totals {
+    struct object_totals objects;
+    struct lifetimes lifetimes;
+};
+
+struct thread_totals {
+    bool is_used;
+    bool has_start;
+    bool has_end;
+    uint64_t start_ns;
+    uint64_t end_ns; /* of its end, or of its last event */
+    uint64_t allocated_objects;
+    uint64_t allocated_bytes;
+    uint64_t calls;
+    struct call_stack stack;
+};
+
+struct method_totals {
+    uint64_t calls;
+    uint64_t exceptions;   /* calls that an exception ended */
+    uint64_t inclusive_ns; /* the outermost of recursive calls */
+    uint64_t exclusive_ns;
+};
+
+struct statistics {
+    const struct trace_names *names; /* borrowed */
+    uint64_t kinds[EVENT_KIND_COUNT];
+    uint64_t event_count;
+    uint64_t first_ns;
+    uint64_t last_ns;
+    struct class_totals all;
+    struct death_dates deaths; /* how lifetimes end */
+    struct id_table classes;   /* struct class_totals */
+    struct id_table threads;   /* struct thread_totals */
+    struct id_table methods;   /* struct method_totals */
+    uint64_t live_bytes;
+    uint64_t live_objects;
+    struct peak peak;
+    uint64_t peak_ns;
+    struct level_curve curve;
+    uint64_t unmatched_exits;
+    uint64_t open_calls; /* when the trace ended */
+    uint64_t not_probed; /* methods and classes that could not be traced */
+    bool lifetimes_in_bytes;
+    struct object_table
+        births; /* bytes allocated before the object, where these are the lifetimes */
+};
+
+/* `lifetimes_in_bytes`: an object's age is what was allocated since, not the time.  False: out of
+ * memory; reset is allowed then. */
+bool statistics_init(struct statistics *statistics, const struct trace_names *names,
+                     bool lifetimes_in_bytes);
+/* A visit of the trace's facts (event_source.h); `user` is the statistics. */
+enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
+/* False: out of memory. */
+bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count);
+/* Ends the calls that are open. */
+void statistics_finish(struct statistics *statistics);
+void statistics_reset(struct statistics *statistics);
+
+#endif

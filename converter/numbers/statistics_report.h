@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics on paper: as text for people, as JSON for programs. */
+#ifndef CONVERTER_NUMBERS_STATISTICS_REPORT_H
+#define CONVERTER_NUMBERS_STATISTICS_REPORT_H
+
+#include <stdio.h>
+
+#include "converter/numbers/statistics.h"
+
+enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
+
+struct statistics_report {
+    const struct statistics *statistics; /* borrowed */
+    const char *path;
+    uint64_t top; /* lines of each table; 0: all */
+    enum statistics_order order;
+};
+
+/* What a row is, with the key that rows are sorted by. */
+struct ranked_id {
+    uint64_t key;
+    uint32_t id;
+};
+
+struct ranking {
+    struct ranked_id *rows; /* the highest key first */
+    size_t count;
+    size_t shown; /* of these, as many as are wanted */
+};
+
+/* False: out of memory.  free() what `rows` points to. */
+bool rank_classes(const struct statistics_report *report, struct ranking *ranking);
+bool rank_threads(const struct statistics_report *report, struct ranking *ranking);
+bool rank_methods(const struct statistics_report *report, struct ranking *ranking);
+
+static inline uint64_t live_objects_of(const struct object_totals *totals)
+{
+    return totals->allocated_objects > totals->freed_objects
+               ? totals->allocated_objects - totals->freed_objects
+               : 0;
+}
+
+static inline uint64_t live_bytes_of(const struct object_totals *totals)
+{
+    return totals->allocated_bytes > totals->freed_bytes
+               ? totals->allocated_bytes - totals->freed_bytes
+               : 0;
+}
+
+/* False: out of memory. */
+bool statistics_print_text(const struct statistics_report *report);
+bool statistics_print_json(const struct statistics_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics as tables for people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/quantity.h"
+#include "converter/base/table_text.h"
+#include "converter/numbers/statistics_report.h"
+
+#define CURVE_LINES 24u
+#define BAR_WIDTH 40u
+
+/* A lifetime in the unit that was chosen. */
+static struct quantity lifetime(const struct statistics *statistics, double value)
+{
+    return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : quantity_of_ns(value);
+}
+
+static void print_kinds(const struct statistics *statistics)
+{
+    printf("events    %s (", quantity_of_count(statistics->event_count).text);
+    const char *separator = "";
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++) {
+        if (statistics->kinds[i] == 0)
+            continue;
+        printf("%s%s %s", separator, step_text_kind_name((enum step_text_kind) i),
+               quantity_of_count(statistics->kinds[i]).text);
+        separator = ", ";
+    }
+    printf(")\ntime      %s to %s\n", quantity_of_ns((double) statistics->first_ns).text,
+           quantity_of_ns((double) statistics->last_ns).text);
+}
+
+static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
+{
+    printf("%s%s object%s, %s\n", what, quantity_of_count(objects).text, plural(objects),
+           quantity_of_bytes((double) bytes).text);
+}
+
+static void print_objects(const struct statistics *statistics)
+{
+    const struct object_totals *totals = &statistics->all.objects;
+    print_amount("allocated ", totals->allocated_objects, totals->allocated_bytes);
+    if (totals->existing_objects > 0)
+        print_amount("  before  ", totals->existing_objects, totals->existing_bytes);
+    print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
+    print_amount("at end    ", statistics->live_objects, statistics->live_bytes);
+    print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
+    printf("  at      %s\n", quantity_of_ns((double) statistics->peak_ns).text);
+    if (totals->allocated_bytes == 0 && totals->allocated_objects > 0)
+        printf("(the trace does not tell the sizes of objects)\n");
+}
+
+static void print_lifetimes(const struct statistics *statistics)
+{
+    char deaths[DEATH_DATES_TEXT];
+    const struct lifetimes *all = &statistics->all.lifetimes;
+    death_dates_print(&statistics->deaths, deaths, sizeof deaths);
+    if (*deaths != '\0')
+        printf("deaths    %s\n", deaths);
+    if (all->count == 0)
+        return;
+    printf("lifetime  mean %s, half below %s, 90 %% below %s, 99 %% below %s, most %s%s\n",
+           lifetime(statistics, lifetimes_mean(all)).text,
+           lifetime(statistics, lifetimes_percentile(all, 0.5)).text,
+           lifetime(statistics, lifetimes_percentile(all, 0.9)).text,
+           lifetime(statistics, lifetimes_percentile(all, 0.99)).text,
+           lifetime(statistics, (double) all->most).text,
+           statistics->lifetimes_in_bytes ? " (allocated meanwhile)" : "");
+}
+
+static void print_class(const struct statistics_report *report, uint32_t id)
+{
+    const struct statistics *statistics = report->statistics;
+    const struct class_totals *class = id_table_find(&statistics->classes, id);
+    const struct object_totals *totals = &class->objects;
+    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %12" PRIu64,
+           totals->allocated_objects, totals->allocated_bytes, totals->freed_objects,
+           totals->freed_bytes, live_objects_of(totals), live_bytes_of(totals));
+    if (class->lifetimes.count > 0)
+        printf(" %10s %10s  ", lifetime(statistics, lifetimes_mean(&class->lifetimes)).text,
+               lifetime(statistics, lifetimes_percentile(&class->lifetimes, 0.5)).text);
+    else
+        printf(" %10s %10s  ", "-", "-");
+    print_shown(trace_class_of(statistics->names, id)->name, stdout);
+    putchar('\n');
+}
+
+static bool print_classes(const struct statistics_report *report)
+{
+    struct ranking ranking;
+    if (!rank_classes(report, &ranking))
+        return false;
+    if (ranking.count > 0)
+        printf("\n%12s %14s %12s %14s %10s %12s %10s %10s  %s\n", "allocated", "bytes", "freed",
+               "bytes", "at end", "bytes", "mean life", "half below", "class");
+    for (size_t i = 0; i < ranking.shown; i++)
+        print_class(report, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, "classes");
+    free(ranking.rows);
+    return true;
+}
+
+static void print_thread(const struct statistics *statistics, uint32_t id)
+{
+    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+    const struct trace_thread *names = trace_thread_of(statistics->names, id);
+    char end[sizeof(struct quantity)] = "-";
+    if (thread->has_end)
+        strcpy(end, quantity_of_ns((double) thread->end_ns).text);
+    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10s %10s  %" PRIu64 " ",
+           thread->allocated_objects, thread->allocated_bytes, thread->calls,
+           thread->has_start ? quantity_of_ns((double) thread->start_ns).text : "-", end,
+           id == 0 ? 0 : names->number);
+    if (id == 0)
+        printf("(the VM, or not known)");
+    else
+        print_shown(names->name, stdout);
+    putchar('\n');
+}
+
+static bool print_threads(const struct statistics_report *report)
+{
+    struct ranking ranking;
+    if (!rank_threads(report, &ranking))
+        return false;
+    if (ranking.count > 0)
+        printf("\n%12s %14s %12s %10s %10s  %s\n", "allocated", "bytes", "calls", "start", "end",
+               "thread");
+    for (size_t i = 0; i < ranking.shown; i++)
+        print_thread(report->statistics, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, "threads");
+    free(ranking.rows);
+    return true;
+}
+
+static void print_method(const struct statistics *statistics, uint32_t id)
+{
+    const struct method_totals *totals = id_table_find(&statistics->methods, id);
+    const struct trace_method *method = trace_method_of(statistics->names, id);
+    printf("%12" PRIu64 " %10" PRIu64 " %10s %10s  ", totals->calls, totals->exceptions,
+           quantity_of_ns((double) totals->exclusive_ns).text,
+           quantity_of_ns((double) totals->inclusive_ns).text);
+    print_shown(trace_class_of(statistics->names, method->class_id)->name, stdout);
+    putchar('.');
+    print_shown(method->name, stdout);
+    print_shown(method->descriptor, stdout);
+    putchar('\n');
+}
+
+static bool print_methods(const struct statistics_report *report)
+{
+    const struct statistics *statistics = report->statistics;
+    struct ranking ranking;
+    if (!rank_methods(report, &ranking))
+        return false;
+    if (ranking.count > 0)
+        printf("\n%12s %10s %10s %10s  %s\n", "calls", "exceptions", "itself", "with inner",
+               "method");
+    for (size_t i = 0; i < ranking.shown; i++)
+        print_method(statistics, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, "methods");
+    if (statistics->unmatched_exits > 0)
+        printf("  %" PRIu64 " exits of calls whose entry the trace does not have\n",
+               statistics->unmatched_exits);
+    if (statistics->open_calls > 0)
+        printf("  %" PRIu64 " calls were open at the end\n", statistics->open_calls);
+    if (statistics->not_probed > 0)
+        printf("\n%" PRIu64 " methods or classes could not be traced (steptrace info names them)\n",
+               statistics->not_probed);
+    free(ranking.rows);
+    return true;
+}
+
+static void print_bar(double share)
+{
+    unsigned width = (unsigned) (share * BAR_WIDTH + 0.5);
+    for (unsigned i = 0; i < width; i++)
+        putchar('#');
+    putchar('\n');
+}
+
+/* The curve in few lines: each shows the most within its steps, and what lives at their end. */
+static void print_curve(const struct statistics *statistics)
+{
+    const struct level_curve *curve = &statistics->curve;
+    bool by_bytes = statistics->peak.bytes > 0;
+    if (statistics->all.objects.allocated_objects == 0 || !by_bytes)
+        return;
+    size_t steps = (curve->count + CURVE_LINES - 1) / CURVE_LINES;
+    printf("\n%10s %12s %12s %12s\n", "until", "most bytes", "then bytes", "objects");
+    for (size_t first = 0; first < curve->count; first += steps) {
+        size_t end = first + steps < curve->count ? first + steps : curve->count;
+        uint64_t most = 0;
+        for (size_t i = first; i < end; i++)
+            most = curve->steps[i].most_bytes > most ? curve->steps[i].most_bytes : most;
+        double until = (double) end * (double) curve->step_ns;
+        printf("%10s %12s %12s %12" PRIu64 " ",
+               quantity_of_ns(until < (double) statistics->last_ns ? until
+                                                                   : (double) statistics->last_ns)
+                   .text,
+               quantity_of_bytes((double) most).text,
+               quantity_of_bytes((double) curve->steps[end - 1].last_bytes).text,
+               curve->steps[end - 1].last_objects);
+        print_bar((double) most / (double) statistics->peak.bytes);
+    }
+}
+
+bool statistics_print_text(const struct statistics_report *report)
+{
+    const struct statistics *statistics = report->statistics;
+    print_kinds(statistics);
+    print_objects(statistics);
+    print_lifetimes(statistics);
+    if (!print_classes(report) || !print_threads(report) || !print_methods(report))
+        return false;
+    print_curve(statistics);
+    return true;
+}

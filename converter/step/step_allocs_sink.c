@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that writes a heap trace as STEP (hatf.step): all records in one stream, in the trace's
+ * order, with addresses as places of the heap's model where it has them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/arguments.h"
+#include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/step/alloc_forms.h"
+#include "converter/step/step_properties.h"
+#include "converter/step/stepfile.h"
+#include "converter/trace/address_model.h"
+#include "steptrace/hatf_trace.h"
+
+/* One stream, so that the order of the records is kept. */
+#define STREAM 0
+
+/* Attributes that come again are dictionary entries, up to these limits. */
+enum { ENTRIES_MAX = 1 << 16, ENTRY_BYTES_MAX = 1 << 22 };
+
+struct step_allocs_sink {
+    struct alloc_sink base;
+    struct step_writer *writer;
+    struct address_model *model; /* NULL: addresses as they are */
+    uint64_t resolution_ns;
+    struct name_index attributes; /* their texts are copies, in `texts` */
+    uint8_t **texts;
+    size_t text_count;
+    size_t text_bytes;
+};
+
+static struct step_allocs_sink *of(struct alloc_sink *sink)
+{
+    return (struct step_allocs_sink *) sink;
+}
+
+/* Adds an entry; name_index has numbered it as the dictionary will. */
+static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
+{
+    uint8_t *text = malloc(value.length);
+    if (text == NULL)
+        return false;
+    memcpy(text, value.data, value.length);
+    sink->texts[sink->text_count++] = text;
+    sink->text_bytes += value.length;
+    name_index_set_text(&sink->attributes, id, (struct step_bytes){text, value.length});
+    return step_heap_attributes_define(sink->writer, &(struct step_heap_attributes){value}, NULL) ==
+           STEP_STATUS_OK;
+}
+
+/* What the record's field attributes is; for what is no entry, a record before it. */
+static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes value, uint64_t *id)
+{
+    bool is_new = false;
+    *id = 0;
+    if (value.length == 0)
+        return true;
+    bool has_room =
+        sink->text_count < ENTRIES_MAX && value.length <= ENTRY_BYTES_MAX - sink->text_bytes;
+    if (!has_room && name_index_find(&sink->attributes, 0, value) == 0)
+        return step_heap_next_attributes_put(sink->writer, STREAM,
+                                             &(struct step_heap_next_attributes){value}) ==
+               STEP_STATUS_OK;
+    *id = name_index_put(&sink->attributes, 0, value, &is_new);
+    return *id != 0 && (!is_new || define(sink, (uint32_t) *id, value));
+}
+
+static enum step_status put_slots(struct step_allocs_sink *sink, const struct hatf_record *record,
+                                  uint64_t attributes, bool is_placed,
+                                  const struct address_place *place)
+{
+    uint64_t slots[HEAP_STEP_SLOTS] = {record->time / sink->resolution_ns, record->thread,
+                                       attributes};
+    const struct alloc_form *form = &alloc_forms[record->tag];
+    size_t at = 3;
+    if (hatf_tag_has(record->tag, HATF_HEAP))
+        slots[at++] = record->heap;
+    if (hatf_tag_has(record->tag, HATF_SIZE))
+        slots[at++] = record->size;
+    if (form->has_old)
+        slots[at++] = is_placed ? place->age : record->address;
+    if (form->has_new)
+        slots[at++] = is_placed       ? place->rank
+                      : form->has_old ? record->new_address
+                                      : record->address;
+    return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);
+}
+
+static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
+                            struct step_error *error)
+{
+    struct step_allocs_sink *sink = of(base);
+    struct address_place place;
+    uint64_t attributes;
+    enum step_status status;
+    if (record->tag == HATF_COMMENT) {
+        status = step_heap_comment_put(sink->writer, STREAM,
+                                       &(struct step_heap_comment){record->comment});
+        return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
+    }
+    enum address_answer answer =
+        sink->model != NULL ? address_model_place(sink->model, record, &place) : HEAP_PLAIN;
+    if (answer == HEAP_NO_MEMORY || !put_attributes(sink, record->attributes, &attributes))
+        return no_memory(error);
+    status = put_slots(sink, record, attributes, answer == HEAP_PLACED, &place);
+    return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
+}
+
+static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
+{
+    return step_writer_close(of(base)->writer, error);
+}
+
+static void destroy(struct alloc_sink *base)
+{
+    struct step_allocs_sink *sink = of(base);
+    step_writer_destroy(sink->writer);
+    address_model_destroy(sink->model);
+    name_index_reset(&sink->attributes);
+    for (size_t i = 0; i < sink->text_count; i++)
+        free(sink->texts[i]);
+    free(sink->texts);
+    free(sink);
+}
+
+static const struct alloc_sink_operations operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+enum step_status stepfile_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
+                                            struct step_error *error)
+{
+    const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
+    struct step_allocs_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    struct trace_summary summary;
+    to->source->operations->summary(to->source, &summary);
+    sink->base.operations = &operations;
+    sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
+    sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
+    if (!options->is_plain)
+        sink->model = address_model_create(false);
+    enum step_status status = STEP_STATUS_OK;
+    if (!name_index_init(&sink->attributes) || sink->texts == NULL ||
+        (!options->is_plain && sink->model == NULL))
+        status = no_memory(error);
+    struct step_writer_options writer_options;
+    step_writer_options_init(&writer_options);
+    writer_options.definition = &step_hatf_trace_definition;
+    writer_options.output = output_file_as_output(to->file);
+    writer_options.verify = true;
+    writer_options.level = format_settings_level(to->settings);
+    if (options->packed_block_records > 0) {
+        writer_options.compression = STEP_COMPRESSION_BEST;
+        writer_options.block_records = options->packed_block_records;
+        writer_options.memory_bytes = (size_t) 1 << 30;
+    }
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&writer_options, &sink->writer, error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    step_properties_copy(sink->writer, to->source, sink->resolution_ns);
+    step_writer_property(sink->writer, "converted-from", summary.format);
+    *out = &sink->base;
+    return status;
+}
+
+static const struct format_option rows_of[] = {
+    {{"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag, NULL},
+     offsetof(struct stepfile_options, is_plain)},
+    {.place = 0}};
+
+const struct format_options stepfile_options = {sizeof(struct stepfile_options), rows_of, NULL};

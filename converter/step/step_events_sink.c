@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sink that writes STEP traces: all events in one stream, in the order in which they come, so
+ * that text -> step -> text gives the same text.  Names become dictionary entries at their first
+ * use.
+ *
+ * An identifier is a place in the dictionary, while the threads of text have any numbers.  A thread
+ * whose number is not its place has it in its name, as "#17" or "#17 name".
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/step/event_of_record.h"
+#include "converter/step/step_properties.h"
+#include "converter/step/stepfile.h"
+#include "steptrace/live.h"
+
+#define STREAM (STEP_LIVE_STREAM_FREES + 1)
+
+struct stepfile_sink {
+    struct event_sink base;
+    const struct event_source *source; /* borrowed */
+    struct step_writer *writer;
+    uint64_t resolution_ns;
+    struct id_table classes; /* uint64_t: the identifier in the output */
+    struct id_table methods;
+    struct id_table threads;
+    struct id_table frames;
+    bool is_part;             /* the output has not all events: some allocations may be missing */
+    struct object_table live; /* then: the objects whose allocation the output has */
+};
+
+static struct stepfile_sink *of(struct event_sink *sink)
+{
+    return (struct stepfile_sink *) sink;
+}
+
+/* Each of these gives the identifier in the output, defined if need be; 0: the writer failed. */
+static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
+{
+    uint64_t *known = id_table_get(&sink->classes, id);
+    if (known == NULL || *known != 0)
+        return known != NULL ? *known : 0;
+    const struct trace_class *class = trace_class_of(&sink->source->names, id);
+    struct step_java_class entry = {.name = class->name, .loader = class->loader};
+    step_java_class_define(sink->writer, &entry, known);
+    return *known;
+}
+
+static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
+{
+    uint64_t *known = id_table_get(&sink->methods, id);
+    if (known == NULL || *known != 0)
+        return known != NULL ? *known : 0;
+    const struct trace_method *method = trace_method_of(&sink->source->names, id);
+    static const uint8_t nothing[1] = {0};
+    struct step_java_method entry = {.class_ = class_id(sink, method->class_id),
+                                     .name = method->name,
+                                     .descriptor = {nothing, 0},
+                                     .modifiers = method->modifiers};
+    if (method->descriptor.length > 0)
+        entry.descriptor = method->descriptor;
+    step_java_method_define(sink->writer, &entry, known);
+    return *known;
+}
+
+/* Parents first: their chain is turned round. */
+static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
+{
+    uint64_t *known = NULL;
+    while (id != 0) {
+        uint32_t undefined = id;
+        for (uint32_t at = id; at != 0; at = trace_frame_of(&sink->source->names, at)->parent) {
+            known = id_table_get(&sink->frames, at);
+            if (known == NULL || *known != 0)
+                break;
+            undefined = at;
+        }
+        known = id_table_get(&sink->frames, undefined);
+        if (known == NULL || *known != 0)
+            break;
+        const struct trace_frame *frame = trace_frame_of(&sink->source->names, undefined);
+        uint64_t *parent = id_table_find(&sink->frames, frame->parent);
+        struct step_java_frame entry = {.parent = parent != NULL ? *parent : 0,
+                                        .method = method_id(sink, frame->method_id),
+                                        .line = frame->line,
+                                        .bytecode = frame->bytecode};
+        step_java_frame_define(sink->writer, &entry, known);
+        if (*known == 0 || undefined == id)
+            break;
+    }
+    return known != NULL ? *known : 0;
+}
+
+static bool define_thread(struct stepfile_sink *sink, const struct trace_thread *thread,
+                          uint64_t *id)
+{
+    uint64_t next = step_writer_dictionary_count(sink->writer, STEP_JAVA_THREAD) + 1;
+    struct step_java_thread entry = {.name = thread->name, .flags = thread->flags};
+    uint8_t *text = NULL;
+    static const uint8_t nothing[1] = {0};
+    if (entry.name.length == 0)
+        entry.name.data = nothing;
+    if (thread->number != next || (entry.name.length > 0 && entry.name.data[0] == '#')) {
+        text = malloc(thread->name.length + 32);
+        if (text == NULL)
+            return false;
+        int length = snprintf((char *) text, 32, "#%" PRIu64 "%s", thread->number,
+                              thread->name.length > 0 ? " " : "");
+        if (thread->name.length > 0)
+            memcpy(text + length, thread->name.data, thread->name.length);
+        entry.name = (struct step_bytes){text, (size_t) length + thread->name.length};
+    }
+    enum step_status status = step_java_thread_define(sink->writer, &entry, id);
+    free(text);
+    return status == STEP_STATUS_OK;
+}
+
+static uint64_t thread_id(struct stepfile_sink *sink, uint32_t id)
+{
+    if (id == 0)
+        return 0;
+    uint64_t *known = id_table_get(&sink->threads, id);
+    if (known == NULL || *known != 0)
+        return known != NULL ? *known : 0;
+    define_thread(sink, trace_thread_of(&sink->source->names, id), known);
+    return *known;
+}
+
+static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace_event *event,
+                                  uint64_t time, uint64_t thread)
+{
+    struct step_java_object_alloc record = {.time = time,
+                                            .thread = thread,
+                                            .class_ = class_id(sink, event->class_id),
+                                            .size = event->size,
+                                            .object = event->object};
+    if (sink->is_part &&
+        !object_table_put(&sink->live, &(struct live_object){.object = event->object,
+                                                             .class_id = event->class_id}))
+        return STEP_STATUS_NO_MEMORY;
+    if ((event->flags & TRACE_EXISTING) == 0 && event->stack_id != 0)
+        return step_java_object_alloc_at_put(
+            sink->writer, STREAM,
+            &(struct step_java_object_alloc_at){record.time, record.thread, record.class_,
+                                                record.size, record.object,
+                                                frame_id(sink, event->stack_id)});
+    if ((event->flags & TRACE_EXISTING) == 0)
+        return step_java_object_alloc_put(sink->writer, STREAM, &record);
+    struct step_java_object_existing existing = {record.time, record.thread, record.class_,
+                                                 record.size, record.object};
+    return step_java_object_existing_put(sink->writer, STREAM, &existing);
+}
+
+/* A reader learns the class from the allocation, if that is there and says the same. */
+static enum step_status put_free(struct stepfile_sink *sink, const struct trace_event *event,
+                                 uint64_t time, uint64_t thread)
+{
+    bool is_known = (event->flags & TRACE_BORN_CLASS) != 0;
+    struct live_object born;
+    if (sink->is_part)
+        is_known = object_table_take(&sink->live, event->object, &born) &&
+                   born.class_id == event->class_id;
+    if (is_known || event->class_id == 0)
+        return step_java_object_free_put(sink->writer, STREAM,
+                                         &(struct step_java_object_free){.time = time,
+                                                                         .thread = thread,
+                                                                         .object = event->object});
+    return step_java_object_free_unknown_put(
+        sink->writer, STREAM,
+        &(struct step_java_object_free_unknown){.time = time,
+                                                .thread = thread,
+                                                .object = event->object,
+                                                .class_ = class_id(sink, event->class_id)});
+}
+
+/* The records of one kind that have but time and thread. */
+#define PUT_PLAIN(name)                                                                            \
+    step_java_##name##_put(sink->writer, STREAM,                                                   \
+                           &(struct step_java_##name){.time = time, .thread = thread})
+#define PUT_CLASS(name)                                                                            \
+    step_java_##name##_put(sink->writer, STREAM,                                                   \
+                           &(struct step_java_##name){.time = time,                                \
+                                                      .thread = thread,                            \
+                                                      .class_ = class_id(sink, event->class_id)})
+#define PUT_METHOD(name)                                                                           \
+    step_java_##name##_put(                                                                        \
+        sink->writer, STREAM,                                                                      \
+        &(struct step_java_##name){                                                                \
+            .time = time, .thread = thread, .method = method_id(sink, event->method_id)})
+
+static enum step_status put_event(struct stepfile_sink *sink, const struct trace_event *event)
+{
+    uint64_t time = event->time_ns / sink->resolution_ns;
+    uint64_t thread = thread_id(sink, event->thread_id);
+    bool existing = (event->flags & TRACE_EXISTING) != 0;
+    switch ((enum step_text_kind) event->kind) {
+    case EVENT_VM_START:
+        return PUT_PLAIN(vm_start);
+    case EVENT_VM_INIT:
+        return PUT_PLAIN(vm_init);
+    case EVENT_VM_DEATH:
+        return PUT_PLAIN(vm_death);
+    case EVENT_CLASS_LOAD:
+        return existing ? PUT_CLASS(class_existing) : PUT_CLASS(class_load);
+    case EVENT_OBJECT_ALLOC:
+        return put_alloc(sink, event, time, thread);
+    case EVENT_OBJECT_FREE:
+        return put_free(sink, event, time, thread);
+    case EVENT_THREAD_BEGIN:
+        return existing ? PUT_PLAIN(thread_existing) : PUT_PLAIN(thread_start);
+    case EVENT_THREAD_END:
+        return PUT_PLAIN(thread_end);
+    case EVENT_METHOD_ENTRY:
+        return step_java_method_entry_put(
+            sink->writer, STREAM,
+            &(struct step_java_method_entry){.time = time,
+                                             .thread = thread,
+                                             .method = method_id(sink, event->method_id),
+                                             .object = event->object});
+    case EVENT_METHOD_EXIT:
+        return PUT_METHOD(method_exit);
+    case EVENT_METHOD_POP:
+        return PUT_METHOD(frame_pop);
+    case EVENT_KIND_COUNT:
+        break;
+    }
+    return STEP_STATUS_INVALID;
+}
+
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    struct stepfile_sink *sink = of(base);
+    for (size_t i = 0; i < count; i++) {
+        enum step_status status = put_event(sink, &events[i]);
+        if (status == STEP_STATUS_NO_MEMORY)
+            return step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+        if (status != STEP_STATUS_OK)
+            return step_writer_close(sink->writer, error);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* Facts go to a stream of their own: they come before or after all events. */
+static enum step_status put_fact(void *user, const struct trace_fact *fact)
+{
+    struct stepfile_sink *sink = of(user);
+    uint64_t time = fact->time_ns / sink->resolution_ns;
+    if (fact->kind == TRACE_NOT_PROBED)
+        return step_java_not_probed_put(
+            sink->writer, STEP_LIVE_STREAM_GLOBAL,
+            &(struct step_java_not_probed){.time = time,
+                                           .class_ = fact->class_name,
+                                           .method = fact->method_name,
+                                           .descriptor = fact->descriptor,
+                                           .reason = fact->reason,
+                                           .missing = fact->missing});
+    return step_java_method_count_put(
+        sink->writer, STEP_LIVE_STREAM_GLOBAL,
+        &(struct step_java_method_count){.time = time,
+                                         .method = method_id(sink, fact->method_id),
+                                         .calls = fact->calls,
+                                         .exceptions = fact->exceptions,
+                                         .inclusive = fact->inclusive_ns,
+                                         .exclusive = fact->exclusive_ns});
+}
+
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+{
+    return step_writer_close(of(base)->writer, error);
+}
+
+static void destroy(struct event_sink *base)
+{
+    struct stepfile_sink *sink = of(base);
+    step_writer_destroy(sink->writer);
+    id_table_reset(&sink->classes);
+    id_table_reset(&sink->methods);
+    id_table_reset(&sink->threads);
+    id_table_reset(&sink->frames);
+    if (sink->is_part)
+        object_table_reset(&sink->live);
+    free(sink);
+}
+
+static const struct event_sink_operations operations = {
+    .put = put,
+    .put_fact = put_fact,
+    .close = close_sink,
+    .destroy = destroy,
+};
+
+static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
+{
+    step_properties_copy(sink->writer, sink->source, sink->resolution_ns);
+    step_writer_property(sink->writer, THREAD_NUMBERS_PROPERTY, THREAD_NUMBERS_IN_NAMES);
+    step_writer_property(sink->writer, "converted-from", summary->format);
+    if (sink->is_part)
+        step_writer_property(sink->writer, "part", "yes");
+}
+
+enum step_status stepfile_sink_create(const struct format_output *to, struct event_sink **out,
+                                      struct step_error *error)
+{
+    const struct event_source *source = to->source;
+    struct stepfile_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return no_memory(error);
+    struct trace_summary summary;
+    source->operations->summary(source, &summary);
+    sink->base.operations = &operations;
+    sink->source = source;
+    sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
+    id_table_init(&sink->classes, sizeof(uint64_t));
+    id_table_init(&sink->methods, sizeof(uint64_t));
+    id_table_init(&sink->threads, sizeof(uint64_t));
+    id_table_init(&sink->frames, sizeof(uint64_t));
+    struct step_writer_options writer_options;
+    step_writer_options_init(&writer_options);
+    writer_options.definition = &step_java_trace_definition;
+    writer_options.output = output_file_as_output(to->file);
+    writer_options.verify = true;
+    writer_options.level = format_settings_level(to->settings);
+    enum step_status status = STEP_STATUS_OK;
+    sink->is_part = !source->filter.everything && object_table_init(&sink->live);
+    if (!source->filter.everything && !sink->is_part)
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&writer_options, &sink->writer, error);
+    if (status != STEP_STATUS_OK) {
+        destroy(&sink->base);
+        return status;
+    }
+    put_properties(sink, &summary);
+    *out = &sink->base;
+    return status;
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A source that reads STEP traces. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "converter/base/trace_gap.h"
+#include "converter/step/event_of_record.h"
+#include "converter/step/stepfile.h"
+#include "steptrace/live.h"
+#include "steptrace/records.h"
+
+/* Which blocks and records are needed, and the order at one tick. */
+
+struct event_order {
+    struct stepfile_decoder decoder;
+    struct step_reader *reader; /* borrowed */
+    const struct event_selection *selected;
+    bool needs_objects;    /* allocations and frees before the slice, too */
+    uint8_t *wanted;       /* by record of the file: decoded in blocks of the slice */
+    uint8_t *wanted_live;  /* in blocks before it: allocations and frees */
+    uint8_t *wanted_frees; /* in blocks of threads that are not wanted */
+    uint64_t from_ticks;
+    uint64_t to_ticks;
+    bool has_thread;
+    uint64_t thread_id; /* the one that is wanted */
+    const struct object_table
+        *live; /* borrowed; says which objects were reported; NULL: no waiting */
+    struct step_records *records;
+    struct trace_event *fronts; /* of each queue of `records` */
+};
+
+/* The next event, borrowed until the next call, and its time in ticks; END after the last. */
+static inline enum step_status event_order_next(struct event_order *order,
+                                                const struct trace_event **event, uint64_t *ticks,
+                                                struct step_error *error)
+{
+    const struct step_records_front *front;
+    enum step_status status = step_records_next_front(order->records, &front, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    *event = &order->fronts[front->queue];
+    *ticks = front->time;
+    return status;
+}
+
+#define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
+
+/* At one tick; the higher waits for the lower. */
+enum rank { RANK_GLOBAL = 0, RANK_BUFFER = 1, RANK_FREES = 2, RANK_LAST = 3 };
+
+/* ---- what is wanted ---- */
+
+/* The identifier of the thread that text shows as `number`; 0 if there is none. */
+static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
+{
+    if (!order->decoder.numbers_in_names)
+        return number;
+    const struct step_definition *definition = step_reader_borrow_definition(order->reader);
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        if (order->decoder.records[i] != STEP_JAVA_THREAD)
+            continue;
+        uint64_t count = step_reader_dictionary_count(order->reader, i);
+        for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++)
+            if (stepfile_decoder_thread_number(&order->decoder, id) == number)
+                return id;
+    }
+    return 0;
+}
+
+static void choose_records(struct event_order *order, uint32_t kinds)
+{
+    uint32_t decoded = kinds | (order->needs_objects ? LIVE_KINDS : 0);
+    for (uint32_t i = 0; i < order->decoder.record_count; i++) {
+        enum step_text_kind kind = stepfile_decoder_kind(&order->decoder, i);
+        uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
+        order->wanted[i] = (decoded & bit) != 0;
+        order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
+        order->wanted_frees[i] = (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
+    }
+}
+
+static bool holds(const struct step_block_info *info, const uint8_t *wanted)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < info->type_count; i++)
+        found = wanted[info->counts[i].record] != 0;
+    return found;
+}
+
+static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
+{
+    const struct event_order *order = user;
+    if (info->time_min > order->to_ticks)
+        return NULL;
+    bool is_before = info->time_max < order->from_ticks;
+    if (is_before && !order->needs_objects)
+        return NULL;
+    const uint8_t *wanted = is_before ? order->wanted_live : order->wanted;
+    if (order->has_thread &&
+        (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
+        wanted = order->wanted_frees; /* frees belong to no thread, but to their objects' */
+    return holds(info, wanted) ? wanted : NULL;
+}
+
+/* ---- the order ---- */
+
+static uint8_t rank_of(uint64_t stream, const struct trace_event *event)
+{
+    if (stream == STEP_LIVE_STREAM_GLOBAL)
+        return event->kind == EVENT_VM_DEATH ? RANK_LAST : RANK_GLOBAL;
+    return stream == STEP_LIVE_STREAM_FREES ? RANK_FREES : RANK_BUFFER;
+}
+
+static bool take_front(void *user, struct step_records_front *front)
+{
+    struct event_order *order = user;
+    struct trace_event *event = &order->fronts[front->queue];
+    if (!stepfile_decoder_event(&order->decoder, &front->view, event, &front->time))
+        return false;
+    front->rank = rank_of(front->stream, event);
+    return true;
+}
+
+static bool must_wait(void *user, const struct step_records_front *front)
+{
+    const struct event_order *order = user;
+    const struct trace_event *event = &order->fronts[front->queue];
+    return order->live != NULL && event->object != 0 &&
+           (event->kind == EVENT_METHOD_ENTRY || event->kind == EVENT_OBJECT_FREE) &&
+           !object_table_has(order->live, event->object);
+}
+
+/* ---- from start to end ---- */
+
+/* Frees are wanted by what their objects' allocations tell. */
+static bool follows_objects(const struct event_selection *selected)
+{
+    return event_selection_is_of_objects(selected) &&
+           (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
+}
+
+/* Knows the trace's records, and which of them are wanted; `keep_live`: what lives is followed. */
+static enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
+                                         struct trace_names *names,
+                                         const struct event_selection *selected, bool keep_live,
+                                         struct step_error *error)
+{
+    *order = (struct event_order){.reader = reader,
+                                  .selected = selected,
+                                  .needs_objects = keep_live || follows_objects(selected)};
+    enum step_status status = stepfile_decoder_init(&order->decoder, reader, names, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    order->wanted = calloc(order->decoder.record_count + 1, 1);
+    order->wanted_live = calloc(order->decoder.record_count + 1, 1);
+    order->wanted_frees = calloc(order->decoder.record_count + 1, 1);
+    if (order->wanted == NULL || order->wanted_live == NULL || order->wanted_frees == NULL)
+        return no_memory(error);
+    choose_records(order, selected->kinds);
+    order->from_ticks = selected->from_ns / order->decoder.resolution_ns;
+    order->to_ticks = selected->to_ns / order->decoder.resolution_ns;
+    uint64_t number;
+    if (event_selection_one_thread(selected, &number) && number != 0) {
+        order->has_thread = true;
+        order->thread_id = thread_id_of(order, number);
+    }
+    return STEP_STATUS_OK;
+}
+
+/* Goes before the first event. */
+static enum step_status event_order_start(struct event_order *order,
+                                          const struct object_table *live, struct step_error *error)
+{
+    const struct step_records_rules rules = {
+        .user = order, .wanted = wanted_of, .front = take_front, .waits = must_wait};
+    order->live = order->has_thread ? NULL : live; /* other threads' objects are not known */
+    enum step_status status =
+        step_records_create_ordered(order->reader, &rules, &order->records, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    order->fronts = calloc(step_records_queue_count(order->records) + 1, sizeof *order->fronts);
+    return order->fronts != NULL ? STEP_STATUS_OK : no_memory(error);
+}
+
+static void event_order_reset(struct event_order *order)
+{
+    step_records_destroy(order->records);
+    stepfile_decoder_reset(&order->decoder);
+    free(order->fronts);
+    free(order->wanted);
+    free(order->wanted_live);
+    free(order->wanted_frees);
+}
+
+struct stepfile_source {
+    struct event_source base;
+    struct step_reader *reader;
+    struct event_order order;
+};
+
+static struct stepfile_source *of(struct event_source *source)
+{
+    return (struct stepfile_source *) source;
+}
+
+static const struct stepfile_source *of_const(const struct event_source *source)
+{
+    return (const struct stepfile_source *) source;
+}
+
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct stepfile_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity) {
+        const struct trace_event *event;
+        uint64_t ticks;
+        status = event_order_next(&source->order, &event, &ticks, error);
+        if (status != STEP_STATUS_OK)
+            break;
+        struct trace_event *out = &events[filled];
+        *out = *event;
+        if (__builtin_mul_overflow(ticks, source->order.decoder.resolution_ns, &out->time_ns))
+            out->time_ns = UINT64_MAX;
+        if ((out->flags & TRACE_DATED) != 0 &&
+            __builtin_mul_overflow(out->collected_ns, source->order.decoder.resolution_ns,
+                                   &out->collected_ns))
+            out->collected_ns = UINT64_MAX;
+        if (!event_source_follow(base, out))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
+                                  "out of memory for the live objects");
+        filled += trace_filter_takes(&base->filter, &base->names, out);
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+static void summary(const struct event_source *base, struct trace_summary *out)
+{
+    const struct stepfile_source *source = of_const(base);
+    *out = (struct trace_summary){.format = "step",
+                                  .whole = trace_reaches_end(source->reader),
+                                  .running = step_reader_is_running(source->reader),
+                                  .recovered = step_reader_recovered_count(source->reader),
+                                  .file_bytes = step_reader_file_size(source->reader),
+                                  .resolution_ns = source->order.decoder.resolution_ns};
+}
+
+static size_t property_count(const struct event_source *base)
+{
+    return step_reader_property_count(of_const(base)->reader);
+}
+
+static void property(const struct event_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    *key = step_reader_property_key(of_const(base)->reader, i);
+    *value = step_reader_property_value(of_const(base)->reader, i);
+}
+
+static size_t damage_count(const struct event_source *base)
+{
+    return step_reader_damage_count(of_const(base)->reader);
+}
+
+static const struct step_damage *damage(const struct event_source *base, size_t i)
+{
+    return step_reader_damage(of_const(base)->reader, i);
+}
+
+static void count_block(const struct stepfile_source *source, const struct step_block_info *info,
+                        struct trace_inventory *inventory)
+{
+    uint64_t first_ns, last_ns;
+    uint64_t resolution_ns = source->order.decoder.resolution_ns;
+    if (__builtin_mul_overflow(info->time_min, resolution_ns, &first_ns))
+        first_ns = UINT64_MAX;
+    if (__builtin_mul_overflow(info->time_max, resolution_ns, &last_ns))
+        last_ns = UINT64_MAX;
+    if (inventory->block_count++ == 0 || first_ns < inventory->first_ns)
+        inventory->first_ns = first_ns;
+    if (last_ns > inventory->last_ns)
+        inventory->last_ns = last_ns;
+    for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
+        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, i);
+        inventory->is_event[i] = kind < EVENT_KIND_COUNT;
+    }
+    for (size_t i = 0; i < info->type_count; i++) {
+        const struct step_record_count *of = &info->counts[i];
+        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, of->record);
+        inventory->records[of->record] += of->count;
+        if (kind < EVENT_KIND_COUNT)
+            inventory->kinds[kind] += of->count;
+    }
+}
+
+static void count_names(const struct stepfile_source *source, struct trace_inventory *inventory)
+{
+    const struct stepfile_decoder *decoder = &source->order.decoder;
+    for (uint32_t i = 0; i < decoder->record_count; i++) {
+        uint64_t count = step_reader_dictionary_count(source->reader, i);
+        inventory->classes += decoder->records[i] == STEP_JAVA_CLASS ? count : 0;
+        inventory->methods += decoder->records[i] == STEP_JAVA_METHOD ? count : 0;
+        inventory->threads += decoder->records[i] == STEP_JAVA_THREAD ? count : 0;
+    }
+}
+
+/* Lets the reader verify the checksums of all blocks; it keeps note of damage. */
+static enum step_status verify(struct stepfile_source *source)
+{
+    struct step_block *block = NULL;
+    uint8_t *nothing = calloc(source->order.decoder.record_count + 1, 1);
+    enum step_status status = nothing != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(source->reader);
+         i++) {
+        status = step_reader_load(source->reader, i, nothing, &block, NULL);
+        if (status != STEP_STATUS_NO_MEMORY && status != STEP_STATUS_IO)
+            status = STEP_STATUS_OK;
+    }
+    step_block_destroy(block);
+    free(nothing);
+    return status;
+}
+
+static enum step_status inventory(struct event_source *base, struct trace_inventory *out)
+{
+    struct stepfile_source *source = of(base);
+    *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
+    out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
+    out->is_event = calloc(out->definition->record_count + 1, sizeof *out->is_event);
+    if (out->records == NULL || out->is_event == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
+        count_block(source, step_reader_block_info(source->reader, i), out);
+    out->stream_count = step_records_queue_count(source->order.records);
+    count_names(source, out);
+    return verify(source);
+}
+
+/* Those of the two record types that the file's definition has, as a selection wants them. */
+static size_t fact_names(const struct stepfile_source *source, const char *names[2])
+{
+    const struct step_definition *definition = step_reader_borrow_definition(source->reader);
+    size_t count = 0;
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        int known = source->order.decoder.records[i];
+        const char *name = definition->records[i].name;
+        if ((known == STEP_JAVA_NOT_PROBED || known == STEP_JAVA_METHOD_COUNT) && count < 2 &&
+            strcmp(name, step_java_trace_definition.records[known].name) == 0)
+            names[count++] = name;
+    }
+    return count;
+}
+
+static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
+                              struct step_error *error)
+{
+    struct stepfile_source *source = of(base);
+    struct step_selection *selection = NULL;
+    struct step_records *records = NULL;
+    struct step_record_view view;
+    const char *names[2];
+    size_t count = fact_names(source, names);
+    if (count == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = step_selection_create(step_reader_borrow_definition(source->reader),
+                                                    names, count, false, &selection, error);
+    if (status == STEP_STATUS_OK)
+        status = step_records_create(source->reader, selection, &records, error);
+    while (status == STEP_STATUS_OK &&
+           (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
+        struct trace_fact fact;
+        if (stepfile_decoder_fact(&source->order.decoder, &view, &fact))
+            status = visit(user, &fact);
+    }
+    step_records_destroy(records);
+    step_selection_destroy(selection);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static double progress(const struct event_source *base)
+{
+    uint64_t done, all;
+    step_records_progress(of_const(base)->order.records, &done, &all);
+    return all > 0 ? (double) done / (double) all : 1.0;
+}
+
+static void destroy(struct event_source *base)
+{
+    struct stepfile_source *source = of(base);
+    event_order_reset(&source->order);
+    event_source_reset(base);
+    step_reader_destroy(source->reader);
+    free(source);
+}
+
+static const struct event_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .inventory = inventory,
+    .facts = facts,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+static bool is_of_graph(const char *name)
+{
+    static const char *const names[] = {
+        "java.ReferenceStore",   "java.FieldStore",     "java.ElementStore", "java.RangeStore",
+        "java.CloneStore",       "java.Snapshot",       "java.Root",         "java.FieldReference",
+        "java.ElementReference", "java.OtherReference", "java.SnapshotEnd",  "java.ObjectDeath"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Records that are no events are kept only by copying. */
+static bool has_graph(const struct step_reader *reader)
+{
+    const struct step_definition *definition = step_reader_borrow_definition(reader);
+    bool found = false;
+    for (size_t i = 0; i < step_reader_block_count(reader) && !found; i++) {
+        const struct step_block_info *info = step_reader_block_info(reader, i);
+        for (size_t k = 0; k < info->type_count && !found; k++)
+            found = is_of_graph(definition->records[info->counts[k].record].name);
+    }
+    return found;
+}
+
+static enum trace_content content_of(const struct stepfile_source *source)
+{
+    for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
+        if (stepfile_decoder_kind(&source->order.decoder, i) < EVENT_KIND_COUNT)
+            return has_graph(source->reader) ? TRACE_OF_GRAPHS : TRACE_OF_EVENTS;
+    return TRACE_OF_STEP_RECORDS;
+}
+
+/* Takes the reader over. */
+static enum step_status start(struct stepfile_source *source, struct step_reader *reader,
+                              struct step_error *error)
+{
+    enum step_status status;
+    source->reader = reader;
+    const struct event_selection *selected = &source->base.filter.selected;
+    status = event_order_init(&source->order, source->reader, &source->base.names, selected,
+                              source->base.keep_live, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    source->base.content = content_of(source);
+    return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
+                             error);
+}
+
+enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
+                                        struct opened_trace *out, struct step_error *error)
+{
+    struct step_reader *reader;
+    enum step_status status = open_with_given_definition(path, &reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (stepfile_reader_has_heap_events(reader))
+        return stepfile_alloc_source_create(path, reader, &out->allocs, error);
+    struct stepfile_source *source = calloc(1, sizeof *source);
+    if (source == NULL) {
+        step_reader_destroy(reader);
+        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    }
+    if (event_source_init(&source->base, &operations, path, selected)) {
+        status = start(source, reader, error);
+    } else {
+        source->reader = reader;
+        status =
+            step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+    }
+    if (status != STEP_STATUS_OK) {
+        destroy(&source->base);
+        return status;
+    }
+    out->events = &source->base;
+    return status;
+}

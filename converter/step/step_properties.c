@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Properties from a source to a writer. */
+#include "converter/step/step_properties.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void step_properties_copy(struct step_writer *writer, const struct event_source *source,
+                          uint64_t resolution_ns)
+{
+    char resolution[32];
+    bool has_producer = event_source_property(source, "producer") != NULL;
+    size_t count = source->operations->property_count(source);
+    for (size_t i = 0; i < count; i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        step_writer_property(writer, key, value);
+    }
+    if (!has_producer)
+        step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
+    snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
+    if (event_source_has_times(source))
+        step_writer_property(writer, "resolution-ns", resolution);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table `calls`: entries and exits, thread by thread.  A row is given when its call ends; an
+ * exit closes its own call and those further in, and one of a call that the trace does not begin is
+ * passed over.
+ */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/event_rows.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+#include "converter/trace/call_stack.h"
+#include "format/core/grow.h"
+
+enum { CALL_COLUMNS = CALLS_ENDED + 1 };
+enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };
+
+/* What a call has besides its frame. */
+struct open_call {
+    uint64_t number;
+    uint64_t object;
+};
+
+struct thread_calls {
+    struct call_stack stack;
+    struct open_call *open; /* as deep as the stack */
+    size_t capacity;
+};
+
+struct call_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    const struct table_dictionary *dictionaries[CALL_COLUMNS];
+    uint32_t words[ENDED_COUNT];
+    struct event_feed feed;
+    struct id_table threads; /* struct thread_calls */
+    uint64_t calls;          /* begun */
+    /* calls that one event ends, while a batch is full */
+    uint32_t closing_thread;
+    size_t closing_depth; /* down to this */
+    uint64_t closing_ns;
+    enum ended closing_last, closing_inner;
+    bool is_closing;
+    bool at_end;
+    uint32_t next_thread; /* at the end */
+};
+
+static struct call_rows *of(struct table_rows *rows)
+{
+    return (struct call_rows *) rows;
+}
+
+static struct thread_calls *calls_of(struct call_rows *rows, uint32_t thread)
+{
+    return id_table_get(&rows->threads, thread);
+}
+
+static bool enter(struct call_rows *rows, const struct trace_event *event)
+{
+    struct thread_calls *calls = calls_of(rows, event->thread_id);
+    const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
+    if (calls == NULL || !call_stack_push(&calls->stack, &frame))
+        return false;
+    if (calls->stack.depth > calls->capacity) {
+        struct open_call *open =
+            step_grown(calls->open, &calls->capacity, calls->stack.depth, sizeof *open);
+        if (open == NULL)
+            return false;
+        calls->open = open;
+    }
+    calls->open[calls->stack.depth - 1] = (struct open_call){++rows->calls, event->object};
+    return true;
+}
+
+static bool put_names(struct call_rows *rows, uint32_t method_id)
+{
+    struct tables *tables = rows->base.tables;
+    struct row_builder *builder = &rows->builder;
+    if (builder->values[CALLS_METHOD] != NULL) {
+        uint32_t code = method_id != 0 ? tables_method_code(tables, method_id) : 0;
+        row_put_code(builder, CALLS_METHOD, code, method_id == 0);
+        if (code == NO_NAME_CODE)
+            return false;
+    }
+    if (builder->values[CALLS_CLASS] != NULL) {
+        uint64_t class_id = tables_method_class(tables, method_id);
+        uint32_t code = class_id != 0 ? tables_class_code(tables, class_id) : 0;
+        row_put_code(builder, CALLS_CLASS, code, class_id == 0);
+        if (code == NO_NAME_CODE)
+            return false;
+    }
+    return true;
+}
+
+/* Ends the innermost call. */
+static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
+{
+    struct row_builder *builder = &rows->builder;
+    const struct call_frame frame = *call_stack_pop(&calls->stack);
+    size_t depth = calls->stack.depth;
+    const struct open_call *open = &calls->open[depth];
+    uint64_t took = rows->closing_ns > frame.entered_ns ? rows->closing_ns - frame.entered_ns : 0;
+    bool is_open = ended == AT_END;
+    if (depth > 0)
+        calls->stack.frames[depth - 1].inner_ns += took;
+    row_put(builder, CALLS_CALL, open->number, false);
+    row_put(builder, CALLS_PARENT, depth > 0 ? open[-1].number : 0, depth == 0);
+    row_put(builder, CALLS_THREAD, rows->closing_thread, false);
+    row_put(builder, CALLS_METHOD_ID, frame.method_id, false);
+    row_put(builder, CALLS_OBJECT, open->object, open->object == 0);
+    row_put(builder, CALLS_DEPTH, depth, false);
+    row_put(builder, CALLS_ENTRY, frame.entered_ns, false);
+    row_put(builder, CALLS_EXIT, rows->closing_ns, is_open);
+    row_put(builder, CALLS_DURATION, took, is_open);
+    row_put(builder, CALLS_SELF, took > frame.inner_ns ? took - frame.inner_ns : 0, is_open);
+    row_put_code(builder, CALLS_ENDED, rows->words[ended], false);
+    bool good = put_names(rows, frame.method_id);
+    row_builder_end_row(builder);
+    return good;
+}
+
+/* Ends the calls that the last event ends, as far as the batch has room. */
+static bool close_calls(struct call_rows *rows)
+{
+    struct thread_calls *calls = calls_of(rows, rows->closing_thread);
+    while (calls->stack.depth > rows->closing_depth && !row_builder_is_full(&rows->builder)) {
+        bool is_last = calls->stack.depth == rows->closing_depth + 1;
+        if (!put_call(rows, calls, is_last ? rows->closing_last : rows->closing_inner))
+            return false;
+    }
+    rows->is_closing = calls->stack.depth > rows->closing_depth;
+    return true;
+}
+
+static bool leave(struct call_rows *rows, const struct trace_event *event)
+{
+    struct thread_calls *calls = calls_of(rows, event->thread_id);
+    if (calls == NULL)
+        return false;
+    size_t depth = call_stack_find(&calls->stack, event->method_id);
+    if (depth == 0)
+        return true;
+    rows->is_closing = true;
+    rows->closing_thread = event->thread_id;
+    rows->closing_depth = depth - 1;
+    rows->closing_ns = event->time_ns;
+    rows->closing_last = event->kind == EVENT_METHOD_POP ? BY_EXCEPTION : BY_RETURN;
+    rows->closing_inner = BY_LEAVING;
+    return close_calls(rows);
+}
+
+/* The next thread with open calls; false: there is none. */
+static bool close_thread(struct call_rows *rows)
+{
+    for (; id_table_next(&rows->threads, &rows->next_thread); rows->next_thread++) {
+        const struct thread_calls *calls = id_table_find(&rows->threads, rows->next_thread);
+        if (calls == NULL || calls->stack.depth == 0)
+            continue;
+        rows->is_closing = true;
+        rows->closing_thread = rows->next_thread;
+        rows->closing_depth = 0;
+        rows->closing_last = rows->closing_inner = AT_END;
+        return true;
+    }
+    return false;
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct call_rows *rows = of(base);
+    const struct trace_event *event;
+    if (rows->is_closing)
+        return close_calls(rows) ? STEP_STATUS_OK : no_memory(error);
+    if (rows->at_end) {
+        *has_more = close_thread(rows);
+        return STEP_STATUS_OK;
+    }
+    enum step_status status = event_feed_next(&rows->feed, rows->base.tables, &event, error);
+    rows->at_end = status == STEP_STATUS_END;
+    if (status != STEP_STATUS_OK)
+        return rows->at_end ? STEP_STATUS_OK : status;
+    bool good = event->kind == EVENT_METHOD_ENTRY ? enter(rows, event) : leave(rows, event);
+    return good ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct call_rows *rows = of(base);
+    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
+}
+
+static void destroy(struct table_rows *base)
+{
+    struct call_rows *rows = of(base);
+    for (uint32_t i = 0; id_table_next(&rows->threads, &i); i++) {
+        struct thread_calls *calls = id_table_find(&rows->threads, i);
+        if (calls == NULL)
+            continue;
+        call_stack_reset(&calls->stack);
+        free(calls->open);
+    }
+    id_table_reset(&rows->threads);
+    event_feed_close(&rows->feed);
+    row_builder_reset(&rows->builder);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+                                  struct table_rows **out, struct step_error *error)
+{
+    static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
+    struct call_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    id_table_init(&rows->threads, sizeof(struct thread_calls));
+    rows->dictionaries[CALLS_METHOD] = &tables->method_names.dictionary;
+    rows->dictionaries[CALLS_CLASS] = &tables->class_names.dictionary;
+    rows->dictionaries[CALLS_ENDED] = &tables->words.dictionary;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK &&
+        !table_names_codes(&tables->words, words, ENDED_COUNT, rows->words))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            event_feed_open(&rows->feed, tables,
+                            TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |
+                                TRACE_KIND_BIT(EVENT_METHOD_POP),
+                            true, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that are the entries of a dictionary; one is found by its number without the others. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/id_table.h"
+#include "converter/base/no_memory.h"
+#include "converter/step/event_of_record.h"
+#include "converter/tables/block_choice.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+#include "converter/tables/tables_trace.h"
+#include "converter/tables/wanted_fields.h"
+#include "format/core/grow.h"
+
+/* Reads only the blocks that have such events, and of them only times and numbers. */
+
+struct entry_time {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    bool has_begin, has_end;
+    bool is_existing;
+};
+
+/* The record types that tell. */
+struct entry_events {
+    const char *field; /* that has the number */
+    const char *begin;
+    const char *existing; /* extends `begin` */
+    const char *end;      /* NULL: none */
+};
+
+/* Zero-initialised: nothing is known. */
+struct entry_times {
+    struct id_table times; /* struct entry_time */
+    bool is_read;
+};
+
+static const struct entry_events entry_times_of_classes = {"class", "java.ClassLoad",
+                                                           "java.ClassExisting", NULL};
+static const struct entry_events entry_times_of_threads = {"thread", "java.ThreadStart",
+                                                           "java.ThreadExisting", "java.ThreadEnd"};
+
+struct reading {
+    struct entry_times *times;
+    struct tables *tables;
+    uint32_t record, existing;
+    size_t time_slot, id_slot;
+    bool is_end;
+};
+
+static void entry_times_reset(struct entry_times *times)
+{
+    if (times->is_read)
+        id_table_reset(&times->times);
+    times->is_read = false;
+}
+
+/* Never NULL. */
+static const struct entry_time *entry_times_of(const struct entry_times *times, uint64_t id)
+{
+    static const struct entry_time nothing;
+    const struct entry_time *time =
+        times->is_read && id < UINT32_MAX ? id_table_find(&times->times, (uint32_t) id) : NULL;
+    return time != NULL ? time : &nothing;
+}
+
+/* Of several the first begin and the last end count. */
+static bool note(const struct reading *reading, uint64_t id, uint64_t time_ns, uint32_t type)
+{
+    struct entry_time *time =
+        id < UINT32_MAX ? id_table_get(&reading->times->times, (uint32_t) id) : NULL;
+    if (time == NULL)
+        return id >= UINT32_MAX;
+    if (reading->is_end) {
+        time->end_ns = time_ns;
+        time->has_end = true;
+    } else if (!time->has_begin) {
+        time->begin_ns = time_ns;
+        time->has_begin = true;
+        time->is_existing = type == reading->existing;
+    }
+    return true;
+}
+
+static enum step_status read_block(const struct reading *reading, struct step_block *block,
+                                   struct step_error *error)
+{
+    struct step_column_view times, ids, types;
+    uint32_t record = reading->record;
+    enum step_status status =
+        step_block_column(block, record, record, reading->time_slot, &times, error);
+    if (status == STEP_STATUS_OK)
+        status = step_block_column(block, record, record, reading->id_slot, &ids, error);
+    if (status == STEP_STATUS_OK)
+        status = step_block_types(block, record, &types, error);
+    for (size_t i = 0; status == STEP_STATUS_OK && i < times.count; i++)
+        if (!note(reading, ids.values[i * ids.step],
+                  tables_time_ns(reading->tables, times.values[i * times.step]),
+                  (uint32_t) types.values[i * types.step]))
+            status = no_memory(error);
+    return status;
+}
+
+static enum step_status read_blocks(const struct reading *reading, uint8_t **fields,
+                                    struct step_error *error)
+{
+    struct tables *tables = reading->tables;
+    struct step_block *block = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < step_reader_block_count(tables->reader) && status == STEP_STATUS_OK;
+         i++) {
+        if (block_rows(tables, i, reading->record) == 0)
+            continue;
+        status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
+                                         error);
+        if (status == STEP_STATUS_OK)
+            status = read_block(reading, block, error);
+        if (tables_is_damage(status))
+            status = STEP_STATUS_OK;
+    }
+    step_block_destroy(block);
+    return status;
+}
+
+static bool is_number(const struct step_record *record, size_t field)
+{
+    return field != SIZE_MAX && record->fields[field].array_depth == 0 &&
+           (record->fields[field].kind == STEP_TYPE_INT ||
+            step_field_is_identifier(&record->fields[field]));
+}
+
+static enum step_status read_records(struct reading *reading, const char *name,
+                                     const char *id_field, struct step_error *error)
+{
+    const struct step_definition *definition = reading->tables->definition;
+    reading->record = tables_record(reading->tables, name);
+    if (reading->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    const struct step_record *record = &definition->records[reading->record];
+    size_t time = step_record_find_field(record, "time");
+    size_t id = step_record_find_field(record, id_field);
+    if (!is_number(record, time) || !is_number(record, id))
+        return STEP_STATUS_OK;
+    uint8_t **fields = wanted_fields_create(definition, reading->record);
+    if (fields == NULL)
+        return no_memory(error);
+    wanted_fields_add(fields, definition, reading->record, (uint32_t) time);
+    wanted_fields_add(fields, definition, reading->record, (uint32_t) id);
+    reading->time_slot = tables_slot(definition, reading->record, (uint32_t) time);
+    reading->id_slot = tables_slot(definition, reading->record, (uint32_t) id);
+    enum step_status status = read_blocks(reading, fields, error);
+    wanted_fields_destroy(fields, definition);
+    return status;
+}
+
+static enum step_status entry_times_read(struct entry_times *times, struct tables *tables,
+                                         const struct entry_events *events,
+                                         struct step_error *error)
+{
+    struct reading reading = {
+        .times = times, .tables = tables, .existing = tables_record(tables, events->existing)};
+    id_table_init(&times->times, sizeof(struct entry_time));
+    times->is_read = true;
+    enum step_status status = read_records(&reading, events->begin, events->field, error);
+    reading.is_end = true;
+    if (status == STEP_STATUS_OK && events->end != NULL)
+        status = read_records(&reading, events->end, events->field, error);
+    return status;
+}
+
+enum { COLUMNS_MOST = 16, STACK_MOST = 1024, NAME_MOST = 256 };
+/* Bytes of one stack's text, which ends in "..." there; of all texts of a batch, which then ends;
+ * and entries whose depths are kept. */
+enum { STACK_BYTES = 1 << 18, BATCH_BYTES = 16 << 20, DEPTHS_MOST = 16 << 20 };
+
+struct entry_rows;
+typedef bool (*put_entry)(struct entry_rows *rows, uint64_t id);
+
+struct entry_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    put_entry put;
+    const struct table_dictionary *dictionaries[COLUMNS_MOST];
+    struct entry_times times; /* of classes and threads */
+    uint64_t last;            /* entry that was given */
+    uint64_t end;             /* the last that may be wanted */
+    void **texts;             /* of the batch at hand */
+    size_t text_count;
+    size_t text_bytes;
+    uint32_t *depths; /* by entry; 0: not known yet */
+    size_t depth_count;
+};
+
+static struct entry_rows *of(struct table_rows *rows)
+{
+    return (struct entry_rows *) rows;
+}
+
+/* ---- rows ---- */
+
+static bool put_name(struct entry_rows *rows, size_t column, uint32_t code, bool is_null)
+{
+    row_put_code(&rows->builder, column, code, is_null);
+    return is_null || code != NO_NAME_CODE;
+}
+
+static bool put_class(struct entry_rows *rows, uint64_t id)
+{
+    struct row_builder *builder = &rows->builder;
+    struct tables *tables = rows->base.tables;
+    struct step_java_class entry;
+    const struct entry_time *time = entry_times_of(&rows->times, id);
+    if (!step_java_class_look_up(&tables->binding, tables->reader, id, &entry))
+        return true;
+    row_put(builder, CLASSES_ID, id, false);
+    row_put(builder, CLASSES_LOADER, entry.loader, false);
+    row_put(builder, CLASSES_LOADED, time->begin_ns, !time->has_begin);
+    row_put_flag(builder, CLASSES_EXISTING, time->is_existing);
+    bool good = put_name(rows, CLASSES_CLASS, tables_class_code(tables, id), false);
+    row_builder_end_row(builder);
+    return good;
+}
+
+static bool put_method(struct entry_rows *rows, uint64_t id)
+{
+    struct row_builder *builder = &rows->builder;
+    struct tables *tables = rows->base.tables;
+    struct step_java_method entry;
+    if (!step_java_method_look_up(&tables->binding, tables->reader, id, &entry))
+        return true;
+    row_put(builder, METHODS_ID, id, false);
+    row_put(builder, METHODS_CLASS_ID, entry.class_, false);
+    row_put_text(builder, METHODS_NAME, entry.name);
+    row_put_text(builder, METHODS_DESCRIPTOR, entry.descriptor);
+    row_put(builder, METHODS_MODIFIERS, entry.modifiers, false);
+    bool good =
+        put_name(rows, METHODS_METHOD, tables_method_code(tables, id), false) &&
+        put_name(rows, METHODS_CLASS, tables_class_code(tables, entry.class_), entry.class_ == 0);
+    row_builder_end_row(builder);
+    return good;
+}
+
+static bool put_thread(struct entry_rows *rows, uint64_t id)
+{
+    struct row_builder *builder = &rows->builder;
+    struct tables *tables = rows->base.tables;
+    struct step_java_thread entry;
+    const struct entry_time *time = entry_times_of(&rows->times, id);
+    if (!step_java_thread_look_up(&tables->binding, tables->reader, id, &entry))
+        return true;
+    uint64_t number = stepfile_thread_number(tables->reader, &entry.name, id);
+    row_put(builder, THREADS_ID, id, false);
+    row_put_text(builder, THREADS_NAME, entry.name);
+    row_put(builder, THREADS_NUMBER, number, false);
+    row_put_flag(builder, THREADS_DAEMON, (entry.flags & TRACE_THREAD_DAEMON) != 0);
+    row_put_flag(builder, THREADS_VIRTUAL, (entry.flags & TRACE_THREAD_VIRTUAL) != 0);
+    row_put(builder, THREADS_STARTED, time->begin_ns, !time->has_begin);
+    row_put(builder, THREADS_ENDED, time->end_ns, !time->has_end);
+    row_put_flag(builder, THREADS_EXISTING, time->is_existing);
+    row_builder_end_row(builder);
+    return true;
+}
+
+/* A frame is defined after its parent: what the file says else is passed over. */
+static bool find_frame(const struct entry_rows *rows, uint64_t id, struct step_java_frame *out)
+{
+    const struct tables *tables = rows->base.tables;
+    if (!step_java_frame_look_up(&tables->binding, tables->reader, id, out))
+        return false;
+    if (out->parent >= id)
+        out->parent = 0;
+    return true;
+}
+
+static void keep_depth(struct entry_rows *rows, uint64_t id, uint64_t depth)
+{
+    size_t before = rows->depth_count;
+    if (id >= DEPTHS_MOST || depth > UINT32_MAX)
+        return;
+    if (id >= before) {
+        uint32_t *grown = step_grown(rows->depths, &rows->depth_count, id + 1, sizeof *grown);
+        if (grown == NULL)
+            return; /* it is counted again */
+        rows->depths = grown;
+        memset(grown + before, 0, (rows->depth_count - before) * sizeof *grown);
+    }
+    rows->depths[id] = (uint32_t) depth;
+}
+
+/* Parents come before: of deep stacks each frame is counted once. */
+static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_frame frame)
+{
+    uint64_t depth = 1;
+    while (frame.parent != 0) {
+        uint64_t parent = frame.parent;
+        if (parent < rows->depth_count && rows->depths[parent] != 0) {
+            depth += rows->depths[parent];
+            break;
+        }
+        if (!find_frame(rows, parent, &frame))
+            break;
+        depth++;
+    }
+    keep_depth(rows, id, depth);
+    return depth;
+}
+
+/* "java/util/HashMap.newNode:1901 <- java/util/HashMap.merge:1401" */
+static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, size_t *length)
+{
+    struct tables *tables = rows->base.tables;
+    char *text = NULL;
+    FILE *memory = open_memstream(&text, length);
+    bool has_more = true;
+    if (memory == NULL)
+        return NULL;
+    for (unsigned i = 0; has_more && i < STACK_MOST; i++) {
+        uint32_t code = tables_method_code(tables, frame.method);
+        struct step_bytes name =
+            code != NO_NAME_CODE ? tables->method_names.texts[code] : step_text("?");
+        fputs(i > 0 ? " <- " : "", memory);
+        if (ftell(memory) + (long) (name.length < STACK_BYTES ? name.length : STACK_BYTES) >
+            STACK_BYTES) {
+            fputs("...", memory);
+            break;
+        }
+        fwrite(name.data, 1, name.length, memory); /* it may have a NUL */
+        if (frame.line != 0)
+            fprintf(memory, ":%" PRIu64, frame.line);
+        has_more = frame.parent != 0 && find_frame(rows, frame.parent, &frame);
+    }
+    if (fclose(memory) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool put_stack(struct entry_rows *rows, const struct step_java_frame *frame)
+{
+    size_t length;
+    if (rows->builder.values[SITES_STACK] == NULL)
+        return true;
+    char *text = stack_of(rows, *frame, &length);
+    if (text == NULL)
+        return false;
+    rows->texts[rows->text_count++] = text;
+    rows->text_bytes += length;
+    row_put_text(&rows->builder, SITES_STACK, (struct step_bytes){(uint8_t *) text, length});
+    return true;
+}
+
+static bool put_site(struct entry_rows *rows, uint64_t id)
+{
+    struct row_builder *builder = &rows->builder;
+    struct tables *tables = rows->base.tables;
+    struct step_java_frame frame;
+    if (!find_frame(rows, id, &frame))
+        return true;
+    uint64_t class_id = tables_method_class(tables, frame.method);
+    row_put(builder, SITES_ID, id, false);
+    row_put(builder, SITES_PARENT, frame.parent, frame.parent == 0);
+    row_put(builder, SITES_METHOD_ID, frame.method, false);
+    row_put(builder, SITES_LINE, frame.line, frame.line == 0);
+    row_put(builder, SITES_BYTECODE, frame.bytecode - 1, frame.bytecode == 0);
+    if (builder->values[SITES_DEPTH] != NULL)
+        row_put(builder, SITES_DEPTH, depth_of(rows, id, frame), false);
+    bool good =
+        put_name(rows, SITES_METHOD, tables_method_code(tables, frame.method), frame.method == 0) &&
+        put_name(rows, SITES_CLASS, tables_class_code(tables, class_id), class_id == 0) &&
+        put_stack(rows, &frame);
+    row_builder_end_row(builder);
+    return good;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct entry_rows *rows = of(base);
+    const struct step_reader *reader = base->tables->reader;
+    row_builder_begin(&rows->builder);
+    for (; rows->text_count > 0; rows->text_count--)
+        free(rows->texts[rows->text_count - 1]);
+    rows->text_bytes = 0;
+    while (!row_builder_is_full(&rows->builder) && rows->text_bytes < BATCH_BYTES &&
+           rows->last < rows->end) {
+        uint64_t id = step_reader_dictionary_next(reader, base->wish->table->record, rows->last);
+        if (id == 0 || id > rows->end) {
+            rows->last = rows->end;
+            break;
+        }
+        rows->last = id;
+        if (!rows->put(rows, id))
+            return no_memory(error);
+    }
+    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+}
+
+/* ---- from start to end ---- */
+
+static enum step_status restart(struct table_rows *base, struct step_error *error)
+{
+    struct entry_rows *rows = of(base);
+    uint64_t least;
+    (void) error;
+    if (!row_filter_range(&base->wish->filter, 0, &least, &rows->end))
+        rows->end = 0;
+    rows->last = least > 0 ? least - 1 : 0;
+    return STEP_STATUS_OK;
+}
+
+static void destroy(struct table_rows *base)
+{
+    struct entry_rows *rows = of(base);
+    for (; rows->text_count > 0; rows->text_count--)
+        free(rows->texts[rows->text_count - 1]);
+    free(rows->texts);
+    free(rows->depths);
+    row_builder_reset(&rows->builder);
+    entry_times_reset(&rows->times);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {
+    .next = next, .restart = restart, .destroy = destroy};
+
+static put_entry putter_of(const struct tables *tables, uint32_t record)
+{
+    return record == tables->classes   ? put_class
+           : record == tables->methods ? put_method
+           : record == tables->threads ? put_thread
+                                       : put_site;
+}
+
+static enum step_status prepare(struct entry_rows *rows, struct step_error *error)
+{
+    struct tables *tables = rows->base.tables;
+    const struct table_wish *wish = rows->base.wish;
+    enum step_status status = STEP_STATUS_OK;
+    rows->put = putter_of(tables, wish->table->record);
+    for (size_t i = 0; i < wish->table->base.column_count; i++)
+        if (wish->table->base.columns[i].type == TABLE_NAME)
+            rows->dictionaries[i] = strcmp(wish->table->base.columns[i].name, "method") == 0
+                                        ? &tables->method_names.dictionary
+                                        : &tables->class_names.dictionary;
+    if (rows->put == put_site && wish->needed[SITES_STACK] != 0) {
+        rows->texts = calloc(wish->batch_rows + 1, sizeof *rows->texts);
+        if (rows->texts == NULL)
+            return no_memory(error);
+    }
+    if (rows->put == put_class &&
+        (wish->needed[CLASSES_LOADED] != 0 || wish->needed[CLASSES_EXISTING] != 0))
+        status = entry_times_read(&rows->times, tables, &entry_times_of_classes, error);
+    if (rows->put == put_thread &&
+        (wish->needed[THREADS_STARTED] != 0 || wish->needed[THREADS_ENDED] != 0 ||
+         wish->needed[THREADS_EXISTING] != 0))
+        status = entry_times_read(&rows->times, tables, &entry_times_of_threads, error);
+    return status;
+}
+
+enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+                                   struct table_rows **out, struct step_error *error)
+{
+    struct entry_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = prepare(rows, error);
+    if (status == STEP_STATUS_OK)
+        status = restart(&rows->base, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

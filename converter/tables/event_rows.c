@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the trace's events by the side of its blocks. */
+#include "converter/tables/event_rows.h"
+
+#include "converter/step/stepfile.h"
+
+enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
+                                 bool untracked, struct step_error *error)
+{
+    struct event_selection selected;
+    struct opened_trace opened = {0};
+    event_selection_init(&selected);
+    selected.kinds = kinds;
+    selected.untracked = untracked;
+    feed->count = feed->at = 0;
+    enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);
+    feed->source = opened.events;
+    return status;
+}
+
+/* The events' reader is another than the tables'. */
+static void note_damage(const struct event_feed *feed, struct tables *tables)
+{
+    const struct event_source *source = feed->source;
+    if (tables->damage.status != STEP_STATUS_OK || source->operations->damage_count(source) == 0)
+        return;
+    const struct step_damage *damage = source->operations->damage(source, 0);
+    step_error_set(&tables->damage, STEP_STATUS_CORRUPT, tables->path, damage->offset, "%s",
+                   damage->message);
+}
+
+enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
+                                 const struct trace_event **event, struct step_error *error)
+{
+    if (feed->at == feed->count) {
+        struct event_source *source = feed->source;
+        feed->at = feed->count = 0;
+        enum step_status status =
+            source->operations->read(source, feed->events, EVENT_BATCH, &feed->count, error);
+        if (status == STEP_STATUS_END)
+            note_damage(feed, tables);
+        if (status != STEP_STATUS_OK)
+            return status;
+        if (source->names.no_memory)
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, tables->path, STEP_NO_OFFSET,
+                                  "out of memory");
+    }
+    *event = &feed->events[feed->at++];
+    return STEP_STATUS_OK;
+}
+
+void event_feed_close(struct event_feed *feed)
+{
+    if (feed->source != NULL)
+        feed->source->operations->destroy(feed->source);
+    feed->source = NULL;
+}

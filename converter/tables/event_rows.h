@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events in the trace's order, for makers whose rows are made of several. */
+#ifndef CONVERTER_TABLES_EVENT_ROWS_H
+#define CONVERTER_TABLES_EVENT_ROWS_H
+
+#include "converter/tables/tables_trace.h"
+#include "converter/trace/event_source.h"
+
+enum { EVENT_BATCH = 1024 };
+
+struct event_feed {
+    struct event_source *source;
+    struct trace_event events[EVENT_BATCH];
+    size_t count, at;
+};
+
+/* `kinds` are bits of TRACE_KIND_BIT; `untracked` as in event_selection.h. */
+enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
+                                 bool untracked, struct step_error *error);
+/* The next event, or END; damage that was passed over is the trace's then. */
+enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
+                                 const struct trace_event **event, struct step_error *error);
+void event_feed_close(struct event_feed *feed);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of a native program's trace.  Objects are numbered as they are allocated; what lives
+ * is known by its address.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "converter/step/stepfile.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+#include "converter/trace/alloc_source.h"
+#include "converter/trace/event_selection.h"
+#include "format/core/grow.h"
+
+enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
+
+/* A live object, besides its size; on the free list, `number` is the next. */
+struct heap_birth {
+    uint64_t number;
+    uint64_t born_ns;
+    uint64_t thread;
+    uint64_t heap;
+    uint64_t address;
+    bool is_moved;
+};
+
+struct heap_rows;
+typedef bool (*put_record)(struct heap_rows *rows, const struct hatf_record *record);
+
+struct heap_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    const struct table_dictionary *dictionaries[HEAP_COLUMNS_MOST];
+    uint32_t words[KIND_COUNT];
+    put_record put;
+    struct alloc_source *source;
+    struct object_table live;  /* by address: `value` is the place in `births` */
+    struct object_table moves; /* by thread: the address that its realloc moves to */
+    struct heap_birth *births;
+    size_t birth_count, birth_capacity;
+    uint64_t free_birth; /* UINT64_MAX: none */
+    uint64_t objects;    /* made so far */
+    uint64_t live_bytes;
+    uint64_t last_ns;
+    size_t slot;         /* of `live`, at the end or in a heap that goes */
+    uint64_t dying_heap; /* all its objects die, */
+    bool is_dying;       /* now */
+    bool at_end, gives_objects, is_curve;
+    struct level_curve curve;
+    size_t step;
+};
+
+static struct heap_rows *of(struct table_rows *rows)
+{
+    return (struct heap_rows *) rows;
+}
+
+/* ---- what lives ---- */
+
+static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
+{
+    if (rows->free_birth != UINT64_MAX) {
+        *place = (size_t) rows->free_birth;
+        rows->free_birth = rows->births[*place].number;
+        return &rows->births[*place];
+    }
+    if (rows->birth_count == rows->birth_capacity) {
+        struct heap_birth *births = step_grown(rows->births, &rows->birth_capacity,
+                                               rows->birth_capacity + 1, sizeof *births);
+        if (births == NULL)
+            return NULL;
+        rows->births = births;
+    }
+    *place = rows->birth_count++;
+    return &rows->births[*place];
+}
+
+static void put_object(struct heap_rows *rows, const struct heap_birth *birth, uint64_t size,
+                       bool is_dead)
+{
+    struct row_builder *builder = &rows->builder;
+    row_put(builder, HEAP_OBJECT_OBJECT, birth->number, false);
+    row_put(builder, HEAP_OBJECT_THREAD, birth->thread, false);
+    row_put(builder, HEAP_OBJECT_HEAP, birth->heap, false);
+    row_put(builder, HEAP_OBJECT_ADDRESS, birth->address, false);
+    row_put(builder, HEAP_OBJECT_SIZE, size, false);
+    row_put(builder, HEAP_OBJECT_BORN, birth->born_ns, false);
+    row_put(builder, HEAP_OBJECT_DIED, rows->last_ns, !is_dead);
+    row_put_flag(builder, HEAP_OBJECT_ALIVE, !is_dead);
+    row_put_flag(builder, HEAP_OBJECT_MOVED, birth->is_moved);
+    row_builder_end_row(builder);
+}
+
+/* The object at the address is no more; false: none was known there. */
+static bool take_object(struct heap_rows *rows, uint64_t address, struct live_object *out)
+{
+    if (!object_table_take(&rows->live, live_address_key(address), out))
+        return false;
+    struct heap_birth *birth = &rows->births[out->value];
+    rows->live_bytes -= out->size;
+    if (rows->gives_objects)
+        put_object(rows, birth, out->size, true);
+    uint64_t number = birth->number;
+    birth->number = rows->free_birth;
+    rows->free_birth = out->value;
+    out->value = number;
+    return true;
+}
+
+static bool has_moved(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct live_object move;
+    return object_table_take(&rows->moves, record->thread + 1, &move) &&
+           move.value == record->address;
+}
+
+static bool make_object(struct heap_rows *rows, const struct hatf_record *record)
+{
+    size_t place;
+    struct live_object before;
+    take_object(rows, record->address, &before); /* whose free the trace lacks */
+    struct heap_birth *birth = add_birth(rows, &place);
+    if (birth == NULL)
+        return false;
+    *birth = (struct heap_birth){.number = ++rows->objects,
+                                 .born_ns = record->time,
+                                 .thread = record->thread,
+                                 .heap = record->heap,
+                                 .address = record->address,
+                                 .is_moved = has_moved(rows, record)};
+    rows->live_bytes += record->size;
+    return object_table_put(&rows->live,
+                            &(struct live_object){.object = live_address_key(record->address),
+                                                  .value = place,
+                                                  .size = record->size});
+}
+
+static bool resize_object(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct live_object object;
+    uint64_t key = live_address_key(record->address);
+    bool has_failed = record->new_address == 0;
+    if (has_failed || !object_table_find(&rows->live, key, &object))
+        return true;
+    rows->live_bytes += record->size - object.size;
+    object.size = record->size;
+    return object_table_put(&rows->live, &object);
+}
+
+/* False: out of memory. */
+static bool follow(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct live_object object;
+    switch (record->tag) {
+    case HATF_ALLOC:
+        return make_object(rows, record);
+    case HATF_FREE:
+        take_object(rows, record->address, &object);
+        return true;
+    case HATF_REALLOC_NO_ALLOC:
+        return resize_object(rows, record);
+    case HATF_REALLOC_ALLOC_FREE:
+        return object_table_put(&rows->moves, &(struct live_object){.object = record->thread + 1,
+                                                                    .value = record->new_address});
+    case HATF_DESTROY_HEAP:
+        rows->is_dying = true;
+        rows->dying_heap = record->heap;
+        rows->slot = 0;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- rows ---- */
+
+static bool put_alloc(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct row_builder *builder = &rows->builder;
+    if (record->tag != HATF_ALLOC)
+        return true;
+    rows->objects++;
+    row_put(builder, HEAP_ALLOC_TIME, record->time, false);
+    row_put(builder, HEAP_ALLOC_THREAD, record->thread, false);
+    row_put(builder, HEAP_ALLOC_OBJECT, rows->objects, false);
+    row_put(builder, HEAP_ALLOC_ADDRESS, record->address, false);
+    row_put(builder, HEAP_ALLOC_SIZE, record->size, false);
+    row_put(builder, HEAP_ALLOC_HEAP, record->heap, false);
+    row_builder_end_row(builder);
+    return true;
+}
+
+static bool put_free(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct row_builder *builder = &rows->builder;
+    struct live_object object = {0};
+    if (record->tag != HATF_FREE)
+        return follow(rows, record);
+    bool is_known = take_object(rows, record->address, &object);
+    row_put(builder, HEAP_FREE_TIME, record->time, false);
+    row_put(builder, HEAP_FREE_THREAD, record->thread, false);
+    row_put(builder, HEAP_FREE_OBJECT, object.value, !is_known);
+    row_put(builder, HEAP_FREE_ADDRESS, record->address, false);
+    row_put(builder, HEAP_FREE_HEAP, record->heap, false);
+    row_builder_end_row(builder);
+    return true;
+}
+
+static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record)
+{
+    struct row_builder *builder = &rows->builder;
+    struct live_object object = {0};
+    if (record->tag < HATF_REALLOC_NO_ALLOC || record->tag > HATF_REALLOC_FREE)
+        return follow(rows, record);
+    bool is_known = object_table_find(&rows->live, live_address_key(record->address), &object);
+    uint64_t number = is_known ? rows->births[object.value].number : 0;
+    row_put(builder, HEAP_REALLOC_TIME, record->time, false);
+    row_put(builder, HEAP_REALLOC_THREAD, record->thread, false);
+    row_put(builder, HEAP_REALLOC_OBJECT, number, !is_known);
+    row_put(builder, HEAP_REALLOC_ADDRESS, record->address, false);
+    row_put(builder, HEAP_REALLOC_NEW_ADDRESS, record->new_address, false);
+    row_put(builder, HEAP_REALLOC_SIZE, record->size, false);
+    row_put(builder, HEAP_REALLOC_OLD_SIZE, object.size, !is_known);
+    row_put(builder, HEAP_REALLOC_HEAP, record->heap, false);
+    row_put_code(builder, HEAP_REALLOC_KIND, rows->words[record->tag - HATF_REALLOC_NO_ALLOC],
+                 false);
+    row_builder_end_row(builder);
+    return follow(rows, record);
+}
+
+/* What dies with its heap, as far as the batch has room. */
+static void end_heap(struct heap_rows *rows)
+{
+    struct live_object object;
+    while (rows->slot <= rows->live.mask && !row_builder_is_full(&rows->builder)) {
+        const struct live_slot *slot = &rows->live.slots[rows->slot];
+        if (slot->object == 0 || rows->births[slot->value].heap != rows->dying_heap) {
+            rows->slot++;
+            continue;
+        }
+        size_t slots = rows->live.mask;
+        take_object(rows, rows->births[slot->value].address, &object);
+        if (slots != rows->live.mask) /* the table shrank */
+            rows->slot = 0;
+    }
+    /* what moved up into a gap at the table's start, from its end, is met in a second round */
+    rows->is_dying = rows->slot <= rows->live.mask;
+}
+
+static bool give_live(struct heap_rows *rows)
+{
+    struct live_object object;
+    for (; rows->slot <= rows->live.mask && !row_builder_is_full(&rows->builder); rows->slot++) {
+        const struct live_slot *slot = &rows->live.slots[rows->slot];
+        if (slot->object != 0 && object_table_find(&rows->live, slot->object, &object))
+            put_object(rows, &rows->births[object.value], object.size, false);
+    }
+    return rows->slot <= rows->live.mask;
+}
+
+static bool give_steps(struct heap_rows *rows)
+{
+    while (rows->step < rows->curve.count && !row_builder_is_full(&rows->builder))
+        live_rows_put_step(&rows->builder, &rows->curve, rows->step++, rows->last_ns);
+    return rows->step < rows->curve.count;
+}
+
+static void finish(struct heap_rows *rows)
+{
+    rows->at_end = true;
+    rows->slot = 0;
+    level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
+    if (alloc_source_damage_count(rows->source) > 0 &&
+        rows->base.tables->damage.status == STEP_STATUS_OK) {
+        const struct step_damage *damage = alloc_source_damage(rows->source, 0);
+        step_error_set(&rows->base.tables->damage, STEP_STATUS_CORRUPT, rows->base.tables->path,
+                       damage->offset, "%s", damage->message);
+    }
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct heap_rows *rows = of(base);
+    struct hatf_record record;
+    if (rows->is_dying) {
+        end_heap(rows);
+        return STEP_STATUS_OK;
+    }
+    if (rows->at_end) {
+        *has_more =
+            (rows->gives_objects && give_live(rows)) || (rows->is_curve && give_steps(rows));
+        return STEP_STATUS_OK;
+    }
+    enum step_status status = alloc_source_next(rows->source, &record, error);
+    if (status == STEP_STATUS_END)
+        finish(rows);
+    if (status != STEP_STATUS_OK)
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+    if (record.tag == HATF_COMMENT)
+        return STEP_STATUS_OK;
+    if (record.time > rows->last_ns)
+        rows->last_ns = record.time;
+    if (!rows->put(rows, &record))
+        return no_memory(error);
+    if (rows->is_curve)
+        level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct heap_rows *rows = of(base);
+    /* an allocation at an address where something lives gives one row, too: there is room */
+    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
+}
+
+/* ---- from start to end ---- */
+
+static void destroy(struct table_rows *base)
+{
+    struct heap_rows *rows = of(base);
+    if (rows->source != NULL)
+        alloc_source_destroy(rows->source);
+    object_table_reset(&rows->live);
+    object_table_reset(&rows->moves);
+    row_builder_reset(&rows->builder);
+    free(rows->births);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+static const struct {
+    const char *name;
+    put_record put;
+} putters[] = {{"objects", follow},
+               {"allocations", put_alloc},
+               {"frees", put_free},
+               {"reallocs", put_realloc},
+               {"live", follow}};
+
+static enum step_status prepare(struct heap_rows *rows, struct step_error *error)
+{
+    static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
+    struct tables *tables = rows->base.tables;
+    const char *name = rows->base.wish->table->base.name;
+    struct event_selection selected;
+    struct opened_trace opened = {0};
+    for (size_t i = 0; i < sizeof putters / sizeof putters[0]; i++)
+        if (strcmp(name, putters[i].name) == 0)
+            rows->put = putters[i].put;
+    rows->gives_objects = strcmp(name, "objects") == 0;
+    rows->is_curve = strcmp(name, "live") == 0;
+    rows->dictionaries[HEAP_REALLOC_KIND] = &tables->words.dictionary;
+    if (!table_names_codes(&tables->words, words, KIND_COUNT, rows->words) ||
+        !object_table_init(&rows->live) || !object_table_init(&rows->moves))
+        return no_memory(error);
+    event_selection_init(&selected);
+    enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);
+    rows->source = opened.allocs;
+    return status;
+}
+
+enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+                                  struct table_rows **out, struct step_error *error)
+{
+    struct heap_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->free_birth = UINT64_MAX;
+    level_curve_init(&rows->curve);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = prepare(rows, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of a Java trace: docs/tables.md has them for people. */
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/known_tables.h"
+#include "converter/tables/makers.h"
+
+enum { COLUMNS_MOST = 16 };
+
+struct java_column {
+    struct table_column column;
+    enum cell_kind kind;
+    const char *owner; /* the record that has the field, or that CELL_IS asks for */
+    const char *field;
+};
+
+#define ALLOC "java.ObjectAlloc"
+#define FREE "java.ObjectFree"
+#define DEATH "java.ObjectDeath"
+#define COUNT "java.MethodCount"
+
+static const struct java_column objects[] = {
+    {{"object", "", "number, rising in the order of allocations", TABLE_UINT, false},
+     CELL_NUMBER,
+     ALLOC,
+     "object"},
+    {{"class", "", "its class", TABLE_NAME, true}, CELL_CLASS, ALLOC, "class"},
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "class"},
+    {{"thread", "", "that allocated it; 0: the VM", TABLE_UINT, false},
+     CELL_NUMBER,
+     ALLOC,
+     "thread"},
+    {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, "java.ObjectAllocAt", "stack"},
+    {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
+    {{"born", "ns", "when it was allocated", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
+    {{"died", "ns", "when, or when a collection found it; null: it lived at the end", TABLE_TIME,
+      true},
+     CELL_MADE,
+     NULL,
+     NULL},
+    {{"alive", "", "at the end", TABLE_BOOL, false}, CELL_MADE, NULL, NULL},
+    {{"survived", "", "collections that it survived", TABLE_UINT, false}, CELL_MADE, NULL, NULL},
+    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
+     CELL_IS,
+     "java.ObjectExisting",
+     NULL}};
+
+static const struct java_column allocations[] = {
+    {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
+    {{"thread", "", "0: the VM", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "thread"},
+    {{"class", "", "", TABLE_NAME, true}, CELL_CLASS, ALLOC, "class"},
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "class"},
+    {{"object", "", "its number", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "object"},
+    {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
+    {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, "java.ObjectAllocAt", "stack"},
+    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
+     CELL_IS,
+     "java.ObjectExisting",
+     NULL}};
+
+static const struct java_column frees[] = {
+    {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, FREE, "time"},
+    {{"object", "", "its number", TABLE_UINT, false}, CELL_NUMBER, FREE, "object"},
+    {{"collection", "", "number in collections", TABLE_UINT, false}, CELL_COLLECTION, FREE, "time"},
+    {{"class", "", "where the trace lacks the allocation", TABLE_NAME, true},
+     CELL_CLASS,
+     "java.ObjectFreeUnknown",
+     "class"},
+    {{"collected", "ns", "when that found it; null: `time` is that", TABLE_TIME, true},
+     CELL_TICKS,
+     DEATH,
+     "collected"},
+    {{"how", "", "null: found then; else `time` is 0: exact, 1: a bound, 2: the collection's",
+      TABLE_UINT, true},
+     CELL_NUMBER,
+     DEATH,
+     "how"}};
+
+static const struct java_column method_counts[] = {
+    {{"method", "", "", TABLE_NAME, true}, CELL_METHOD, COUNT, "method"},
+    {{"class", "", "of the method", TABLE_NAME, true}, CELL_METHOD_CLASS, COUNT, "method"},
+    {{"method_id", "", "number in methods", TABLE_UINT, false}, CELL_NUMBER, COUNT, "method"},
+    {{"calls", "", "", TABLE_UINT, false}, CELL_NUMBER, COUNT, "calls"},
+    {{"exceptions", "", "calls that an exception ended", TABLE_UINT, false},
+     CELL_NUMBER,
+     COUNT,
+     "exceptions"},
+    {{"inclusive", "ns", "in outermost calls of each thread", TABLE_DURATION, false},
+     CELL_NUMBER,
+     COUNT,
+     "inclusive"},
+    {{"exclusive", "ns", "without the methods that it called", TABLE_DURATION, false},
+     CELL_NUMBER,
+     COUNT,
+     "exclusive"}};
+
+/* What follows is all made: the columns stand in the order of the enumerations of tables_trace.h.
+ */
+#define MADE CELL_MADE, NULL, NULL
+
+static const struct java_column calls[] = {
+    {{"call", "", "number, rising in the order of entries", TABLE_UINT, false}, MADE},
+    {{"parent", "", "the call that made it", TABLE_UINT, true}, MADE},
+    {{"thread", "", "", TABLE_UINT, false}, MADE},
+    {{"method", "", "", TABLE_NAME, true}, MADE},
+    {{"class", "", "of the method", TABLE_NAME, true}, MADE},
+    {{"method_id", "", "number in methods", TABLE_UINT, false}, MADE},
+    {{"object", "", "`this`; null in a static method", TABLE_UINT, true}, MADE},
+    {{"depth", "", "0: outermost", TABLE_UINT, false}, MADE},
+    {{"entry", "ns", "", TABLE_TIME, false}, MADE},
+    {{"exit", "ns", "null: it was open at the end", TABLE_TIME, true}, MADE},
+    {{"duration", "ns", "", TABLE_DURATION, true}, MADE},
+    {{"self", "ns", "without the calls that it made", TABLE_DURATION, true}, MADE},
+    {{"ended", "", "return, exception, left, open", TABLE_NAME, false}, MADE}};
+
+static const struct java_column classes[] = {
+    {{"class_id", "", "", TABLE_UINT, false}, MADE},
+    {{"class", "", "name", TABLE_NAME, false}, MADE},
+    {{"loader", "", "number; 0: boot", TABLE_UINT, false}, MADE},
+    {{"loaded", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE}};
+
+static const struct java_column methods[] = {
+    {{"method_id", "", "", TABLE_UINT, false}, MADE},
+    {{"method", "", "class and name", TABLE_NAME, false}, MADE},
+    {{"class", "", "", TABLE_NAME, true}, MADE},
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
+    {{"name", "", "", TABLE_TEXT, false}, MADE},
+    {{"descriptor", "", "", TABLE_TEXT, false}, MADE},
+    {{"modifiers", "", "access flags", TABLE_UINT, false}, MADE}};
+
+static const struct java_column threads[] = {
+    {{"thread", "", "", TABLE_UINT, false}, MADE},
+    {{"name", "", "", TABLE_TEXT, false}, MADE},
+    {{"number", "", "as text exports show it", TABLE_UINT, false}, MADE},
+    {{"daemon", "", "", TABLE_BOOL, false}, MADE},
+    {{"virtual", "", "", TABLE_BOOL, false}, MADE},
+    {{"started", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"ended", "ns", "null: it ran at the end", TABLE_TIME, true}, MADE},
+    {{"existing", "", "it ran when tracing started", TABLE_BOOL, false}, MADE}};
+
+static const struct java_column sites[] = {
+    {{"site", "", "a frame of the tree of call stacks", TABLE_UINT, false}, MADE},
+    {{"parent", "", "the frame that called it; null: outermost", TABLE_UINT, true}, MADE},
+    {{"method", "", "", TABLE_NAME, true}, MADE},
+    {{"class", "", "of the method", TABLE_NAME, true}, MADE},
+    {{"method_id", "", "number in methods", TABLE_UINT, false}, MADE},
+    {{"line", "", "of the source", TABLE_UINT, true}, MADE},
+    {{"bytecode", "", "index, where the line is not known", TABLE_UINT, true}, MADE},
+    {{"depth", "", "1: outermost", TABLE_UINT, false}, MADE},
+    {{"stack", "", "all of it, innermost first", TABLE_TEXT, false}, MADE}};
+
+static const struct java_column collections[] = {
+    {{"collection", "", "number, from 1", TABLE_UINT, false}, MADE},
+    {{"time", "ns", "", TABLE_TIME, false}, MADE},
+    {{"freed_objects", "", "", TABLE_UINT, false}, MADE},
+    {{"freed_bytes", "bytes", "", TABLE_UINT, false}, MADE},
+    {{"live_objects", "", "after it", TABLE_UINT, false}, MADE},
+    {{"live_bytes", "bytes", "after it", TABLE_UINT, false}, MADE}};
+
+static const struct java_column live[] = {
+    {{"time", "ns", "end of the step", TABLE_TIME, false}, MADE},
+    {{"step", "ns", "its length", TABLE_DURATION, false}, MADE},
+    {{"objects", "", "at its end", TABLE_UINT, false}, MADE},
+    {{"bytes", "bytes", "at its end", TABLE_UINT, false}, MADE},
+    {{"most_bytes", "bytes", "within it", TABLE_UINT, false}, MADE}};
+
+struct java_table {
+    const char *name;
+    const char *doc;
+    const struct java_column *columns;
+    size_t column_count;
+    table_rows_create create;
+    const char *record; /* NULL: its rows come from several */
+};
+
+#define COLUMNS(of) of, sizeof of / sizeof of[0]
+
+static const struct java_table java_tables[] = {
+    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC},
+    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC},
+    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE},
+    {"calls", "one row a call", COLUMNS(calls), call_rows_create, NULL},
+    {"method_counts", "what calls came to (method=count)", COLUMNS(method_counts),
+     record_rows_create, COUNT},
+    {"classes", "all classes", COLUMNS(classes), entry_rows_create, "java.Class"},
+    {"methods", "all methods", COLUMNS(methods), entry_rows_create, "java.Method"},
+    {"threads", "all threads", COLUMNS(threads), entry_rows_create, "java.Thread"},
+    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, "java.Frame"},
+    {"collections", "one row a collection that freed something", COLUMNS(collections),
+     level_rows_create, NULL},
+    {"live", "what lived, over time", COLUMNS(live), level_rows_create, NULL}};
+
+/* The cell of a column in this trace's definition.  One that it does not have gives null. */
+static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
+                                 const struct java_column *column)
+{
+    struct table_cell cell = {.kind = column->kind, .owner = STEP_NO_RECORD};
+    if (column->kind == CELL_MADE)
+        return cell;
+    cell.owner = tables_record(tables, column->owner);
+    if (cell.owner != STEP_NO_RECORD &&
+        !step_record_extends(tables->definition, cell.owner, rows_of))
+        cell.owner = STEP_NO_RECORD;
+    if (column->kind == CELL_IS || cell.owner == STEP_NO_RECORD)
+        return cell;
+    const struct step_record *record = &tables->definition->records[cell.owner];
+    size_t field = step_record_find_field(record, column->field);
+    if (field == SIZE_MAX || record->fields[field].array_depth > 0 ||
+        step_field_is_nested(&record->fields[field]) ||
+        record->fields[field].kind == STEP_TYPE_STRING ||
+        record->fields[field].kind == STEP_TYPE_DATA) {
+        cell.owner = STEP_NO_RECORD;
+        return cell;
+    }
+    cell.field = (uint32_t) field;
+    cell.slot = tables_slot(tables->definition, cell.owner, cell.field);
+    return cell;
+}
+
+static enum step_status add(struct tables *tables, const struct java_table *table,
+                            struct step_error *error)
+{
+    struct table_column columns[COLUMNS_MOST];
+    struct table_cell cells[COLUMNS_MOST];
+    const struct table_definition definition = {
+        .base = {table->name, table->doc, columns, table->column_count},
+        .create = table->create,
+        .record = table->record != NULL ? tables_record(tables, table->record) : STEP_NO_RECORD,
+        .cells = cells};
+    if (table->record != NULL && definition.record == STEP_NO_RECORD)
+        return STEP_STATUS_OK; /* a definition without such records */
+    for (size_t i = 0; i < table->column_count; i++) {
+        columns[i] = table->columns[i].column;
+        cells[i] = resolve(tables, definition.record, &table->columns[i]);
+    }
+    return tables_add(tables, &definition, error);
+}
+
+enum step_status java_tables_add(struct tables *tables, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < sizeof java_tables / sizeof java_tables[0]; i++)
+        if (status == STEP_STATUS_OK)
+            status = add(tables, &java_tables[i], error);
+    return status;
+}

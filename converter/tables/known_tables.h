@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tables a trace has. */
+#ifndef CONVERTER_TABLES_KNOWN_TABLES_H
+#define CONVERTER_TABLES_KNOWN_TABLES_H
+
+#include "converter/tables/tables_trace.h"
+
+/* Adds a table.  Its name, columns and cells are taken over or constant (tables_open.c). */
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error);
+
+/* The kinds of tables. */
+enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
+enum step_status record_tables_add(struct tables *tables, struct step_error *error);
+
+#endif

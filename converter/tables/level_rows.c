@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables `collections` and `live` of a Java trace: what was found dead, and what was left. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/event_rows.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+#include "converter/trace/collection_clock.h"
+#include "converter/trace/level_curve.h"
+
+struct level_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    struct event_feed feed;
+    uint64_t live_objects, live_bytes;
+    struct collection_clock clock;
+    const struct trace_event *event; /* to come, when the collections before it were given */
+    bool at_end;
+    bool is_curve; /* the table is `live` */
+    uint64_t last_ns;
+    struct level_curve curve;
+    size_t step; /* of the curve, that is given next */
+};
+
+static struct level_rows *of(struct table_rows *rows)
+{
+    return (struct level_rows *) rows;
+}
+
+static void put_collection(struct level_rows *rows, const struct collection *over)
+{
+    struct row_builder *builder = &rows->builder;
+    row_put(builder, COLLECTIONS_ID, over->number, false);
+    row_put(builder, COLLECTIONS_TIME, over->time, false);
+    row_put(builder, COLLECTIONS_FREED_OBJECTS, over->objects, false);
+    row_put(builder, COLLECTIONS_FREED_BYTES, over->bytes, false);
+    row_put(builder, COLLECTIONS_LIVE_OBJECTS, rows->live_objects, false);
+    row_put(builder, COLLECTIONS_LIVE_BYTES, rows->live_bytes, false);
+    row_builder_end_row(builder);
+}
+
+static bool put_free(struct level_rows *rows, const struct trace_event *event)
+{
+    if (!rows->is_curve && !collection_clock_put_free(&rows->clock, event))
+        return false;
+    if ((event->flags & TRACE_BORN_KNOWN) != 0 && rows->live_objects > 0) {
+        rows->live_objects--;
+        rows->live_bytes -= event->size < rows->live_bytes ? event->size : rows->live_bytes;
+    }
+    return true;
+}
+
+static bool put_event(struct level_rows *rows, const struct trace_event *event)
+{
+    if (event->kind == EVENT_OBJECT_ALLOC) {
+        rows->live_objects++;
+        rows->live_bytes += event->size;
+    } else if (event->kind == EVENT_OBJECT_FREE && !put_free(rows, event)) {
+        return false;
+    }
+    if (event->time_ns > rows->last_ns)
+        rows->last_ns = event->time_ns;
+    if (rows->is_curve)
+        level_curve_put(&rows->curve, event->time_ns, rows->live_bytes, rows->live_objects);
+    return true;
+}
+
+void live_rows_put_step(struct row_builder *builder, const struct level_curve *curve, size_t i,
+                        uint64_t last_ns)
+{
+    const struct live_step *step = &curve->steps[i];
+    uint64_t end_ns;
+    if (__builtin_mul_overflow(i + 1, curve->step_ns, &end_ns) || end_ns > last_ns)
+        end_ns = last_ns;
+    row_put(builder, LIVE_TIME, end_ns, false);
+    row_put(builder, LIVE_STEP, end_ns - i * curve->step_ns, false);
+    row_put(builder, LIVE_OBJECTS, step->last_objects, false);
+    row_put(builder, LIVE_BYTES, step->last_bytes, false);
+    row_put(builder, LIVE_MOST_BYTES, step->most_bytes, false);
+    row_builder_end_row(builder);
+}
+
+static void finish(struct level_rows *rows)
+{
+    if (rows->is_curve)
+        level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live_objects);
+    if (!rows->is_curve)
+        rows->step = rows->curve.count;
+    rows->at_end = true;
+}
+
+/* The next event, or a collection that is over before it: one that has passed in time. */
+static enum step_status go_on(struct level_rows *rows, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    struct collection over;
+    if (rows->event == NULL)
+        status = event_feed_next(&rows->feed, rows->base.tables, &rows->event, error);
+    if (status != STEP_STATUS_OK) {
+        rows->event = NULL;
+        if (status == STEP_STATUS_END)
+            finish(rows);
+        return status;
+    }
+    if (collection_clock_ends(&rows->clock, rows->event->time_ns, true, &over)) {
+        put_collection(rows, &over);
+        return STEP_STATUS_OK;
+    }
+    if (!put_event(rows, rows->event))
+        return no_memory(error);
+    rows->event = NULL;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct level_rows *rows = of(base);
+    enum step_status status = STEP_STATUS_OK;
+    struct collection over;
+    row_builder_begin(&rows->builder);
+    while (!rows->at_end && !row_builder_is_full(&rows->builder) && status == STEP_STATUS_OK)
+        status = go_on(rows, error);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+        return status;
+    while (rows->at_end && !row_builder_is_full(&rows->builder) &&
+           collection_clock_finish(&rows->clock, &over))
+        put_collection(rows, &over);
+    while (rows->at_end && rows->step < rows->curve.count && !row_builder_is_full(&rows->builder))
+        live_rows_put_step(&rows->builder, &rows->curve, rows->step++, rows->last_ns);
+    row_builder_take(&rows->builder, base->vectors, NULL, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+}
+
+static void destroy(struct table_rows *base)
+{
+    struct level_rows *rows = of(base);
+    event_feed_close(&rows->feed);
+    collection_clock_reset(&rows->clock);
+    row_builder_reset(&rows->builder);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+                                   struct table_rows **out, struct step_error *error)
+{
+    struct level_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    level_curve_init(&rows->curve);
+    rows->is_curve = strcmp(wish->table->base.name, "live") == 0;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = event_feed_open(
+            &rows->feed, tables,
+            rows->is_curve ? TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) |
+                                 TRACE_KIND_BIT(EVENT_OBJECT_FREE) | TRACE_KIND_BIT(EVENT_VM_DEATH)
+                           : TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE),
+            false, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

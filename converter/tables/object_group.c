@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A column at a time, and of it a run at a time. */
+#include "converter/tables/object_group.h"
+
+#include <string.h>
+
+#include "converter/tables/makers.h"
+
+/* What a page has lies where it was put long ago. */
+static void fetch_births(const struct birth_page *page, unsigned place, unsigned count)
+{
+    for (unsigned i = place & ~7u; i < place + count; i += 8) {
+        __builtin_prefetch(&page->born_ns[i]);
+        __builtin_prefetch(&page->size[i]);
+    }
+    for (unsigned i = place & ~15u; i < place + count; i += 16) {
+        __builtin_prefetch(&page->thread[i]);
+        __builtin_prefetch(&page->site[i]);
+        __builtin_prefetch(&page->class_id[i]);
+    }
+}
+
+void object_group_add(struct object_group *group, const struct birth_page *page, uint32_t bits,
+                      const struct object_death *death)
+{
+    static const struct object_death none;
+    while (bits != 0) {
+        unsigned place = (unsigned) __builtin_ctz(bits);
+        uint32_t others = ~(bits >> place);
+        unsigned count =
+            others != 0 ? (unsigned) __builtin_ctz(others) : (unsigned) BIRTH_PAGE_SIZE;
+        group->runs[group->run_count++] =
+            (struct object_run){page, place, count, death != NULL ? *death : none};
+        fetch_births(page, place, count);
+        group->row_count += count;
+        bits &= ~birth_bits(place, count);
+    }
+}
+
+/* `statement` for each run: its `count` values go to `out`.  Locals, as the compiler cannot know
+ * that values do not change what they are found by. */
+#define EACH_RUN(column, kind, statement)                                                          \
+    do {                                                                                           \
+        kind *restrict out = builder->values[column];                                              \
+        if (out == NULL)                                                                           \
+            break;                                                                                 \
+        out += builder->count;                                                                     \
+        for (size_t r = 0; r < group->run_count; r++) {                                            \
+            const struct object_run *run = &group->runs[r];                                        \
+            const size_t place = run->place, count = run->count;                                   \
+            (void) place;                                                                          \
+            statement;                                                                             \
+            out += count;                                                                          \
+        }                                                                                          \
+    } while (0)
+#define PUT(column, kind, value)                                                                   \
+    EACH_RUN(column, kind, for (size_t i = 0; i < count; i++) out[i] = (kind) (value))
+#define COPY(column, member)                                                                       \
+    EACH_RUN(column, uint64_t, memcpy(out, run->page->member + place, count * sizeof *out))
+#define WIDEN(column, member)                                                                      \
+    EACH_RUN(column, uint64_t, widen(run->page->member + place, count, out))
+
+static inline void widen(const uint32_t *values, size_t count, uint64_t *restrict out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = values[i];
+}
+
+/* The next `count` rows, 32 at the most, have a value where the bit is 1. */
+static void put_valid(uint8_t *validity, size_t at, uint32_t bits)
+{
+    uint64_t word = (uint64_t) bits << at % 8;
+    for (size_t i = at / 8; word != 0; i++, word >>= 8)
+        validity[i] |= (uint8_t) word;
+}
+
+static uint32_t not_zero(const uint32_t *ids, unsigned count)
+{
+    unsigned zeros = 0;
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < count; i++)
+        zeros += ids[i] == 0;
+    if (zeros == 0)
+        return birth_bits(0, count);
+    for (unsigned i = 0; i < count; i++)
+        bits |= (uint32_t) (ids[i] != 0) << i;
+    return bits;
+}
+
+static void put_sites_valid(const struct object_group *group, const struct row_builder *builder)
+{
+    uint8_t *validity = builder->validity[OBJECTS_SITE];
+    size_t at = builder->count;
+    for (size_t r = 0; validity != NULL && r < group->run_count; r++) {
+        const struct object_run *run = &group->runs[r];
+        put_valid(validity, at, not_zero(run->page->site + run->place, run->count));
+        at += run->count;
+    }
+}
+
+/* A class that is met again and again. */
+static void put_run_classes(struct tables *tables, const uint32_t *ids, unsigned count,
+                            uint32_t *restrict codes)
+{
+    const struct table_names *names = &tables->class_names;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t id = ids[i];
+        uint32_t code = id < names->code_count ? names->codes[id] : NO_NAME_CODE;
+        if (code == NO_NAME_CODE && id != 0)
+            code = tables_class_code(tables, id);
+        codes[i] = id != 0 ? code : 0;
+    }
+}
+
+static void put_classes(const struct object_group *group, struct tables *tables,
+                        const struct row_builder *builder)
+{
+    uint32_t *codes = builder->values[OBJECTS_CLASS];
+    size_t at = builder->count;
+    for (size_t r = 0; codes != NULL && r < group->run_count; r++) {
+        const struct object_run *run = &group->runs[r];
+        const uint32_t *ids = run->page->class_id + run->place;
+        put_run_classes(tables, ids, run->count, codes + at);
+        put_valid(builder->validity[OBJECTS_CLASS], at, not_zero(ids, run->count));
+        at += run->count;
+    }
+}
+
+/* Collections before a time, which is near to that asked for last. */
+static size_t collections_before(struct object_group *group, const struct tables *tables,
+                                 uint64_t time_ns)
+{
+    if (time_ns > group->era_from_ns && time_ns <= group->era_to_ns)
+        return group->era_collections;
+    size_t count = tables_collections_before(tables, time_ns);
+    group->era_collections = count;
+    group->era_from_ns = count > 0 ? tables->collections[count - 1] : 0;
+    group->era_to_ns = count < tables->collection_count ? tables->collections[count] : UINT64_MAX;
+    return count;
+}
+
+static void put_survived(struct object_group *group, const struct tables *tables,
+                         const struct row_builder *builder, bool are_dead)
+{
+    uint64_t *out = builder->values[OBJECTS_SURVIVED];
+    if (out == NULL)
+        return;
+    out += builder->count;
+    for (size_t r = 0; r < group->run_count; r++) {
+        const struct object_run *run = &group->runs[r];
+        const uint64_t *born = run->page->born_ns + run->place;
+        size_t seen = are_dead ? run->death.collections : tables->collection_count;
+        for (unsigned i = 0; i < run->count; i++) {
+            size_t before = collections_before(group, tables, born[i]);
+            *out++ = seen > before ? seen - before : 0;
+        }
+    }
+}
+
+static void put_deaths(const struct object_group *group, const struct row_builder *builder,
+                       bool are_dead)
+{
+    uint8_t *alive = builder->values[OBJECTS_ALIVE];
+    uint8_t *validity = builder->validity[OBJECTS_DIED];
+    size_t at = builder->count;
+    PUT(OBJECTS_DIED, uint64_t, run->death.died_ns);
+    if (alive != NULL)
+        memset(alive + at, !are_dead, group->row_count);
+    for (size_t r = 0; validity != NULL && are_dead && r < group->run_count; r++) {
+        put_valid(validity, at, birth_bits(0, group->runs[r].count));
+        at += group->runs[r].count;
+    }
+}
+
+void object_group_put(struct object_group *group, struct tables *tables,
+                      struct row_builder *builder, bool are_dead)
+{
+    PUT(OBJECTS_OBJECT, uint64_t, (run->page->number << BIRTH_PAGE_BITS | place) + i);
+    put_classes(group, tables, builder);
+    WIDEN(OBJECTS_CLASS_ID, class_id);
+    WIDEN(OBJECTS_THREAD, thread);
+    WIDEN(OBJECTS_SITE, site);
+    put_sites_valid(group, builder);
+    COPY(OBJECTS_SIZE, size);
+    COPY(OBJECTS_BORN, born_ns);
+    put_deaths(group, builder, are_dead);
+    PUT(OBJECTS_EXISTING, uint8_t, run->page->existing >> (place + i) & 1);
+    put_survived(group, tables, builder, are_dead);
+    builder->count += group->row_count;
+    group->run_count = group->row_count = 0;
+}

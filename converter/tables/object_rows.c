@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table `objects`: allocations joined with frees.  A row is given when the object's death is
+ * come to, or at the end.  Blocks of allocations are read before a block of frees that ends after
+ * they begin; so what is kept is what lives, and what one block of frees covers.
+ */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/tables/block_choice.h"
+#include "converter/tables/object_births.h"
+#include "converter/tables/object_group.h"
+#include "converter/tables/row_builder.h"
+#include "converter/tables/wanted_fields.h"
+
+/* Blocks in the order of time, but those that no birth can meet. */
+
+struct object_frees {
+    struct tables *tables; /* borrowed */
+    uint32_t record;
+    size_t time_slot, object_slot;
+    size_t *blocks;
+    size_t block_count, block_at;
+    uint64_t blocks_read, blocks_passed;
+    uint8_t **fields;
+    struct step_block *block;
+    struct collected_field collected;
+    bool has_collected; /* and it is asked for */
+    /* of the block at hand */
+    struct collected_view deaths;
+    struct step_column_view objects;
+    size_t row; /* how far they were taken */
+};
+
+/* Blocks of frees that may have objects that are wanted. */
+static void choose_blocks(struct object_frees *frees, const struct object_births *births,
+                          uint32_t object_field)
+{
+    const struct tables *tables = frees->tables;
+    const struct block_choice *choice = object_births_choice(births);
+    uint64_t least, most, from, to;
+    bool has_range = object_births_range(births, &least, &most);
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < choice->count; i++) {
+        uint64_t time = step_reader_block_info(tables->reader, choice->blocks[i])->time_min;
+        first = time < first ? time : first;
+    }
+    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
+        if (block_rows(tables, i, frees->record) == 0)
+            continue;
+        bool is_late = step_reader_block_info(tables->reader, i)->time_max >= first;
+        if (has_range && block_field_range(tables, i, frees->record, object_field, &from, &to))
+            is_late = is_late && to >= least && from <= most;
+        if (is_late)
+            frees->blocks[frees->block_count++] = i;
+        else
+            frees->blocks_passed++;
+    }
+    blocks_sort_by_time(tables, frees->blocks, frees->block_count);
+}
+
+static bool is_number(const struct step_record *record, size_t field)
+{
+    return field != SIZE_MAX && record->fields[field].kind == STEP_TYPE_INT &&
+           record->fields[field].array_depth == 0;
+}
+
+/* Those that the births may meet.  With `wants_collections` it is known who found them dead. */
+static enum step_status object_frees_open(struct object_frees *frees, struct tables *tables,
+                                          const struct object_births *births,
+                                          bool wants_collections, struct step_error *error)
+{
+    const struct step_definition *definition = tables->definition;
+    size_t blocks = step_reader_block_count(tables->reader);
+    frees->tables = tables;
+    frees->blocks = calloc(blocks + 1, sizeof *frees->blocks);
+    frees->record = tables_record(tables, "java.ObjectFree");
+    if (frees->blocks == NULL)
+        return no_memory(error);
+    if (frees->record == STEP_NO_RECORD)
+        return STEP_STATUS_OK;
+    const struct step_record *record = &definition->records[frees->record];
+    size_t time = step_record_find_field(record, "time");
+    size_t object = step_record_find_field(record, "object");
+    if (!is_number(record, time) || !is_number(record, object))
+        return STEP_STATUS_OK;
+    frees->fields = wanted_fields_create(definition, frees->record);
+    if (frees->fields == NULL)
+        return no_memory(error);
+    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) time);
+    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) object);
+    frees->has_collected = wants_collections && tables_collected_field(tables, &frees->collected);
+    if (frees->has_collected)
+        wanted_fields_add(frees->fields, definition, frees->collected.record,
+                          frees->collected.field);
+    frees->time_slot = tables_slot(definition, frees->record, (uint32_t) time);
+    frees->object_slot = tables_slot(definition, frees->record, (uint32_t) object);
+    choose_blocks(frees, births, (uint32_t) object);
+    return wants_collections ? tables_find_collections(tables, error) : STEP_STATUS_OK;
+}
+
+static void object_frees_close(struct object_frees *frees)
+{
+    if (frees->tables != NULL)
+        wanted_fields_destroy(frees->fields, frees->tables->definition);
+    step_block_destroy(frees->block);
+    free(frees->blocks);
+}
+
+/* The time of the next block's last record; false: there is no more. */
+static bool object_frees_next_time(const struct object_frees *frees, uint64_t *ticks)
+{
+    if (frees->block_at == frees->block_count)
+        return false;
+    size_t block = frees->blocks[frees->block_at];
+    *ticks = step_reader_block_info(frees->tables->reader, block)->time_max;
+    return true;
+}
+
+/* Takes the next block; of one that cannot be read there are no rows. */
+static enum step_status object_frees_load(struct object_frees *frees, struct step_error *error)
+{
+    struct step_reader *reader = frees->tables->reader;
+    size_t block = frees->blocks[frees->block_at++];
+    frees->row = 0;
+    frees->objects.count = 0;
+    enum step_status status = step_reader_load_fields(
+        reader, block, (const uint8_t *const *) frees->fields, &frees->block, error);
+    frees->blocks_read++;
+    if (status == STEP_STATUS_OK)
+        status = collected_view_set(&frees->deaths, frees->block, frees->record, frees->time_slot,
+                                    frees->has_collected ? &frees->collected : NULL, error);
+    if (status == STEP_STATUS_OK)
+        status = step_block_column(frees->block, frees->record, frees->record, frees->object_slot,
+                                   &frees->objects, error);
+    if (tables_is_damage(status))
+        frees->objects.count = 0;
+    return tables_is_damage(status) ? STEP_STATUS_OK : status;
+}
+
+/* Rows ahead that the table of what lives is told of. */
+enum { EXPECTED_ROWS = 256 };
+enum phase { READING_FREES, READING_REST, GIVING_LIVE };
+
+struct object_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    const struct table_dictionary *dictionaries[OBJECTS_COLUMNS];
+    struct object_births births;
+    size_t birth_row; /* READING_REST: how far the batch at hand was given; */
+    bool has_batch;   /* whether there is one */
+    struct object_frees frees;
+    struct birth_pages live;
+    /* GIVING_LIVE */
+    size_t live_slot;
+    const struct birth_page *live_page; /* the one at hand, */
+    uint32_t live_bits;                 /* and what was not given of it */
+    /* the last free */
+    uint64_t died_ticks;
+    uint64_t died_ns;
+    uint64_t collected_ticks; /* when a collection found it dead; */
+    size_t died_collection;   /* collections before that */
+    enum phase phase;
+    bool wants_survived;
+    struct object_group group;
+    struct birth_page rest[OBJECT_GROUP_RUNS];
+};
+
+static struct object_rows *of(struct table_rows *rows)
+{
+    return (struct object_rows *) rows;
+}
+
+static size_t room_of(const struct object_rows *rows)
+{
+    return rows->builder.capacity - rows->builder.count;
+}
+
+/* ---- frees ---- */
+
+static void set_death(struct object_rows *rows, uint64_t ticks, uint64_t collected_ticks)
+{
+    const struct tables *tables = rows->base.tables;
+    if (ticks != rows->died_ticks)
+        rows->died_ns = tables_time_ns(tables, ticks);
+    if (rows->wants_survived && collected_ticks != rows->collected_ticks)
+        rows->died_collection =
+            tables_collections_before(tables, tables_time_ns(tables, collected_ticks));
+    rows->died_ticks = ticks;
+    rows->collected_ticks = collected_ticks;
+}
+
+/* How many of `count` frees from the one at hand on have its time, and were found with it. */
+static unsigned deaths_at_once(const struct object_frees *frees, unsigned count)
+{
+    const struct collected_view *deaths = &frees->deaths;
+    const struct step_column_view *times = &deaths->times;
+    size_t row = frees->row;
+    uint64_t ticks = times->values[row * times->step];
+    unsigned length = 1;
+    if (times->step == 0 && deaths->collected.count == 0)
+        return count;
+    uint64_t collected = collected_view_ticks(deaths, row);
+    while (
+        length < count && times->values[(row + length) * times->step] == ticks &&
+        (deaths->collected.count == 0 || collected_view_ticks(deaths, row + length) == collected))
+        length++;
+    return length;
+}
+
+/* The next frees, `most` at the most, as runs of the group. */
+static void take_frees(struct object_rows *rows, size_t most)
+{
+    struct object_frees *frees = &rows->frees;
+    size_t step = frees->objects.step; /* 0: all are one */
+    const uint64_t *objects = frees->objects.values + frees->row * step;
+    size_t left = step != 0 ? frees->objects.count - frees->row : 1;
+    uint32_t bits;
+    if (left > EXPECTED_ROWS)
+        birth_pages_expect(&rows->live, objects[EXPECTED_ROWS]);
+    unsigned count = deaths_at_once(frees, birth_run(objects, left < most ? left : most));
+    set_death(rows, frees->deaths.times.values[frees->row * frees->deaths.times.step],
+              collected_view_ticks(&frees->deaths, frees->row));
+    const struct birth_page *page = birth_pages_take(&rows->live, objects[0], count, &bits);
+    struct object_death death = {rows->died_ns, rows->died_collection};
+    if (page != NULL)
+        object_group_add(&rows->group, page, bits, &death);
+    frees->row += count;
+}
+
+/* Pages that were taken stay readable as long as nothing is born. */
+static void put_dead(struct object_rows *rows)
+{
+    struct object_frees *frees = &rows->frees;
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    while (frees->row < frees->objects.count && group->row_count < room &&
+           object_group_has_room(group))
+        take_frees(rows, room - group->row_count);
+    object_group_put(group, rows->base.tables, &rows->builder, true);
+}
+
+static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
+{
+    uint64_t ticks;
+    if (rows->frees.row < rows->frees.objects.count) {
+        put_dead(rows);
+        return STEP_STATUS_OK;
+    }
+    if (!object_frees_next_time(&rows->frees, &ticks)) {
+        rows->phase = READING_REST;
+        return STEP_STATUS_OK;
+    }
+    enum step_status status = object_births_keep(&rows->births, ticks, &rows->live, error);
+    return status == STEP_STATUS_OK ? object_frees_load(&rows->frees, error) : status;
+}
+
+/* ---- the end ---- */
+
+/* What was born after the last block of frees lives. */
+static enum step_status read_rest(struct object_rows *rows, struct step_error *error)
+{
+    struct object_births *births = &rows->births;
+    if (!rows->has_batch || rows->birth_row == births->batch->row_count) {
+        enum step_status status = object_births_next(births, error);
+        rows->birth_row = 0;
+        rows->has_batch = status == STEP_STATUS_OK;
+        if (status == STEP_STATUS_END)
+            rows->phase = GIVING_LIVE;
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+    }
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    for (size_t i = 0; i < OBJECT_GROUP_RUNS && group->row_count < room &&
+                       rows->birth_row < births->batch->row_count && object_group_has_room(group);
+         i++) {
+        rows->birth_row +=
+            object_births_read(births, rows->birth_row, room - group->row_count, &rows->rest[i]);
+        object_group_add(group, &rows->rest[i], rows->rest[i].living, NULL);
+    }
+    object_group_put(group, rows->base.tables, &rows->builder, false);
+    return STEP_STATUS_OK;
+}
+
+/* The first `count` of the bits that are set. */
+static uint32_t first_bits(uint32_t bits, size_t count)
+{
+    uint32_t left = bits;
+    for (size_t i = 0; i < count && left != 0; i++)
+        left &= left - 1;
+    return bits & ~left;
+}
+
+static bool give_live(struct object_rows *rows)
+{
+    struct object_group *group = &rows->group;
+    size_t room = room_of(rows);
+    while (group->row_count < room && object_group_has_room(group)) {
+        if (rows->live_bits == 0) {
+            rows->live_page = birth_pages_next(&rows->live, &rows->live_slot);
+            if (rows->live_page == NULL)
+                break;
+            rows->live_bits = rows->live_page->living;
+        }
+        uint32_t bits = room - group->row_count < BIRTH_PAGE_SIZE
+                            ? first_bits(rows->live_bits, room - group->row_count)
+                            : rows->live_bits;
+        object_group_add(group, rows->live_page, bits, NULL);
+        rows->live_bits &= ~bits;
+    }
+    bool has_rows = group->row_count > 0;
+    object_group_put(group, rows->base.tables, &rows->builder, false);
+    return has_rows;
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct object_rows *rows = of(base);
+    if (rows->phase == READING_FREES)
+        return read_frees(rows, error);
+    if (rows->phase == READING_REST)
+        return read_rest(rows, error);
+    *has_more = give_live(rows);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct object_rows *rows = of(base);
+    enum step_status status =
+        row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
+    base->work.blocks_read =
+        rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
+    return status;
+}
+
+static void lend(struct table_rows *base, size_t column, void *values)
+{
+    row_builder_lend(&of(base)->builder, column, values);
+}
+
+/* ---- from start to end ---- */
+
+static void destroy(struct table_rows *base)
+{
+    struct object_rows *rows = of(base);
+    object_births_close(&rows->births);
+    object_frees_close(&rows->frees);
+    row_builder_reset(&rows->builder);
+    birth_pages_reset(&rows->live);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {
+    .next = next, .lend = lend, .destroy = destroy};
+
+static enum step_status create_joined(struct tables *tables, const struct table_wish *wish,
+                                      struct table_rows **out, struct step_error *error)
+{
+    struct object_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->died_ticks = rows->collected_ticks = UINT64_MAX;
+    rows->died_ns = UINT64_MAX;
+    rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, wish, error);
+    rows->wants_survived = wish->needed[OBJECTS_SURVIVED] != 0;
+    if (status == STEP_STATUS_OK)
+        status = object_births_open(&rows->births, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
+    if (status == STEP_STATUS_OK)
+        rows->base.work.blocks_passed =
+            rows->frees.blocks_passed + table_scan_work(rows->births.scan).blocks_passed;
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}
+
+enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+                                    struct table_rows **out, struct step_error *error)
+{
+    for (size_t i = 0; i < OBJECTS_COLUMNS; i++)
+        if (wish->needed[i] != 0 && object_column_is_joined(i))
+            return create_joined(tables, wish, out, error);
+    return record_rows_create(tables, wish, out, error);
+}

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows that are the records of one type: block after block, batch after batch. */
+#include "converter/tables/record_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/records/record_values.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
+#include "converter/tables/wanted_fields.h"
+
+/* A function for each kind of cell. */
+
+struct slice_room;
+
+struct record_batch {
+    struct tables *tables; /* borrowed, as are the next two */
+    const struct table_wish *wish;
+    struct table_vector *vectors; /* what is filled, by column */
+    struct slice_room *room;
+    /* of the block at hand: set by whoever has it */
+    struct step_column_view *views; /* by column */
+    struct step_column_view types;
+    struct collected_view deaths; /* of CELL_COLLECTION */
+    uint64_t bound_ticks;         /* no time of the block is above */
+};
+
+/* A column of the batch at hand. */
+struct slice_room {
+    void *values;
+    uint8_t *validity;
+    char *json; /* of CELL_JSON: the texts, one after the other */
+};
+
+/* False: out of memory.  Reset is allowed then, and of a zeroed one. */
+static bool record_batch_init(struct record_batch *batch, struct tables *tables,
+                              const struct table_wish *wish, struct table_vector *vectors)
+{
+    size_t columns = wish->table->base.column_count;
+    *batch = (struct record_batch){.tables = tables, .wish = wish, .vectors = vectors};
+    batch->views = calloc(columns + 1, sizeof *batch->views);
+    batch->room = calloc(columns + 1, sizeof *batch->room);
+    return batch->views != NULL && batch->room != NULL;
+}
+
+static void record_batch_reset(struct record_batch *batch)
+{
+    for (size_t i = 0; batch->room != NULL && i < batch->wish->table->base.column_count; i++) {
+        free(batch->room[i].values);
+        free(batch->room[i].validity);
+        free(batch->room[i].json);
+    }
+    free(batch->room);
+    free(batch->views);
+}
+
+/* The trace's definition lacks what the column is made of. */
+static bool record_cell_is_absent(const struct table_cell *cell)
+{
+    return cell->owner == STEP_NO_RECORD && cell->kind != CELL_MADE && cell->kind != CELL_IS &&
+           cell->kind != CELL_TYPE;
+}
+
+/* The column is made of a field: it has a view. */
+static bool record_cell_has_view(const struct table_cell *cell)
+{
+    return cell->kind != CELL_MADE && cell->kind != CELL_IS && cell->kind != CELL_TYPE &&
+           !record_cell_is_absent(cell);
+}
+
+static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
+{
+    struct slice_room *room = &batch->room[column];
+    size_t count = batch->wish->batch_rows;
+    if (room->values == NULL)
+        room->values = malloc(count * bytes + 1);
+    if (room->validity == NULL)
+        room->validity = malloc(count / 8 + 1);
+    return room->values != NULL && room->validity != NULL;
+}
+
+/* The validity of rows `from` on, as a bitmap that begins with them. */
+static void take_validity(struct record_batch *batch, size_t column, size_t from, size_t count,
+                          struct table_vector *vector)
+{
+    const uint8_t *validity = batch->views[column].validity;
+    uint8_t *out = batch->room[column].validity;
+    vector->validity = NULL;
+    vector->null_count = 0;
+    if (validity == NULL)
+        return;
+    size_t valid = 0;
+    memset(out, 0, count / 8 + 1);
+    for (size_t i = 0; i < count; i++) {
+        unsigned bit = validity[(from + i) / 8] >> (from + i) % 8 & 1u;
+        out[i / 8] |= (uint8_t) (bit << i % 8);
+        valid += bit;
+    }
+    vector->null_count = count - valid;
+    vector->validity = valid < count ? out : NULL;
+}
+
+static void put_numbers(const struct step_column_view *view, size_t from, size_t count,
+                        uint64_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = view->values[(from + i) * view->step];
+}
+
+static void put_times(const struct record_batch *batch, const struct step_column_view *view,
+                      size_t from, size_t count, uint64_t *out)
+{
+    const struct tables *tables = batch->tables;
+    if (tables_time_ns(tables, batch->bound_ticks) < UINT64_MAX) {
+        for (size_t i = 0; i < count; i++)
+            out[i] = view->values[(from + i) * view->step] * tables->resolution_ns;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = tables_time_ns(tables, view->values[(from + i) * view->step]);
+}
+
+/* Where 0 stands for nothing. */
+static void null_zeros(struct record_batch *batch, size_t column, const uint64_t *values,
+                       size_t count, struct table_vector *vector)
+{
+    uint8_t *validity = batch->room[column].validity;
+    size_t zeros = 0;
+    for (size_t i = 0; i < count; i++)
+        zeros += values[i] == 0;
+    vector->null_count = zeros;
+    vector->validity = zeros > 0 ? validity : NULL;
+    if (zeros == 0)
+        return;
+    memset(validity, 0, count / 8 + 1);
+    for (size_t i = 0; i < count; i++)
+        validity[i / 8] |= (uint8_t) ((values[i] != 0) << i % 8);
+}
+
+static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
+{
+    return kind == CELL_CLASS    ? tables_class_code(tables, id)
+           : kind == CELL_METHOD ? tables_method_code(tables, id)
+                                 : tables_class_code(tables, tables_method_class(tables, id));
+}
+
+/* Names of numbers; those of 0 are null. */
+static bool put_codes(struct record_batch *batch, size_t column, size_t from, size_t count,
+                      struct table_vector *vector)
+{
+    struct tables *tables = batch->tables;
+    enum cell_kind kind = batch->wish->table->cells[column].kind;
+    const struct step_column_view *view = &batch->views[column];
+    uint32_t *codes = batch->room[column].values;
+    uint8_t *validity = batch->room[column].validity;
+    uint64_t last = 0;
+    uint32_t last_code = 0;
+    bool last_known = false;
+    size_t valid = 0;
+    memset(validity, 0, count / 8 + 1);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t id = view->values[(from + i) * view->step];
+        if (id != last) {
+            last_code = code_of(tables, kind, id);
+            last = id;
+            last_known = kind != CELL_METHOD_CLASS || tables_method_class(tables, id) != 0;
+            if (last_code == NO_NAME_CODE)
+                return false;
+        }
+        bool known = id != 0 && last_known;
+        codes[i] = known ? last_code : 0;
+        validity[i / 8] |= (uint8_t) (known << i % 8);
+        valid += known;
+    }
+    vector->codes = codes;
+    vector->null_count = count - valid;
+    vector->validity = valid < count ? validity : NULL;
+    vector->dictionary =
+        kind == CELL_METHOD ? &tables->method_names.dictionary : &tables->class_names.dictionary;
+    return true;
+}
+
+static void put_texts(const struct step_column_view *view, size_t from, size_t count,
+                      struct step_bytes *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct step_bytes *bytes = step_slot_bytes(view->values[(from + i) * view->step]);
+        out[i] = bytes != NULL ? *bytes : (struct step_bytes){NULL, 0};
+    }
+}
+
+static bool put_json(struct record_batch *batch, size_t column, size_t from, size_t count)
+{
+    const struct tables *tables = batch->tables;
+    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct step_field *field = &tables->definition->records[cell->owner].fields[cell->field];
+    const struct step_column_view *view = &batch->views[column];
+    struct slice_room *room = &batch->room[column];
+    struct step_bytes *texts = room->values;
+    struct record_values values;
+    size_t length = 0;
+    free(room->json);
+    room->json = NULL;
+    FILE *memory = open_memstream(&room->json, &length);
+    if (memory == NULL)
+        return false;
+    record_values_init(&values, tables->reader, memory);
+    for (size_t i = 0; i < count; i++) {
+        long start = ftell(memory);
+        if (view->validity == NULL || (view->validity[(from + i) / 8] >> (from + i) % 8 & 1) != 0)
+            record_values_put(&values, field, 0, &view->values[(from + i) * view->step], true);
+        texts[i] = (struct step_bytes){NULL, (size_t) (ftell(memory) - start)};
+    }
+    if (fclose(memory) != 0)
+        return false;
+    const uint8_t *at = (const uint8_t *) room->json;
+    for (size_t i = 0; i < count; i++) {
+        texts[i].data = at;
+        at += texts[i].length;
+    }
+    return true;
+}
+
+static void put_flags(const struct record_batch *batch, uint32_t owner, size_t from, size_t count,
+                      uint8_t *out)
+{
+    const struct step_definition *definition = batch->tables->definition;
+    uint64_t last = UINT64_MAX;
+    bool is = false;
+    if (batch->types.step == 0 && count > 0) { /* all are of one type */
+        is = owner != STEP_NO_RECORD &&
+             step_record_extends(definition, (uint32_t) batch->types.values[0], owner);
+        memset(out, is, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint64_t type = batch->types.values[(from + i) * batch->types.step];
+        if (type != last)
+            is = owner != STEP_NO_RECORD && step_record_extends(definition, (uint32_t) type, owner);
+        last = type;
+        out[i] = is;
+    }
+}
+
+static void put_types(const struct record_batch *batch, size_t from, size_t count, uint32_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (uint32_t) batch->types.values[(from + i) * batch->types.step];
+}
+
+static void put_collections(const struct record_batch *batch, size_t from, size_t count,
+                            uint64_t *out)
+{
+    uint64_t last = 0;
+    uint64_t number = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t ticks = collected_view_ticks(&batch->deaths, from + i);
+        if (i == 0 || ticks != last)
+            number =
+                1 + tables_collections_before(batch->tables, tables_time_ns(batch->tables, ticks));
+        last = ticks;
+        out[i] = number;
+    }
+}
+
+static void put_nothing(struct record_batch *batch, size_t column, size_t count,
+                        struct table_vector *vector)
+{
+    static const struct table_dictionary nothing;
+    memset(batch->room[column].values, 0, count * sizeof(struct step_bytes));
+    memset(batch->room[column].validity, 0, count / 8 + 1);
+    vector->numbers = batch->room[column].values;
+    vector->validity = batch->room[column].validity;
+    vector->null_count = count;
+    vector->dictionary = &nothing;
+}
+
+/* Fills a column with rows `from` on of the block; what it had before is no more.  False: out of
+ * memory. */
+static bool record_batch_fill(struct record_batch *batch, size_t column, size_t from, size_t count)
+{
+    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct step_column_view *view = &batch->views[column];
+    struct table_vector *vector = &batch->vectors[column];
+    if (!has_room(batch, column, sizeof(struct step_bytes)))
+        return false;
+    void *values = batch->room[column].values;
+    if (record_cell_is_absent(cell)) {
+        put_nothing(batch, column, count, vector);
+        return true;
+    }
+    take_validity(batch, column, from, count, vector);
+    switch (cell->kind) {
+    case CELL_ID:
+    case CELL_NUMBER:
+        vector->numbers = view->values + from;
+        if (view->step == 0)
+            put_numbers(view, from, count, values);
+        if (view->step == 0)
+            vector->numbers = values;
+        if (cell->kind == CELL_ID)
+            null_zeros(batch, column, vector->numbers, count, vector);
+        return true;
+    case CELL_TICKS:
+        put_times(batch, view, from, count, values);
+        break;
+    case CELL_CLASS:
+    case CELL_METHOD:
+    case CELL_METHOD_CLASS:
+        return put_codes(batch, column, from, count, vector);
+    case CELL_TEXT:
+        put_texts(view, from, count, values);
+        vector->texts = values;
+        return true;
+    case CELL_JSON:
+        vector->texts = values;
+        return put_json(batch, column, from, count);
+    case CELL_IS:
+        put_flags(batch, cell->owner, from, count, values);
+        vector->flags = values;
+        return true;
+    case CELL_TYPE:
+        put_types(batch, from, count, values);
+        vector->codes = values;
+        vector->dictionary = &batch->tables->type_names.dictionary;
+        return true;
+    case CELL_COLLECTION:
+        put_collections(batch, from, count, values);
+        break;
+    case CELL_MADE:
+        return true;
+    }
+    vector->numbers = values;
+    return true;
+}
+
+struct record_rows {
+    struct table_rows base;
+    struct block_choice choice;
+    size_t at; /* in the choice */
+    uint8_t **fields;
+    struct step_block *block;
+    size_t row, row_count; /* of the block */
+    struct record_batch batch;
+    struct collected_field collected;
+    bool has_collected;
+};
+
+static struct record_rows *of(struct table_rows *rows)
+{
+    return (struct record_rows *) rows;
+}
+
+static enum step_status view_block(struct record_rows *rows, struct step_error *error)
+{
+    const struct table_definition *table = rows->base.wish->table;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
+        const struct table_cell *cell = &table->cells[i];
+        if (rows->base.wish->needed[i] == 0 || !record_cell_has_view(cell))
+            continue;
+        status = step_block_column(rows->block, table->record, cell->owner, cell->slot,
+                                   &rows->batch.views[i], error);
+        if (status == STEP_STATUS_OK && cell->kind == CELL_COLLECTION)
+            status = collected_view_set(&rows->batch.deaths, rows->block, table->record, cell->slot,
+                                        rows->has_collected ? &rows->collected : NULL, error);
+    }
+    if (status == STEP_STATUS_OK)
+        status = step_block_types(rows->block, table->record, &rows->batch.types, error);
+    rows->row_count = rows->batch.types.count;
+    return status;
+}
+
+/* The next block that can be read. */
+static enum step_status load(struct record_rows *rows, struct step_error *error)
+{
+    struct step_reader *reader = rows->base.tables->reader;
+    rows->row = rows->row_count = 0;
+    while (rows->row_count == 0) {
+        if (rows->at == rows->choice.count)
+            return STEP_STATUS_END;
+        size_t block = rows->choice.blocks[rows->at++];
+        enum step_status status = step_reader_load_fields(
+            reader, block, (const uint8_t *const *) rows->fields, &rows->block, error);
+        rows->base.work.blocks_read++;
+        rows->batch.bound_ticks = step_reader_block_info(reader, block)->time_max;
+        if (status == STEP_STATUS_OK)
+            status = view_block(rows, error);
+        if (status != STEP_STATUS_OK && !tables_is_damage(status))
+            return status;
+        if (status != STEP_STATUS_OK)
+            rows->row_count = 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    struct record_rows *rows = of(base);
+    const struct table *table = &base->wish->table->base;
+    if (rows->row == rows->row_count) {
+        enum step_status status = load(rows, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    size_t left = rows->row_count - rows->row;
+    *count = left < base->wish->batch_rows ? left : base->wish->batch_rows;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (base->wish->needed[i] == 0)
+            continue;
+        if (!record_batch_fill(&rows->batch, i, rows->row, *count))
+            return no_memory(error);
+    }
+    rows->row += *count;
+    return STEP_STATUS_OK;
+}
+
+bool record_rows_next_time(const struct table_rows *base, uint64_t *ticks)
+{
+    const struct record_rows *rows = (const struct record_rows *) base;
+    *ticks = 0;
+    if (rows->row < rows->row_count)
+        return true;
+    if (rows->at >= rows->choice.count)
+        return false;
+    *ticks = step_reader_block_info(base->tables->reader, rows->choice.blocks[rows->at])->time_min;
+    return true;
+}
+
+const struct block_choice *record_rows_choice(const struct table_rows *base)
+{
+    return &((const struct record_rows *) base)->choice;
+}
+
+/* ---- from start to end ---- */
+
+static void destroy(struct table_rows *base)
+{
+    struct record_rows *rows = of(base);
+    record_batch_reset(&rows->batch);
+    wanted_fields_destroy(rows->fields, base->tables->definition);
+    step_block_destroy(rows->block);
+    block_choice_reset(&rows->choice);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+static enum step_status prepare(struct record_rows *rows, struct step_error *error)
+{
+    const struct table_wish *wish = rows->base.wish;
+    const struct table_definition *table = wish->table;
+    struct tables *tables = rows->base.tables;
+    enum step_status status = STEP_STATUS_OK;
+    rows->fields = wanted_fields_create(tables->definition, table->record);
+    if (!record_batch_init(&rows->batch, tables, wish, rows->base.vectors) || rows->fields == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
+        if (wish->needed[i] == 0)
+            continue;
+        if (record_cell_has_view(&table->cells[i]))
+            wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
+                              table->cells[i].field);
+        if (table->cells[i].kind != CELL_COLLECTION)
+            continue;
+        rows->has_collected = tables_collected_field(tables, &rows->collected);
+        if (rows->has_collected)
+            wanted_fields_add(rows->fields, tables->definition, rows->collected.record,
+                              rows->collected.field);
+        status = tables_find_collections(tables, error);
+    }
+    return status;
+}
+
+enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+                                    struct table_rows **out, struct step_error *error)
+{
+    struct record_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    if (status == STEP_STATUS_OK)
+        status = prepare(rows, error);
+    if (status == STEP_STATUS_OK)
+        status = block_choice_init(&rows->choice, tables, wish, error);
+    rows->base.work.blocks_passed = rows->choice.passed;
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

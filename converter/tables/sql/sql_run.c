@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database in memory, with the traces' tables, for the life of the statements. */
+#include "converter/tables/sql/sql_run.h"
+
+#include <ctype.h>
+#include <sqlite3.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/csv_output.h"
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/tables/sql/sql_module.h"
+#include "converter/tables/table.h"
+#include "format/core/grow.h"
+#include "format/json/json_output.h"
+#include "steptrace/show.h"
+
+/* Rows go out as they come; a table is as wide as its first rows need. */
+
+enum { ROWS_MEASURED = 1000, WIDEST = 200 };
+
+static struct step_bytes text_of(sqlite3_stmt *statement, int column)
+{
+    const void *data = sqlite3_column_type(statement, column) == SQLITE_BLOB
+                           ? sqlite3_column_blob(statement, column)
+                           : sqlite3_column_text(statement, column);
+    size_t length = (size_t) sqlite3_column_bytes(statement, column);
+    return (struct step_bytes){data != NULL ? data : (const void *) "", data != NULL ? length : 0};
+}
+
+/* ---- a table ---- */
+
+struct cell {
+    char *text;
+    bool is_number;
+};
+
+struct table_print {
+    FILE *out;
+    int columns;
+    struct cell *cells; /* of the rows that are measured, row by row; the first has the names */
+    size_t row_count, capacity;
+    int *widths;
+};
+
+/* As it is shown; NULL: out of memory. */
+static char *shown(struct step_bytes text)
+{
+    char *memory = NULL;
+    size_t length;
+    FILE *file = open_memstream(&memory, &length);
+    if (file == NULL)
+        return NULL;
+    print_shown(text, file);
+    if (fclose(file) == 0)
+        return memory;
+    free(memory);
+    return NULL;
+}
+
+/* How many places a text takes: its UTF-8 characters. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text != '\0' && width < WIDEST; text++)
+        width += ((unsigned char) *text & 0xc0) != 0x80;
+    return width;
+}
+
+static bool read_cell(sqlite3_stmt *statement, int column, struct cell *cell)
+{
+    int type = sqlite3_column_type(statement, column);
+    cell->is_number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    cell->text = shown(text_of(statement, column));
+    return cell->text != NULL;
+}
+
+static bool add_row(struct table_print *print, sqlite3_stmt *statement, bool is_head)
+{
+    size_t columns = (size_t) print->columns;
+    if (print->row_count == print->capacity) {
+        struct cell *cells = step_grown(print->cells, &print->capacity, print->capacity + 1,
+                                        columns * sizeof *cells);
+        if (cells == NULL)
+            return false;
+        print->cells = cells;
+    }
+    for (int i = 0; i < print->columns; i++) {
+        struct cell *cell = &print->cells[print->row_count * columns + (size_t) i];
+        *cell = (struct cell){0};
+        if (is_head)
+            cell->text = shown(step_text(sqlite3_column_name(statement, i)));
+        else
+            read_cell(statement, i, cell);
+        if (cell->text == NULL)
+            return false;
+        int width = width_of(cell->text);
+        print->widths[i] = width > print->widths[i] ? width : print->widths[i];
+    }
+    print->row_count++;
+    return true;
+}
+
+static void put_cell(const struct table_print *print, int column, const struct cell *cell,
+                     bool right)
+{
+    int blanks = print->widths[column] - width_of(cell->text);
+    const char *between = column > 0 ? "  " : "";
+    bool is_last = column + 1 == print->columns;
+    if (right)
+        fprintf(print->out, "%s%*s%s", between, blanks > 0 ? blanks : 0, "", cell->text);
+    else
+        fprintf(print->out, "%s%s%*s", between, cell->text, blanks > 0 && !is_last ? blanks : 0,
+                "");
+}
+
+static void put_measured(struct table_print *print)
+{
+    size_t columns = (size_t) print->columns;
+    for (size_t row = 0; row < print->row_count; row++) {
+        for (int i = 0; i < print->columns; i++) {
+            const struct cell *cell = &print->cells[row * columns + (size_t) i];
+            bool right = row == 0
+                             ? print->row_count > 1 && print->cells[columns + (size_t) i].is_number
+                             : cell->is_number;
+            put_cell(print, i, cell, right);
+        }
+        fputc('\n', print->out);
+    }
+}
+
+static bool put_row(const struct table_print *print, sqlite3_stmt *statement)
+{
+    for (int i = 0; i < print->columns; i++) {
+        struct cell cell;
+        if (!read_cell(statement, i, &cell))
+            return false;
+        put_cell(print, i, &cell, cell.is_number);
+        free(cell.text);
+    }
+    fputc('\n', print->out);
+    return true;
+}
+
+static int print_table(sqlite3_stmt *statement, FILE *out)
+{
+    struct table_print print = {.out = out, .columns = sqlite3_column_count(statement)};
+    int code = SQLITE_NOMEM;
+    print.widths = calloc((size_t) print.columns + 1, sizeof *print.widths);
+    bool good = print.widths != NULL && add_row(&print, statement, true);
+    while (good && print.row_count <= ROWS_MEASURED &&
+           (code = sqlite3_step(statement)) == SQLITE_ROW)
+        good = add_row(&print, statement, false);
+    if (good)
+        put_measured(&print);
+    while (good && code == SQLITE_ROW && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        good = put_row(&print, statement);
+    for (size_t i = 0; i < print.row_count * (size_t) print.columns; i++)
+        free(print.cells[i].text);
+    free(print.cells);
+    free(print.widths);
+    return good ? code : SQLITE_NOMEM;
+}
+
+/* ---- CSV ---- */
+
+/* In quotes only where it must be. */
+static void put_csv(struct step_bytes text, FILE *out)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < text.length; i++)
+        quoted = quoted || strchr("\",\r\n", text.data[i]) != NULL;
+    if (quoted)
+        csv_put_text(text, out);
+    else
+        fwrite(text.data, 1, text.length, out);
+}
+
+static int print_csv(sqlite3_stmt *statement, FILE *out)
+{
+    int columns = sqlite3_column_count(statement);
+    int code;
+    for (int i = 0; i < columns; i++) {
+        fputs(i > 0 ? "," : "", out);
+        put_csv(step_text(sqlite3_column_name(statement, i)), out);
+    }
+    fputs("\n", out);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < columns; i++) {
+            fputs(i > 0 ? "," : "", out);
+            put_csv(text_of(statement, i), out);
+        }
+        fputs("\n", out);
+    }
+    return code;
+}
+
+/* ---- JSON ---- */
+
+static void put_json(sqlite3_stmt *statement, int column, struct json_output *json)
+{
+    const char *name = sqlite3_column_name(statement, column);
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL:
+        json_null(json, name);
+        break;
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT:
+        json_literal(json, name, (const char *) sqlite3_column_text(statement, column));
+        break;
+    case SQLITE_BLOB:
+        json_hex(json, name, text_of(statement, column));
+        break;
+    default:
+        json_bytes(json, name, text_of(statement, column));
+    }
+}
+
+static int print_json(sqlite3_stmt *statement, FILE *out)
+{
+    struct json_output json;
+    int columns = sqlite3_column_count(statement);
+    bool is_first = true;
+    int code;
+    fputc('[', out);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        fputs(is_first ? "\n" : ",\n", out);
+        is_first = false;
+        json_init(&json, out);
+        json.is_compact = true;
+        json_begin_object(&json, NULL);
+        for (int i = 0; i < columns; i++)
+            put_json(statement, i, &json);
+        json_end_object(&json);
+    }
+    fputs("\n]\n", out);
+    return code;
+}
+
+/* Steps through the statement and prints all rows.  Returns SQLITE_DONE, or SQLite's error. */
+static int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out)
+{
+    if (sqlite3_column_count(statement) == 0)
+        return sqlite3_step(statement);
+    return format == SQL_AS_CSV    ? print_csv(statement, out)
+           : format == SQL_AS_JSON ? print_json(statement, out)
+                                   : print_table(statement, out);
+}
+
+/* Reads SQLite's "no such table: X" and "no such column: X". */
+
+/* The name without its schema's or table's, where the message begins like that; NULL: it does not.
+ */
+static const char *name_after(const char *message, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    if (strncmp(message, beginning, length) != 0)
+        return NULL;
+    const char *dot = strrchr(message + length, '.');
+    return dot != NULL ? dot + 1 : message + length;
+}
+
+/* The columns of the first table that the statement names. */
+static const struct table *table_of(const struct tables *tables, const char *statement)
+{
+    for (size_t i = 0; i < tables_count(tables); i++)
+        if (strstr(statement, tables_at(tables, i)->name) != NULL)
+            return tables_at(tables, i);
+    return NULL;
+}
+
+/* Of SQLite's message: the nearest name, and the names that there are; `out` is empty where the
+ * message is about something else. */
+static void sql_names_hint(const struct tables *tables, const char *message, const char *statement,
+                           char *out, size_t out_size)
+{
+    const struct table *table;
+    struct step_error error;
+    size_t column;
+    out[0] = '\0';
+    const char *name = name_after(message, "no such table: ");
+    if (name != NULL) {
+        if (tables_find(tables, name, &table, &error) != STEP_STATUS_OK)
+            snprintf(out, out_size, "%s", error.message);
+        return;
+    }
+    name = name_after(message, "no such column: ");
+    table = name != NULL ? table_of(tables, statement) : NULL;
+    if (table != NULL && table_find_column(table, name, &column, &error) != STEP_STATUS_OK)
+        snprintf(out, out_size, "%s", error.message);
+}
+
+enum { NAME_BYTES = 128 };
+
+/* A trace that is asked. */
+struct named_trace {
+    char name[NAME_BYTES];
+    const char *path;
+};
+
+static enum step_status tell(const char *text)
+{
+    report_line("%s", text);
+    return STEP_STATUS_INVALID;
+}
+
+static enum step_status tell_error(sqlite3 *database)
+{
+    int code = sqlite3_errcode(database);
+    report_line("%s", sqlite3_errmsg(database));
+    return code == SQLITE_NOMEM                          ? STEP_STATUS_NO_MEMORY
+           : code == SQLITE_IOERR || code == SQLITE_FULL ? STEP_STATUS_IO
+                                                         : STEP_STATUS_INVALID;
+}
+
+/* ---- traces ---- */
+
+/* The file's name without folders and endings, as a word of SQL. */
+static void name_trace(const char *path, char *out)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = 0;
+    for (; *name != '\0' && *name != '.' && length + 1 < NAME_BYTES; name++)
+        out[length++] = isalnum((unsigned char) *name) ? *name : '_';
+    out[length] = '\0';
+    if (length == 0)
+        strcpy(out, "trace");
+}
+
+static void read_trace(const char *text, struct named_trace *out)
+{
+    const char *equals = strchr(text, '=');
+    const char *slash = strchr(text, '/');
+    size_t length = equals != NULL ? (size_t) (equals - text) : 0;
+    if (length == 0 || length >= NAME_BYTES || (slash != NULL && slash < equals)) {
+        out->path = text;
+        name_trace(text, out->name);
+        return;
+    }
+    memcpy(out->name, text, length);
+    out->name[length] = '\0';
+    out->path = equals + 1;
+}
+
+static int execute(sqlite3 *database, char *text)
+{
+    int code = text != NULL ? sqlite3_exec(database, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+    sqlite3_free(text);
+    return code;
+}
+
+static int make_tables(sqlite3 *database, const struct tables *tables, const char *schema,
+                       const char *path)
+{
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < tables_count(tables) && code == SQLITE_OK; i++) {
+        const char *name = tables_at(tables, i)->name;
+        code = execute(database,
+                       sqlite3_mprintf("create virtual table \"%w\".\"%w\" using steptrace(%Q, %Q)",
+                                       schema, name, path, name));
+    }
+    return code;
+}
+
+static enum step_status add_trace(sqlite3 *database, const struct named_trace *trace, bool is_first)
+{
+    struct tables *tables;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    char text[1024];
+    enum step_status status = tables_open(trace->path, &tables, &error);
+    if (status != STEP_STATUS_OK) {
+        step_error_print(&error, text, sizeof text);
+        report_line("%s", text);
+        return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
+    }
+    int code = execute(database, sqlite3_mprintf("attach ':memory:' as \"%w\"", trace->name));
+    if (code == SQLITE_OK)
+        code = make_tables(database, tables, trace->name, trace->path);
+    if (code == SQLITE_OK && is_first)
+        code = make_tables(database, tables, "main", trace->path);
+    tables_close(tables);
+    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(database);
+}
+
+/* ---- statements ---- */
+
+/* A statement that SQLite does not take: of a wrong name also those that there are. */
+static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run, const char *text)
+{
+    if (sqlite3_errcode(database) == SQLITE_AUTH)
+        return tell("not authorized: statements read traces, and reach no other files or settings");
+    struct named_trace trace;
+    struct tables *tables;
+    char hint[600] = "";
+    read_trace(run->traces[0], &trace);
+    if (tables_open(trace.path, &tables, NULL) == STEP_STATUS_OK) {
+        sql_names_hint(tables, sqlite3_errmsg(database), text, hint, sizeof hint);
+        tables_close(tables);
+    }
+    if (hint[0] == '\0')
+        return tell_error(database);
+    return tell(hint);
+}
+
+static enum step_status run_statements(sqlite3 *database, const struct sql_run *run)
+{
+    const char *text = run->text;
+    bool any = false;
+    while (*text != '\0') {
+        sqlite3_stmt *statement = NULL;
+        const char *rest = NULL;
+        if (sqlite3_prepare_v2(database, text, -1, &statement, &rest) != SQLITE_OK)
+            return tell_fault(database, run, text);
+        text = rest;
+        if (statement == NULL) /* blanks, a comment */
+            continue;
+        int code = sql_print(statement, run->format, run->out);
+        any = true;
+        enum step_status status = code == SQLITE_DONE ? STEP_STATUS_OK : tell_error(database);
+        sqlite3_finalize(statement);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    return any ? STEP_STATUS_OK : tell("there is no statement");
+}
+
+/* Tells what is damaged of the traces, as far as they were read. */
+static enum step_status report_traces_damage(sqlite3 *database, const struct named_trace *traces,
+                                             size_t count)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        sqlite3_stmt *statement = NULL;
+        if (sqlite3_prepare_v2(database, "select steptrace_damage(?)", -1, &statement, NULL) !=
+                SQLITE_OK ||
+            sqlite3_bind_text(statement, 1, traces[i].path, -1, SQLITE_STATIC) != SQLITE_OK ||
+            sqlite3_step(statement) != SQLITE_ROW) {
+            status = tell_error(database);
+        } else if (sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
+            report_line("%s", (const char *) sqlite3_column_text(statement, 0));
+            status = STEP_STATUS_CORRUPT;
+        }
+        sqlite3_finalize(statement);
+    }
+    return status;
+}
+
+/* Statements may come from somebody else than who runs them: they read traces, and write no file.
+ * VACUUM INTO is an ATTACH as well. */
+static int authorize(void *unused, int action, const char *first, const char *second,
+                     const char *schema, const char *trigger)
+{
+    static const char *const readers[] = {
+        "cache_size",    "case_sensitive_like", "collation_list", "compile_options",
+        "database_list", "foreign_key_list",    "function_list",  "index_info",
+        "index_list",    "index_xinfo",         "module_list",    "pragma_list",
+        "table_info",    "table_list",          "table_xinfo",    "threads"};
+    (void) unused, (void) schema, (void) trigger;
+    if (action == SQLITE_ATTACH)
+        return first != NULL && (first[0] == '\0' || strcmp(first, ":memory:") == 0) ? SQLITE_OK
+                                                                                     : SQLITE_DENY;
+    if (action != SQLITE_PRAGMA || second == NULL)
+        return SQLITE_OK;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (sqlite3_stricmp(first, readers[i]) == 0)
+            return SQLITE_OK;
+    return SQLITE_DENY;
+}
+
+static enum step_status open_database(sqlite3 **database)
+{
+    sqlite3_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
+    int code = sqlite3_open(":memory:", database);
+    sqlite3_cancel_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
+    /* what is sorted may pass what memory there is: it goes into files then */
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(*database,
+                            "pragma temp_store=file; pragma temp.cache_size=-131072;"
+                            "pragma main.cache_size=-131072; pragma threads=2",
+                            NULL, NULL, NULL);
+    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(*database);
+}
+
+enum step_status sql_run(const struct sql_run *run)
+{
+    sqlite3 *database = NULL;
+    struct named_trace *traces = calloc(run->trace_count + 1, sizeof *traces);
+    if (traces == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = open_database(&database);
+    for (size_t i = 0; i < run->trace_count && status == STEP_STATUS_OK; i++) {
+        read_trace(run->traces[i], &traces[i]);
+        status = add_trace(database, &traces[i], i == 0);
+    }
+    if (status == STEP_STATUS_OK) {
+        sqlite3_set_authorizer(database, authorize, NULL);
+        status = run_statements(database, run);
+        enum step_status damage = report_traces_damage(database, traces, run->trace_count);
+        status = status == STEP_STATUS_OK ? damage : status;
+    }
+    sqlite3_close(database);
+    free(traces);
+    return status;
+}

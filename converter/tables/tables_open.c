@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a trace as tables, and adding what tables there are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/no_memory.h"
+#include "converter/step/stepfile.h"
+#include "converter/tables/known_tables.h"
+#include "converter/tables/makers.h"
+#include "format/core/grow.h"
+
+/* ---- what the trace is ---- */
+
+static void read_resolution(struct tables *tables)
+{
+    const char *text = step_reader_property(tables->reader, "resolution-ns");
+    unsigned long long value = text != NULL ? strtoull(text, NULL, 10) : 0;
+    tables->has_resolution = value > 0;
+    tables->resolution_ns = value > 0 ? value : 1;
+}
+
+static uint64_t entries_of(const struct tables *tables, uint32_t record)
+{
+    return record != STEP_NO_RECORD ? step_reader_dictionary_count(tables->reader, record) : 0;
+}
+
+static enum step_status name_types(struct tables *tables, struct step_error *error)
+{
+    enum step_status status = table_names_init(&tables->type_names, 0, error);
+    for (size_t i = 0; i < tables->definition->record_count && status == STEP_STATUS_OK; i++)
+        if (table_names_code(&tables->type_names, step_text(tables->definition->records[i].name)) ==
+            NO_NAME_CODE)
+            status = no_memory(error);
+    return status == STEP_STATUS_OK ? table_names_init(&tables->words, 0, error) : status;
+}
+
+static enum step_status bind_java(struct tables *tables, struct step_error *error)
+{
+    enum step_status status = step_java_trace_bind(tables->definition, &tables->binding, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    tables->is_bound = true;
+    tables->classes = tables_record(tables, "java.Class");
+    tables->methods = tables_record(tables, "java.Method");
+    tables->threads = tables_record(tables, "java.Thread");
+    tables->frames = tables_record(tables, "java.Frame");
+    status = table_names_init(&tables->class_names, entries_of(tables, tables->classes) + 1, error);
+    return status == STEP_STATUS_OK
+               ? table_names_init(&tables->method_names, entries_of(tables, tables->methods) + 1,
+                                  error)
+               : status;
+}
+
+static enum step_status add_tables(struct tables *tables, struct step_error *error)
+{
+    enum step_status status = name_types(tables, error);
+    if (tables->kind == TABLES_OF_JAVA && status == STEP_STATUS_OK)
+        status = bind_java(tables, error);
+    if (tables->kind == TABLES_OF_JAVA && status == STEP_STATUS_OK)
+        status = java_tables_add(tables, error);
+    if (tables->kind == TABLES_OF_HEAP && status == STEP_STATUS_OK)
+        status = heap_tables_add(tables, error);
+    return status == STEP_STATUS_OK ? record_tables_add(tables, error) : status;
+}
+
+enum step_status tables_open(const char *path, struct tables **out, struct step_error *error)
+{
+    *out = NULL;
+    struct tables *tables = calloc(1, sizeof *tables);
+    if (tables == NULL || (tables->path = strdup(path)) == NULL) {
+        free(tables);
+        return no_memory(error);
+    }
+    enum step_status status = open_with_given_definition(path, &tables->reader, error);
+    if (status == STEP_STATUS_FORMAT)
+        step_error_set(error, status, path, STEP_NO_OFFSET,
+                       "tables are made of .step traces; `steptrace convert` makes one of others");
+    if (status == STEP_STATUS_OK) {
+        tables->definition = step_reader_borrow_definition(tables->reader);
+        tables->kind = stepfile_reader_has_heap_events(tables->reader)         ? TABLES_OF_HEAP
+                       : tables_record(tables, "java.Event") != STEP_NO_RECORD ? TABLES_OF_JAVA
+                                                                               : TABLES_OF_RECORDS;
+        read_resolution(tables);
+        status = add_tables(tables, error);
+    }
+    if (status != STEP_STATUS_OK) {
+        tables_close(tables);
+        return status;
+    }
+    *out = tables;
+    return status;
+}
+
+static void free_definition(struct table_definition *definition)
+{
+    for (size_t i = 0; i < definition->base.column_count; i++) {
+        free((void *) (uintptr_t) definition->base.columns[i].name);
+        free((void *) (uintptr_t) definition->base.columns[i].doc);
+    }
+    free((void *) (uintptr_t) definition->base.columns);
+    free((void *) (uintptr_t) definition->base.name);
+    free((void *) (uintptr_t) definition->base.doc);
+    free((void *) (uintptr_t) definition->cells);
+}
+
+void tables_close(struct tables *tables)
+{
+    if (tables == NULL)
+        return;
+    for (size_t i = 0; i < tables->count; i++)
+        free_definition(&tables->items[i]);
+    free(tables->items);
+    if (tables->is_bound)
+        step_java_trace_unbind(&tables->binding);
+    table_names_reset(&tables->class_names);
+    table_names_reset(&tables->method_names);
+    table_names_reset(&tables->type_names);
+    table_names_reset(&tables->words);
+    free(tables->collections);
+    step_reader_destroy(tables->reader);
+    free(tables->path);
+    free(tables);
+}
+
+/* ---- its tables ---- */
+
+/* Copies the texts of `from`, whose columns may come from anywhere. */
+static bool copy_definition(struct table_definition *to, const struct table_definition *from)
+{
+    size_t count = from->base.column_count;
+    struct table_column *columns = calloc(count + 1, sizeof *columns);
+    struct table_cell *cells = calloc(count + 1, sizeof *cells);
+    *to = *from;
+    to->base.name = strdup(from->base.name);
+    to->base.doc = strdup(from->base.doc);
+    to->base.columns = columns;
+    to->cells = cells;
+    bool good = to->base.name != NULL && to->base.doc != NULL && columns != NULL && cells != NULL;
+    to->base.column_count = good ? count : 0;
+    for (size_t i = 0; good && i < count; i++) {
+        columns[i] = from->base.columns[i];
+        columns[i].name = strdup(from->base.columns[i].name);
+        columns[i].doc = strdup(from->base.columns[i].doc);
+        cells[i] = from->cells != NULL ? from->cells[i] : (struct table_cell){.kind = CELL_MADE};
+        good = columns[i].name != NULL && columns[i].doc != NULL;
+    }
+    return good;
+}
+
+static enum rows_from rows_from(table_rows_create create)
+{
+    return create == record_rows_create || create == object_rows_create ? ROWS_OF_BLOCKS
+           : create == entry_rows_create                                ? ROWS_OF_DICTIONARY
+                                                                        : ROWS_MADE;
+}
+
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error)
+{
+    if (tables->count == tables->capacity) {
+        struct table_definition *items =
+            step_grown(tables->items, &tables->capacity, tables->count + 1, sizeof *items);
+        if (items == NULL)
+            return no_memory(error);
+        tables->items = items;
+    }
+    struct table_definition *added = &tables->items[tables->count++];
+    bool good = copy_definition(added, definition);
+    added->rows_from = rows_from(definition->create);
+    return good ? STEP_STATUS_OK : no_memory(error);
+}

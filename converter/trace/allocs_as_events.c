@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events that are made of a heap trace's records, for the verbs that know of nothing else: an
+ * allocation is an object, whose number is how many there were before it, plus one; its class is
+ * what its attributes say, or `malloc`, and its call stack is what the recorder put behind that.  A
+ * realloc in place frees the object and makes another one of the new size.  Classes and threads are
+ * told of before they are used, and VS, VI and VD frame all, so that the events are a closed trace.
+ * Frees of what does not live are left out, and counted as damage.
+ */
+#include "converter/trace/allocs_as_events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
+#include "converter/trace/recorded_calls.h"
+
+enum { PENDING = 8, CLASSES_MAX = 1 << 20, NUMBERS_MAX = 1 << 24 };
+
+/* What attributes say of a call. */
+struct described_call {
+    uint32_t class_id; /* 0: not known yet */
+    uint32_t frame;
+    bool is_existing;
+};
+
+struct allocs_event_source {
+    struct event_source base;
+    struct alloc_source *records;
+    struct object_table objects; /* by live_address_key(): value is the object */
+    struct name_index classes;
+    struct name_index threads;
+    struct recorded_calls calls;
+    struct id_table described; /* struct described_call, by the attributes' number */
+    uint64_t object_count;
+    uint64_t last_ns;
+    uint64_t unknown_frees;
+    struct step_damage unknown;
+    struct trace_event pending[PENDING]; /* what one record becomes */
+    size_t at;
+    size_t count;
+    bool begun;
+    bool ended;
+};
+
+static struct allocs_event_source *of(struct event_source *source)
+{
+    return (struct allocs_event_source *) source;
+}
+
+static const struct allocs_event_source *of_const(const struct event_source *source)
+{
+    return (const struct allocs_event_source *) source;
+}
+
+static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
+                               uint64_t time_ns)
+{
+    struct trace_event *event = &source->pending[source->count++];
+    *event = (struct trace_event){.kind = (uint8_t) kind, .time_ns = time_ns};
+    source->last_ns = time_ns > source->last_ns ? time_ns : source->last_ns;
+    return event;
+}
+
+/* The thread's number in the names; it is introduced at its first use. */
+static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
+                          bool report_line)
+{
+    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
+    bool is_new;
+    if (number == 0)
+        return 0;
+    uint32_t id = name_index_put(&source->threads, number, nothing, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_thread *thread = id_table_get(&source->base.names.threads, id);
+    if (thread == NULL)
+        return 0;
+    *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
+    if (report_line)
+        add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
+    return id;
+}
+
+static uint32_t class_of(struct allocs_event_source *source, struct step_bytes name,
+                         uint64_t time_ns)
+{
+    static const struct step_bytes plain = {(const uint8_t *) "malloc", 6};
+    bool is_new;
+    if (name.length == 0 || source->classes.count > CLASSES_MAX)
+        name = plain;
+    uint32_t id = name_index_put(&source->classes, 0, name, &is_new);
+    if (!is_new)
+        return id;
+    struct trace_class *class = id_table_get(&source->base.names.classes, id);
+    if (class == NULL || !trace_names_copy(&source->base.names, name, &class->name))
+        return 0;
+    class->known = true;
+    name_index_set_text(&source->classes, id, class->name);
+    add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
+    return id;
+}
+
+static void note_unknown(struct allocs_event_source *source, const struct hatf_record *record)
+{
+    if (source->unknown_frees++ == 0)
+        source->unknown.offset = alloc_source_offset(source->records);
+    snprintf(source->unknown.message, sizeof source->unknown.message,
+             "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
+             source->unknown_frees, record->address);
+}
+
+/* False: out of memory. */
+static bool read_call(struct allocs_event_source *source, const struct hatf_record *record,
+                      struct described_call *out)
+{
+    struct step_bytes call = record->attributes, stack;
+    if (!recorded_call_split(record->attributes, &call, &stack))
+        call = record->attributes;
+    else if ((out->frame = recorded_calls_frame(&source->calls, &source->base.names, stack)) == 0)
+        return false;
+    out->is_existing = recorded_call_take_existing(&call);
+    out->class_id = class_of(source, call, record->time);
+    return out->class_id != 0;
+}
+
+/* Texts with numbers are read once, and so is none at all.  NULL: out of memory. */
+static const struct described_call *describe(struct allocs_event_source *source,
+                                             const struct hatf_record *record,
+                                             struct described_call *room)
+{
+    bool is_plain = record->attributes.length == 0;
+    uint64_t number = is_plain ? 0 : source->records->attributes_number;
+    struct described_call *described = room;
+    if (is_plain || (number != 0 && number <= NUMBERS_MAX))
+        described = id_table_get(&source->described, (uint32_t) number);
+    bool is_known = described != NULL && described->class_id != 0;
+    return described != NULL && (is_known || read_call(source, record, described)) ? described
+                                                                                   : NULL;
+}
+
+static bool add_object(struct allocs_event_source *source, const struct hatf_record *record,
+                       uint64_t address, uint32_t thread)
+{
+    struct described_call room = {0, 0, false};
+    const struct described_call *call = describe(source, record, &room);
+    if (call == NULL)
+        return false;
+    struct trace_event *event = add(source, EVENT_OBJECT_ALLOC, record->time);
+    event->object = ++source->object_count;
+    event->size = record->size;
+    event->class_id = call->class_id;
+    event->stack_id = call->frame;
+    event->thread_id = thread;
+    event->flags = call->is_existing ? TRACE_EXISTING : 0;
+    struct live_object object = {
+        .object = live_address_key(address), .value = event->object, .class_id = call->class_id};
+    return object_table_put(&source->objects, &object);
+}
+
+static bool end_object(struct allocs_event_source *source, const struct hatf_record *record)
+{
+    struct live_object object;
+    if (!object_table_take(&source->objects, live_address_key(record->address), &object)) {
+        note_unknown(source, record);
+        return false;
+    }
+    struct trace_event *event = add(source, EVENT_OBJECT_FREE, record->time);
+    event->object = object.value;
+    event->class_id = object.class_id;
+    return true;
+}
+
+/* False: out of memory. */
+static bool take(struct allocs_event_source *source, const struct hatf_record *record)
+{
+    bool begins = record->tag == HATF_CREATE_THREAD;
+    if (record->tag == HATF_COMMENT)
+        return true;
+    uint32_t thread = thread_of(source, record->thread, record->time, true);
+    bool reported = source->count > 0;
+    if (thread == 0 && record->thread != 0)
+        return false;
+    switch (record->tag) {
+    case HATF_ALLOC:
+        return add_object(source, record, record->address, thread);
+    case HATF_FREE:
+        end_object(source, record);
+        return true;
+    case HATF_REALLOC_NO_ALLOC:
+        return record->new_address == 0 || !end_object(source, record) ||
+               add_object(source, record, record->new_address, thread);
+    case HATF_CREATE_THREAD:
+    case HATF_DESTROY_THREAD:
+        if (!begins || !reported)
+            add(source, begins ? EVENT_THREAD_BEGIN : EVENT_THREAD_END, record->time)->thread_id =
+                thread;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Makes the next events; END after the last. */
+static enum step_status advance(struct allocs_event_source *source, struct step_error *error)
+{
+    struct hatf_record record;
+    source->at = source->count = 0;
+    if (source->ended)
+        return STEP_STATUS_END;
+    enum step_status status = alloc_source_next(source->records, &record, error);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+        return status;
+    if (status == STEP_STATUS_END && source->records->may_grow)
+        return status;
+    if (!source->begun) {
+        uint64_t first_ns = status == STEP_STATUS_OK ? record.time : 0;
+        source->begun = true;
+        add(source, EVENT_VM_START, first_ns);
+        add(source, EVENT_VM_INIT, first_ns);
+    }
+    if (status == STEP_STATUS_END) {
+        source->ended = true;
+        add(source, EVENT_VM_DEATH, source->last_ns);
+        return STEP_STATUS_OK;
+    }
+    return take(source, &record) ? STEP_STATUS_OK
+                                 : step_error_set(error, STEP_STATUS_NO_MEMORY, source->base.path,
+                                                  STEP_NO_OFFSET, "out of memory");
+}
+
+static enum step_status read_events(struct event_source *base, struct trace_event *events,
+                                    size_t capacity, size_t *count, struct step_error *error)
+{
+    struct allocs_event_source *source = of(base);
+    size_t filled = 0;
+    enum step_status status = STEP_STATUS_OK;
+    while (filled < capacity && status == STEP_STATUS_OK) {
+        if (source->at == source->count) {
+            status = advance(source, error);
+            continue;
+        }
+        events[filled] = source->pending[source->at++];
+        if (!event_source_follow(base, &events[filled]))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
+                                  "out of memory");
+        filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
+    }
+    *count = filled;
+    return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
+}
+
+static void summary(const struct event_source *base, struct trace_summary *out)
+{
+    alloc_source_summary(of_const(base)->records, out);
+}
+
+static size_t property_count(const struct event_source *base)
+{
+    return alloc_source_property_count(of_const(base)->records);
+}
+
+static void property(const struct event_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    alloc_source_property(of_const(base)->records, i, key, value);
+}
+
+static size_t damage_count(const struct event_source *base)
+{
+    return alloc_source_damage_count(of_const(base)->records) + (of_const(base)->unknown_frees > 0);
+}
+
+static const struct step_damage *damage(const struct event_source *base, size_t i)
+{
+    return i < alloc_source_damage_count(of_const(base)->records)
+               ? alloc_source_damage(of_const(base)->records, i)
+               : &of_const(base)->unknown;
+}
+
+static double progress(const struct event_source *base)
+{
+    return alloc_source_progress(of_const(base)->records);
+}
+
+static void destroy(struct event_source *base)
+{
+    struct allocs_event_source *source = of(base);
+    alloc_source_destroy(source->records);
+    object_table_reset(&source->objects);
+    name_index_reset(&source->classes);
+    name_index_reset(&source->threads);
+    recorded_calls_reset(&source->calls);
+    id_table_reset(&source->described);
+    event_source_reset(base);
+    free(source);
+}
+
+static const struct event_source_operations operations = {
+    .read = read_events,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+enum step_status record_trace_source_create(struct alloc_source *records,
+                                            const struct event_selection *selected,
+                                            struct event_source **out, struct step_error *error)
+{
+    struct allocs_event_source *source = calloc(1, sizeof *source);
+    if (source == NULL) {
+        alloc_source_destroy(records);
+        return no_memory(error);
+    }
+    bool ok = event_source_init(&source->base, &operations, records->path, selected);
+    source->base.content = TRACE_OF_ALLOCATIONS;
+    source->records = records;
+    id_table_init(&source->described, sizeof(struct described_call));
+    ok = object_table_init(&source->objects) && ok;
+    ok = name_index_init(&source->classes) && ok;
+    ok = name_index_init(&source->threads) && ok;
+    if (!ok) {
+        destroy(&source->base);
+        return no_memory(error);
+    }
+    *out = &source->base;
+    return STEP_STATUS_OK;
+}
+
+uint32_t record_trace_source_thread(struct event_source *source, uint64_t number)
+{
+    return thread_of(of(source), number, 0, false);
+}
+
+uint32_t record_trace_source_class(struct event_source *base, const char *call)
+{
+    struct allocs_event_source *source = of(base);
+    size_t count = source->count;
+    uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
+                           source->last_ns);
+    source->count = count; /* nobody is told that it was loaded */
+    return id;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A place for each address that was ever used; memory is that of the most that lived, or more where
+ * addresses are not used again. */
+#include "converter/trace/arrival_order.h"
+
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "format/core/grow.h"
+
+/* What one record becomes, and one more. */
+enum { PENDING = 4 };
+
+struct told_death {
+    uint64_t object, time;
+};
+
+/* The newest that is known of an address. */
+struct place {
+    uint64_t time;
+    uint64_t object;
+    bool lives;
+    bool is_resized; /* what was told last is a new size, not a free */
+    uint32_t owed;   /* frees that were thought of and are still to come; */
+    uint32_t early;  /* frees of what is still to come; */
+    uint32_t met;    /* so many of them are of births that were looked at, */
+    uint32_t look;   /* in that look */
+};
+
+struct arrival_order {
+    struct alloc_source base;
+    struct alloc_source *records;
+    struct object_table addresses; /* `value`: in `places` */
+    struct place *places;
+    size_t count, capacity;
+    uint64_t objects;
+    struct hatf_record pending[PENDING];
+    size_t at, filled;
+    /* of frees that were told of apart */
+    struct told_death *deaths;
+    size_t death_at, death_count, death_capacity;
+    uint32_t looks; /* at births that are still to come */
+};
+
+static struct arrival_order *of(struct alloc_source *source)
+{
+    return (struct arrival_order *) source;
+}
+
+static const struct arrival_order *of_const(const struct alloc_source *source)
+{
+    return (const struct arrival_order *) source;
+}
+
+/* ---- one address ---- */
+
+/* Zeros where nothing is known of it; NULL: out of memory. */
+static struct place *place_of(struct arrival_order *order, uint64_t address)
+{
+    uint64_t key = live_address_key(address);
+    struct live_object found;
+    if (object_table_find(&order->addresses, key, &found))
+        return &order->places[found.value];
+    if (order->count == order->capacity) {
+        struct place *places =
+            step_grown(order->places, &order->capacity, order->count + 1, sizeof *places);
+        if (places == NULL)
+            return NULL;
+        order->places = places;
+    }
+    struct live_object added = {.object = key, .value = order->count};
+    if (!object_table_put(&order->addresses, &added))
+        return NULL;
+    order->places[order->count] = (struct place){.time = 0};
+    return &order->places[order->count++];
+}
+
+static struct hatf_record *give(struct arrival_order *order, const struct hatf_record *record,
+                                enum hatf_tag tag, uint64_t object)
+{
+    struct hatf_record *given = &order->pending[order->filled++];
+    *given = *record;
+    given->tag = tag;
+    given->address = object;
+    return given;
+}
+
+static void give_free(struct arrival_order *order, const struct hatf_record *record,
+                      uint64_t object)
+{
+    struct hatf_record *given = give(order, record, HATF_FREE, object);
+    given->attributes = (struct step_bytes){NULL, 0};
+    given->size = 0;
+}
+
+static void put_alloc(struct arrival_order *order, const struct hatf_record *record,
+                      struct place *place)
+{
+    bool is_late = record->time < place->time || (record->time == place->time && place->early > 0);
+    if (!is_late && place->lives) {
+        give_free(order, record, place->object);
+        place->owed++;
+    }
+    uint64_t object = ++order->objects;
+    give(order, record, HATF_ALLOC, object);
+    if (!is_late) {
+        place->object = object;
+        place->time = record->time;
+        place->lives = true;
+        return;
+    }
+    give_free(order, record, object);
+    if (place->early > 0)
+        place->early--;
+    else
+        place->owed++;
+}
+
+static void put_free(struct arrival_order *order, const struct hatf_record *record,
+                     struct place *place)
+{
+    bool is_newest =
+        record->time > place->time || (record->time == place->time && place->owed == 0);
+    if (is_newest && place->lives)
+        give_free(order, record, place->object);
+    else if (!is_newest && place->owed > 0)
+        place->owed--;
+    else
+        place->early++;
+    if (is_newest) {
+        place->lives = place->is_resized = false;
+        place->time = record->time;
+    }
+}
+
+/* At equal times a free comes later. */
+static bool resizes_dead(const struct place *place, uint64_t time)
+{
+    return time < place->time ||
+           (time == place->time && !place->lives && !place->is_resized && place->early > 0);
+}
+
+/* Where it is, with another size: the object as it was, and another one. */
+static void put_in_place(struct arrival_order *order, const struct hatf_record *record,
+                         struct place *place)
+{
+    bool is_late = resizes_dead(place, record->time);
+    if (!is_late && place->lives)
+        give_free(order, record, place->object);
+    uint64_t object = ++order->objects;
+    give(order, record, HATF_ALLOC, object);
+    if (is_late) {
+        give_free(order, record, object);
+        place->early -= place->early > 0;
+        return;
+    }
+    place->object = object;
+    place->time = record->time;
+    place->lives = true;
+}
+
+static bool take(struct arrival_order *order, const struct hatf_record *record)
+{
+    bool moves_nothing = record->tag == HATF_REALLOC_NO_ALLOC && record->new_address == 0;
+    order->at = order->filled = 0;
+    if (moves_nothing)
+        return true;
+    if (record->tag != HATF_ALLOC && record->tag != HATF_FREE &&
+        record->tag != HATF_REALLOC_NO_ALLOC) {
+        order->pending[order->filled++] = *record;
+        return true;
+    }
+    struct place *place = place_of(order, record->address);
+    if (place == NULL)
+        return false;
+    if (record->tag == HATF_ALLOC)
+        put_alloc(order, record, place);
+    else if (record->tag == HATF_FREE)
+        put_free(order, record, place);
+    else
+        put_in_place(order, record, place);
+    return true;
+}
+
+/* ---- what is told of apart ---- */
+
+bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
+{
+    struct arrival_order *order = of(base);
+    struct place *place = place_of(order, record->address);
+    size_t before = order->filled;
+    if (place == NULL)
+        return false;
+    put_free(order, record, place);
+    if (place->time == record->time)
+        place->is_resized = record->tag == HATF_REALLOC_NO_ALLOC;
+    if (order->filled == before)
+        return true;
+    order->filled = before;
+    if (order->death_count == order->death_capacity) {
+        struct told_death *deaths = step_grown(order->deaths, &order->death_capacity,
+                                               order->death_count + 1, sizeof *deaths);
+        if (deaths == NULL)
+            return false;
+        order->deaths = deaths;
+    }
+    order->deaths[order->death_count++] =
+        (struct told_death){order->pending[before].address, record->time};
+    return true;
+}
+
+/* Of the address in this look; NULL: nothing is known of it. */
+static struct place *place_in_look(struct arrival_order *order, uint64_t address)
+{
+    struct live_object found;
+    if (!object_table_find(&order->addresses, live_address_key(address), &found))
+        return NULL;
+    struct place *place = &order->places[found.value];
+    if (place->look != order->looks) {
+        place->look = order->looks;
+        place->met = 0;
+    }
+    return place;
+}
+
+void arrival_order_look(struct alloc_source *base)
+{
+    of(base)->looks++;
+}
+
+void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint64_t time)
+{
+    struct place *place = place_in_look(of(base), address);
+    if (place != NULL && time < place->time)
+        place->met++;
+}
+
+/* Of one time are births and frees: as many are dead as there are frees that no other birth has. */
+bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint64_t time)
+{
+    struct place *place = place_in_look(of(base), address);
+    if (place == NULL || time > place->time)
+        return true;
+    if (time < place->time)
+        return false;
+    if (place->met >= place->early)
+        return true;
+    place->met++;
+    return false;
+}
+
+/* ---- the source ---- */
+
+static void give_death(struct arrival_order *order, struct hatf_record *record)
+{
+    const struct told_death *death = &order->deaths[order->death_at++];
+    *record = (struct hatf_record){.tag = HATF_FREE, .time = death->time, .address = death->object};
+    if (order->death_at == order->death_count)
+        order->death_at = order->death_count = 0;
+}
+
+static enum step_status next(struct alloc_source *base, struct hatf_record *record,
+                             struct step_error *error)
+{
+    struct arrival_order *order = of(base);
+    struct hatf_record from;
+    while (order->at == order->filled) {
+        if (order->death_at < order->death_count) {
+            give_death(order, record);
+            return STEP_STATUS_OK;
+        }
+        enum step_status status = alloc_source_next(order->records, &from, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+        base->attributes_number = order->records->attributes_number;
+        if (!take(order, &from))
+            return no_memory(error);
+    }
+    *record = order->pending[order->at++];
+    return STEP_STATUS_OK;
+}
+
+static void summary(const struct alloc_source *base, struct trace_summary *out)
+{
+    alloc_source_summary(of_const(base)->records, out);
+}
+
+static size_t damage_count(const struct alloc_source *base)
+{
+    return alloc_source_damage_count(of_const(base)->records);
+}
+
+static const struct step_damage *damage(const struct alloc_source *base, size_t i)
+{
+    return alloc_source_damage(of_const(base)->records, i);
+}
+
+static double progress(const struct alloc_source *base)
+{
+    return alloc_source_progress(of_const(base)->records);
+}
+
+static void destroy(struct alloc_source *base)
+{
+    struct arrival_order *order = of(base);
+    alloc_source_destroy(order->records);
+    object_table_reset(&order->addresses);
+    free(order->places);
+    free(order->deaths);
+    free(order);
+}
+
+static const struct alloc_source_operations operations = {
+    .next = next,
+    .summary = summary,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy,
+};
+
+enum step_status arrival_order_create(struct alloc_source *records, struct alloc_source **out,
+                                      struct step_error *error)
+{
+    struct arrival_order *order = calloc(1, sizeof *order);
+    if (order == NULL || !object_table_init(&order->addresses)) {
+        alloc_source_destroy(records);
+        free(order);
+        return no_memory(error);
+    }
+    order->base.operations = &operations;
+    order->base.path = records->path;
+    order->base.may_grow = true;
+    order->records = records;
+    *out = &order->base;
+    return STEP_STATUS_OK;
+}

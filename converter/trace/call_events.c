@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stack of open calls for each thread. */
+#include "converter/trace/call_events.h"
+
+#include "converter/base/no_memory.h"
+
+const struct format_options call_options = {sizeof(uint64_t), NULL, NULL};
+
+void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive receive, void *user)
+{
+    *calls = (struct call_events){
+        .from_ns = from_ns, .has_begun = from_ns == 0, .receive = receive, .user = user};
+    id_table_init(&calls->threads, sizeof(struct call_stack));
+}
+
+void call_events_reset(struct call_events *calls)
+{
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
+        struct call_stack *stack = id_table_find(&calls->threads, i);
+        if (stack != NULL)
+            call_stack_reset(stack);
+    }
+    id_table_reset(&calls->threads);
+}
+
+/* The slice begins: gives what is open, outermost first. */
+static enum step_status begin(struct call_events *calls, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    calls->has_begun = true;
+    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
+        const struct call_stack *stack = id_table_find(&calls->threads, i);
+        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++)
+            status = calls->receive(calls->user, CALL_OPENS, i, stack->frames[j].method_id,
+                                    calls->from_ns, error);
+    }
+    return status;
+}
+
+static enum step_status enter(struct call_events *calls, const struct trace_event *event,
+                              struct step_error *error)
+{
+    struct call_stack *stack = id_table_get(&calls->threads, event->thread_id);
+    const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
+    if (stack == NULL || !call_stack_push(stack, &frame))
+        return no_memory(error);
+    if (!calls->has_begun)
+        return STEP_STATUS_OK;
+    return calls->receive(calls->user, CALL_OPENS, event->thread_id, event->method_id,
+                          event->time_ns, error);
+}
+
+/* Closes calls down to a depth; the last of them in the way given, those further in by exception.
+ */
+static enum step_status close_down(struct call_events *calls, uint32_t thread_id, size_t depth,
+                                   uint64_t time_ns, enum call_change last,
+                                   struct step_error *error)
+{
+    struct call_stack *stack = id_table_find(&calls->threads, thread_id);
+    enum step_status status = STEP_STATUS_OK;
+    while (stack->depth > depth && status == STEP_STATUS_OK) {
+        const struct call_frame *frame = call_stack_pop(stack);
+        if (calls->has_begun)
+            status = calls->receive(calls->user, stack->depth == depth ? last : CALL_THROWS,
+                                    thread_id, frame->method_id, time_ns, error);
+    }
+    return status;
+}
+
+enum step_status call_events_put(struct call_events *calls, const struct trace_event *event,
+                                 struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (!calls->has_begun && event->time_ns >= calls->from_ns)
+        status = begin(calls, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (event->time_ns > calls->last_ns)
+        calls->last_ns = event->time_ns;
+    if (event->kind == EVENT_METHOD_ENTRY)
+        return enter(calls, event, error);
+    if (event->kind != EVENT_METHOD_EXIT && event->kind != EVENT_METHOD_POP)
+        return STEP_STATUS_OK;
+    const struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);
+    size_t depth = stack != NULL ? call_stack_find(stack, event->method_id) : 0;
+    if (depth == 0)
+        return STEP_STATUS_OK;
+    return close_down(calls, event->thread_id, depth - 1, event->time_ns,
+                      event->kind == EVENT_METHOD_POP ? CALL_THROWS : CALL_CLOSES, error);
+}
+
+enum step_status call_events_finish(struct call_events *calls, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&calls->threads, &i); i++) {
+        const struct call_stack *stack = id_table_find(&calls->threads, i);
+        while (stack != NULL && stack->depth > 0 && status == STEP_STATUS_OK)
+            status = close_down(calls, i, stack->depth - 1, calls->last_ns, CALL_CLOSES, error);
+    }
+    return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all sources share: names, the live objects, the filter. */
+#include "converter/trace/event_source.h"
+
+#include <string.h>
+
+#include "steptrace/live.h"
+
+bool event_source_init(struct event_source *source,
+                       const struct event_source_operations *operations, const char *path,
+                       const struct event_selection *selected)
+{
+    source->operations = operations;
+    source->path = path;
+    source->keep_live =
+        !selected->untracked && (selected->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
+                                                    TRACE_KIND_BIT(EVENT_METHOD_ENTRY))) != 0;
+    trace_names_init(&source->names);
+    bool ok = trace_filter_init(&source->filter, selected);
+    return object_table_init(&source->live) && ok;
+}
+
+void event_source_reset(struct event_source *source)
+{
+    trace_names_reset(&source->names);
+    trace_filter_reset(&source->filter);
+    object_table_reset(&source->live);
+}
+
+const char *event_source_property(const struct event_source *source, const char *key)
+{
+    size_t count = source->operations->property_count(source);
+    for (size_t i = 0; i < count; i++) {
+        const char *name;
+        const char *value;
+        source->operations->property(source, i, &name, &value);
+        if (strcmp(name, key) == 0)
+            return value;
+    }
+    return NULL;
+}
+
+bool event_source_has_times(const struct event_source *source)
+{
+    const char *clock = event_source_property(source, "clock");
+    return clock == NULL || strcmp(clock, STEP_LIVE_CLOCK_NONE) != 0;
+}
+
+enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
+                                    struct step_error *error)
+{
+    if (source->operations->facts == NULL)
+        return STEP_STATUS_OK;
+    enum step_status status = source->operations->facts(source, visit, user, error);
+    if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
+        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+    return status;
+}
+
+bool event_source_follow(struct event_source *source, struct trace_event *event)
+{
+    if (!source->keep_live)
+        return true;
+    if (event->kind == EVENT_OBJECT_ALLOC)
+        return object_table_put(&source->live, &(struct live_object){event->object, event->time_ns,
+                                                                     event->size, event->class_id});
+    struct live_object born;
+    if (event->kind != EVENT_OBJECT_FREE || !object_table_take(&source->live, event->object, &born))
+        return true;
+    event->flags |= TRACE_BORN_KNOWN;
+    event->born_ns = born.value;
+    event->size = born.size;
+    if (event->class_id == 0)
+        event->class_id = born.class_id;
+    if (event->class_id == born.class_id)
+        event->flags |= TRACE_BORN_CLASS;
+    return true;
+}

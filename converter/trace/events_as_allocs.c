@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocations, frees, thread starts and ends; where objects lie.  On it a source of records over
+ * one of events, and a sink of events over one of records. */
+#include "converter/trace/events_as_allocs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
+#include "converter/trace/address_numbers.h"
+
+enum { BATCH = 512, OBJECT_ALIGNMENT = 8 };
+
+/* Events becoming records. */
+struct event_records {
+    struct alloc_options options;
+    const struct trace_names *names; /* borrowed */
+    struct object_table addresses;   /* by object, where its address is not its id */
+    uint64_t bump;                   /* the next address */
+    bool has_comment;                /* it was given */
+};
+
+/* `options` NULL: the defaults.  False: out of memory. */
+static bool event_records_init(struct event_records *records, const struct alloc_options *options,
+                               const struct trace_names *names)
+{
+    static const struct alloc_options defaults = {.addresses = ADDRESSES_ID};
+    *records =
+        (struct event_records){.options = options != NULL ? *options : defaults, .names = names};
+    return object_table_init(&records->addresses);
+}
+
+static void event_records_reset(struct event_records *records)
+{
+    if (records->addresses.slots == NULL)
+        return;
+    if (records->options.addresses == ADDRESSES_MALLOC)
+        for (size_t i = 0; i <= records->addresses.mask; i++)
+            if (records->addresses.slots[i].object != 0)
+                free((void *) (uintptr_t) records->addresses.slots[i].value);
+    object_table_reset(&records->addresses);
+}
+
+static bool keep_address(struct event_records *records, uint64_t object, uint64_t address)
+{
+    return object_table_put(&records->addresses,
+                            &(struct live_object){.object = object, .value = address});
+}
+
+/* Where the object is put; false: out of memory. */
+static bool place(struct event_records *records, const struct trace_event *event, uint64_t *address)
+{
+    struct live_object old;
+    switch (records->options.addresses) {
+    case ADDRESSES_ID:
+        *address = event->object;
+        return true;
+    case ADDRESSES_BUMP:
+        *address = records->bump;
+        uint64_t size = event->size > 0 ? event->size : 1;
+        records->bump += (size + OBJECT_ALIGNMENT - 1) / OBJECT_ALIGNMENT * OBJECT_ALIGNMENT;
+        return keep_address(records, event->object, *address);
+    case ADDRESSES_MALLOC:
+        if (object_table_take(&records->addresses, event->object, &old))
+            free((void *) (uintptr_t) old.value);
+        void *memory = event->size <= SIZE_MAX / 2 ? malloc((size_t) event->size) : NULL;
+        *address = (uint64_t) (uintptr_t) memory;
+        return memory != NULL && keep_address(records, event->object, *address);
+    }
+    return false;
+}
+
+/* Where a dead object was; its id, if nobody knows. */
+static uint64_t place_of(struct event_records *records, uint64_t object)
+{
+    struct live_object old;
+    if (records->options.addresses == ADDRESSES_ID ||
+        !object_table_take(&records->addresses, object, &old))
+        return object;
+    if (records->options.addresses == ADDRESSES_MALLOC)
+        free((void *) (uintptr_t) old.value);
+    return old.value;
+}
+
+/* What comes before the first record; false: nothing does. */
+static bool event_records_comment(struct event_records *records, struct hatf_record *comment)
+{
+    bool is_due = records->options.addresses == ADDRESSES_ID && !records->has_comment;
+    if (is_due)
+        *comment = address_numbers_comment();
+    records->has_comment = true;
+    return is_due;
+}
+
+/* END for an event that has no record. */
+static enum step_status event_records_take(struct event_records *records,
+                                           const struct trace_event *event,
+                                           struct hatf_record *record, struct step_error *error)
+{
+    *record = (struct hatf_record){.time = event->time_ns};
+    if (event->thread_id != 0)
+        record->thread = trace_thread_of(records->names, event->thread_id)->number;
+    switch (event->kind) {
+    case EVENT_OBJECT_ALLOC:
+        record->tag = HATF_ALLOC;
+        record->size = event->size;
+        if (!place(records, event, &record->address))
+            return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET,
+                                  "no memory for object %" PRIu64 " of %" PRIu64 " bytes",
+                                  event->object, event->size);
+        break;
+    case EVENT_OBJECT_FREE:
+        record->tag = HATF_FREE;
+        record->address = place_of(records, event->object);
+        break;
+    case EVENT_THREAD_BEGIN:
+        record->tag = HATF_CREATE_THREAD;
+        break;
+    case EVENT_THREAD_END:
+        record->tag = HATF_DESTROY_THREAD;
+        break;
+    default:
+        return STEP_STATUS_END;
+    }
+    if (records->options.class_attributes &&
+        (record->tag == HATF_ALLOC || record->tag == HATF_FREE)) {
+        record->attributes = trace_class_of(records->names, event->class_id)->name;
+        if (record->attributes.length > HATF_ATTRIBUTES_MAX)
+            record->attributes.length = HATF_ATTRIBUTES_MAX;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* ---- a source of records ---- */
+
+struct event_alloc_source {
+    struct alloc_source base;
+    struct event_source *events;
+    struct event_records records;
+    size_t at;
+    size_t count;
+    struct trace_event batch[BATCH];
+};
+
+static struct event_alloc_source *source_of(struct alloc_source *source)
+{
+    return (struct event_alloc_source *) source;
+}
+
+static const struct event_alloc_source *source_of_const(const struct alloc_source *source)
+{
+    return (const struct event_alloc_source *) source;
+}
+
+static enum step_status next(struct alloc_source *base, struct hatf_record *record,
+                             struct step_error *error)
+{
+    struct event_alloc_source *source = source_of(base);
+    enum step_status status = STEP_STATUS_END;
+    if (event_records_comment(&source->records, record))
+        return STEP_STATUS_OK;
+    while (status == STEP_STATUS_END) {
+        if (source->at == source->count) {
+            source->at = 0;
+            status = source->events->operations->read(source->events, source->batch, BATCH,
+                                                      &source->count, error);
+            if (status != STEP_STATUS_OK)
+                return status;
+        }
+        status = event_records_take(&source->records, &source->batch[source->at++], record, error);
+    }
+    return status;
+}
+
+static void summary(const struct alloc_source *base, struct trace_summary *out)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    events->operations->summary(events, out);
+}
+
+static size_t property_count(const struct alloc_source *base)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    return events->operations->property_count(events);
+}
+
+static void property(const struct alloc_source *base, size_t i, const char **key,
+                     const char **value)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    events->operations->property(events, i, key, value);
+}
+
+static size_t damage_count(const struct alloc_source *base)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    return events->operations->damage_count(events);
+}
+
+static const struct step_damage *damage(const struct alloc_source *base, size_t i)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    return events->operations->damage(events, i);
+}
+
+static double progress(const struct alloc_source *base)
+{
+    const struct event_source *events = source_of_const(base)->events;
+    return events->operations->progress(events);
+}
+
+static void destroy_source(struct alloc_source *base)
+{
+    struct event_alloc_source *source = source_of(base);
+    event_records_reset(&source->records);
+    source->events->operations->destroy(source->events);
+    free(source);
+}
+
+static const struct alloc_source_operations source_operations = {
+    .next = next,
+    .summary = summary,
+    .property_count = property_count,
+    .property = property,
+    .damage_count = damage_count,
+    .damage = damage,
+    .progress = progress,
+    .destroy = destroy_source,
+};
+
+enum step_status event_alloc_source_create(struct event_source *events,
+                                           const struct alloc_options *options,
+                                           struct alloc_source **out, struct step_error *error)
+{
+    struct event_alloc_source *source = calloc(1, sizeof *source);
+    if (source == NULL || !event_records_init(&source->records, options, &events->names)) {
+        free(source);
+        events->operations->destroy(events);
+        return no_memory(error);
+    }
+    source->base.operations = &source_operations;
+    source->base.path = events->path;
+    source->events = events;
+    *out = &source->base;
+    return STEP_STATUS_OK;
+}
+
+/* ---- a sink of events ---- */
+
+struct events_as_allocs_sink {
+    struct event_sink base;
+    struct event_records events;
+    struct alloc_sink *records;
+    unsigned omitted;
+};
+
+static struct events_as_allocs_sink *sink_of(struct event_sink *sink)
+{
+    return (struct events_as_allocs_sink *) sink;
+}
+
+void record_omit(struct hatf_record *record, unsigned omitted)
+{
+    if ((omitted & 1u << HATF_SIZE) != 0)
+        record->size = 0;
+    if ((omitted & 1u << HATF_TIME) != 0)
+        record->time = 0;
+    if ((omitted & 1u << HATF_THREAD) != 0)
+        record->thread = 0;
+    if ((omitted & 1u << HATF_HEAP) != 0)
+        record->heap = 0;
+    if ((omitted & 1u << HATF_ATTRIBUTES) != 0)
+        record->attributes.length = 0;
+}
+
+static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+                            struct step_error *error)
+{
+    struct events_as_allocs_sink *sink = sink_of(base);
+    enum step_status status = STEP_STATUS_OK;
+    struct hatf_record comment;
+    if (event_records_comment(&sink->events, &comment))
+        status = sink->records->operations->put(sink->records, &comment, error);
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        struct hatf_record record;
+        status = event_records_take(&sink->events, &events[i], &record, error);
+        if (status == STEP_STATUS_OK) {
+            record_omit(&record, sink->omitted);
+            status = sink->records->operations->put(sink->records, &record, error);
+        } else if (status == STEP_STATUS_END) {
+            status = STEP_STATUS_OK;
+        }
+    }
+    return status;
+}
+
+static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+{
+    struct alloc_sink *records = sink_of(base)->records;
+    return records->operations->close(records, error);
+}
+
+static void destroy_sink(struct event_sink *base)
+{
+    struct events_as_allocs_sink *sink = sink_of(base);
+    if (sink->records != NULL)
+        sink->records->operations->destroy(sink->records);
+    event_records_reset(&sink->events);
+    free(sink);
+}
+
+static const struct event_sink_operations sink_operations = {
+    .put = put,
+    .close = close_sink,
+    .destroy = destroy_sink,
+};
+
+enum step_status event_sink_create(const struct format_output *to, struct event_sink **out,
+                                   struct step_error *error)
+{
+    struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
+    const struct alloc_options *options = alloc_options_of(to->settings);
+    if (sink == NULL || !event_records_init(&sink->events, options, &to->source->names)) {
+        free(sink);
+        return no_memory(error);
+    }
+    sink->base.operations = &sink_operations;
+    sink->omitted = options->omitted;
+    enum step_status status = to->format->open_alloc_sink(to, &sink->records, error);
+    if (status == STEP_STATUS_OK)
+        *out = &sink->base;
+    else
+        destroy_sink(&sink->base);
+    return status;
+}

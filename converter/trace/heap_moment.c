@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moments as text. */
+#include "converter/trace/heap_moment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/base/arguments.h"
+#include "converter/base/quantity.h"
+
+bool heap_moment_parse(const char *text, struct heap_moment *moment)
+{
+    const char *fault;
+    *moment = (struct heap_moment){.kind = HEAP_AT_END};
+    if (strcmp(text, "end") == 0)
+        return true;
+    if (strcmp(text, "peak") == 0) {
+        moment->kind = HEAP_AT_PEAK;
+        return true;
+    }
+    if (strncmp(text, "gc:", 3) == 0) {
+        moment->kind = HEAP_AT_COLLECTION;
+        return take_count(&moment->value, text + 3, &fault) && moment->value > 0;
+    }
+    moment->kind = HEAP_AT_TIME;
+    return take_time(&moment->value, text, &fault);
+}
+
+void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_size)
+{
+    switch (moment->kind) {
+    case HEAP_AT_END:
+        snprintf(out, out_size, "end");
+        break;
+    case HEAP_AT_PEAK:
+        snprintf(out, out_size, "peak");
+        break;
+    case HEAP_AT_TIME:
+        snprintf(out, out_size, "%s", quantity_of_ns((double) moment->value).text);
+        break;
+    case HEAP_AT_COLLECTION:
+        snprintf(out, out_size, "gc:%" PRIu64, moment->value);
+        break;
+    }
+}

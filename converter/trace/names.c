@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of names, and the memory that their texts lie in. */
+#include "converter/trace/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t) 65536)
+
+struct name_chunk {
+    struct name_chunk *next;
+    size_t used;
+    size_t size;
+    uint8_t bytes[];
+};
+
+static const uint8_t question_mark[] = {'?'};
+static const struct trace_class unknown_class = {.name = {question_mark, 1}};
+static const struct trace_method unknown_method = {.name = {question_mark, 1},
+                                                   .descriptor = {question_mark, 0}};
+static const struct trace_thread unknown_thread = {.name = {question_mark, 0}};
+
+void trace_names_init(struct trace_names *names)
+{
+    id_table_init(&names->classes, sizeof(struct trace_class));
+    id_table_init(&names->methods, sizeof(struct trace_method));
+    id_table_init(&names->threads, sizeof(struct trace_thread));
+    id_table_init(&names->frames, sizeof(struct trace_frame));
+    names->chunks = NULL;
+    names->no_memory = false;
+}
+
+void trace_names_reset(struct trace_names *names)
+{
+    id_table_reset(&names->classes);
+    id_table_reset(&names->methods);
+    id_table_reset(&names->threads);
+    id_table_reset(&names->frames);
+    while (names->chunks != NULL) {
+        struct name_chunk *next = names->chunks->next;
+        free(names->chunks);
+        names->chunks = next;
+    }
+}
+
+bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct step_bytes *copy)
+{
+    struct name_chunk *chunk = names->chunks;
+    if (chunk == NULL || chunk->size - chunk->used < bytes.length) {
+        size_t size = bytes.length > CHUNK_BYTES ? bytes.length : CHUNK_BYTES;
+        chunk = malloc(sizeof *chunk + size);
+        if (chunk == NULL) {
+            names->no_memory = true;
+            return false;
+        }
+        *chunk = (struct name_chunk){.next = names->chunks, .size = size};
+        names->chunks = chunk;
+    }
+    uint8_t *to = chunk->bytes + chunk->used;
+    if (bytes.length > 0)
+        memcpy(to, bytes.data, bytes.length);
+    chunk->used += bytes.length;
+    *copy = (struct step_bytes){to, bytes.length};
+    return true;
+}
+
+const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id)
+{
+    const struct trace_class *entry = id_table_find(&names->classes, id);
+    return entry != NULL && entry->known ? entry : &unknown_class;
+}
+
+const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id)
+{
+    const struct trace_method *entry = id_table_find(&names->methods, id);
+    return entry != NULL && entry->known ? entry : &unknown_method;
+}
+
+const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id)
+{
+    static const struct trace_frame unknown_frame = {0};
+    const struct trace_frame *entry = id_table_find(&names->frames, id);
+    return entry != NULL && entry->known ? entry : &unknown_frame;
+}
+
+const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id)
+{
+    const struct trace_thread *entry = id_table_find(&names->threads, id);
+    return entry != NULL && entry->known ? entry : &unknown_thread;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The names of a trace: classes, methods and threads by number.  A source adds them before the
+ * first event that uses them; they live as long as the source.
+ */
+#ifndef CONVERTER_TRACE_NAMES_H
+#define CONVERTER_TRACE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "converter/base/id_table.h"
+#include "steptrace/value.h"
+
+struct trace_class {
+    struct step_bytes name; /* as in a class file */
+    uint64_t loader;
+    bool known;
+};
+
+/* Access flag of a static method. */
+#define TRACE_METHOD_STATIC 0x0008u
+
+struct trace_method {
+    uint32_t class_id;
+    struct step_bytes name;
+    struct step_bytes descriptor; /* empty: not known */
+    uint64_t modifiers;           /* access flags; 0 where the descriptor is not known */
+    bool known;
+};
+
+/* A place on call stacks.  A parent's number is less than its own: they make a tree. */
+struct trace_frame {
+    uint32_t parent; /* 0: it is the outermost */
+    uint32_t method_id;
+    uint32_t line;     /* 0: not known */
+    uint32_t bytecode; /* 1 + index, where the line is not known; 0: none */
+    bool known;
+};
+
+enum trace_thread_flag { TRACE_THREAD_DAEMON = 1, TRACE_THREAD_VIRTUAL = 2 };
+
+struct trace_thread {
+    uint64_t number; /* as the text format shows it */
+    struct step_bytes name;
+    uint64_t flags;
+    bool known;
+};
+
+struct name_chunk;
+
+struct trace_names {
+    struct id_table classes; /* struct trace_class */
+    struct id_table methods; /* struct trace_method */
+    struct id_table threads; /* struct trace_thread */
+    struct id_table frames;  /* struct trace_frame */
+    struct name_chunk *chunks;
+    bool no_memory; /* a name could not be added: the events that follow lack it */
+};
+
+void trace_names_init(struct trace_names *names);
+void trace_names_reset(struct trace_names *names);
+
+/* A copy of the bytes that lives as long as the names; false: out of memory. */
+bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct step_bytes *copy);
+
+/* What the number stands for; never NULL (an entry named "?" where there is none). */
+const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id);
+const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);
+const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id);
+const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Goes over the names once for each pattern: there are at most 16 of a kind. */
+#include "converter/trace/unmatched.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/arguments.h"
+#include "converter/base/error_report.h"
+#include "converter/trace/trace_filter.h"
+
+enum { WORD_ROOM = 256, SHOWN = 4 };
+
+/* ---- the nearest name ---- */
+
+/* Words that patterns are compared with; each is of the heap. */
+struct words {
+    char **items;
+    size_t count;
+};
+
+static bool begin_words(struct words *words, size_t most)
+{
+    *words = (struct words){.items = malloc((most + 1) * sizeof(char *))};
+    return words->items != NULL;
+}
+
+static void add_word(struct words *words, const char *text)
+{
+    char *copy = strdup(text);
+    if (copy != NULL)
+        words->items[words->count++] = copy;
+}
+
+/* With `/` for each `.`, as names of classes are compared. */
+static void with_slashes(const char *from, char *to, size_t room)
+{
+    snprintf(to, room, "%s", from);
+    for (char *at = to; *at != '\0'; at++)
+        *at = *at == '.' ? '/' : *at;
+}
+
+/* Writes "; did you mean WORD?", and frees the words. */
+static void suggest(struct words *words, const char *typed, bool of_classes, char *text,
+                    size_t room)
+{
+    char form[WORD_ROOM];
+    text[0] = '\0';
+    if (of_classes)
+        with_slashes(typed, form, sizeof form);
+    else
+        snprintf(form, sizeof form, "%s", typed);
+    const char *nearest = strpbrk(typed, "*?") == NULL && strlen(typed) < WORD_ROOM
+                              ? nearest_word(form, (const char *const *) words->items, words->count)
+                              : NULL;
+    if (nearest != NULL)
+        snprintf(text, room, "; did you mean '%s'?", nearest);
+    for (size_t i = 0; i < words->count; i++)
+        free(words->items[i]);
+    free(words->items);
+}
+
+static bool is_simple(const char *glob)
+{
+    return strpbrk(glob, "./*?:") == NULL;
+}
+
+/* The name as Java writes it; of a simple pattern without its package. */
+static void add_class_word(struct words *words, struct step_bytes name, bool simple)
+{
+    char text[WORD_ROOM];
+    struct step_bytes form = trace_class_java_name(name, text, sizeof text - 1);
+    if (form.length == 0 || form.length >= sizeof text)
+        return;
+    memmove(text, form.data, form.length);
+    text[form.length] = '\0';
+    const char *slash = simple ? strrchr(text, '/') : NULL;
+    add_word(words, slash != NULL ? slash + 1 : text);
+}
+
+void nearest_class(const char *glob, const struct step_bytes *classes, size_t count, char *text,
+                   size_t room)
+{
+    struct words words;
+    text[0] = '\0';
+    if (!begin_words(&words, count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        add_class_word(&words, classes[i], is_simple(glob));
+    suggest(&words, glob, true, text, room);
+}
+
+/* At most so many. */
+static size_t count_of(const struct id_table *table)
+{
+    size_t count = 0;
+    for (uint32_t id = 0; id_table_next(table, &id); id++)
+        count++;
+    return count;
+}
+
+/* ---- classes ---- */
+
+static bool class_matches(const void *user, const char *glob)
+{
+    return trace_class_matches(glob, *(const struct step_bytes *) user);
+}
+
+static void report_classes(const char *path, const struct trace_names *names, const char *glob)
+{
+    char text[WORD_ROOM + 32];
+    const char *pattern = glob + (glob[0] == '!');
+    size_t count = count_of(&names->classes), known = 0;
+    struct step_bytes *all = malloc((count + 1) * sizeof *all);
+    for (uint32_t id = 0; all != NULL && id_table_next(&names->classes, &id); id++)
+        if (trace_class_of(names, id)->known)
+            all[known++] = trace_class_of(names, id)->name;
+    if (known > 0) {
+        nearest_class(pattern, all, known, text, sizeof text);
+        report_line("%s: no class matches '%s'%s", path, pattern, text);
+    }
+    free(all);
+}
+
+/* Classes of several loaders may have one name. */
+static void report_ambiguous(const char *path, const struct trace_names *names, const char *glob)
+{
+    const char *pattern = glob + (glob[0] == '!');
+    struct step_bytes found[SHOWN];
+    char text[SHOWN * WORD_ROOM] = "";
+    size_t count = 0, used = 0;
+    for (uint32_t id = 0; count < SHOWN && id_table_next(&names->classes, &id); id++) {
+        const struct step_bytes *name = &trace_class_of(names, id)->name;
+        bool is_new = trace_class_of(names, id)->known && class_matches(name, pattern);
+        for (size_t i = 0; is_new && i < count; i++)
+            is_new = found[i].length != name->length ||
+                     memcmp(found[i].data, name->data, name->length) != 0;
+        if (!is_new)
+            continue;
+        found[count++] = *name;
+        used += (size_t) snprintf(text + used, sizeof text - used, "%s%.*s", count > 1 ? ", " : "",
+                                  (int) (name->length < 200 ? name->length : 200),
+                                  (const char *) name->data);
+    }
+    if (count > 1)
+        report_line("%s: '%s' matches more than one class: %s%s", path, pattern, text,
+                    count == SHOWN ? ", ..." : "");
+}
+
+/* ---- threads, sites, methods ---- */
+
+static void report_threads(const char *path, const struct trace_names *names, const char *glob)
+{
+    struct words words;
+    char text[WORD_ROOM + 32] = "", word[WORD_ROOM];
+    const char *pattern = glob + (glob[0] == '!');
+    if (!begin_words(&words, count_of(&names->threads)))
+        return;
+    for (uint32_t id = 0; id_table_next(&names->threads, &id); id++) {
+        struct step_bytes name = trace_thread_of(names, id)->name;
+        if (!trace_thread_of(names, id)->known)
+            continue;
+        snprintf(word, sizeof word, "%.*s", (int) name.length,
+                 name.data != NULL ? (const char *) name.data : "");
+        add_word(&words, word);
+    }
+    suggest(&words, pattern, false, text, sizeof text);
+    report_line("%s: no thread matches '%s'%s", path, pattern, text);
+}
+
+static void report_methods(const char *path, const struct trace_names *names, const char *glob)
+{
+    struct words words;
+    char text[WORD_ROOM + 32] = "", word[WORD_ROOM];
+    const char *pattern = glob + (glob[0] == '!');
+    size_t count = count_of(&names->methods);
+    if (count == 0 || !begin_words(&words, count))
+        return;
+    for (uint32_t id = 0; id_table_next(&names->methods, &id); id++) {
+        const struct trace_method *method = trace_method_of(names, id);
+        struct step_bytes class = trace_class_of(names, method->class_id)->name;
+        if (!method->known || class.length + method->name.length + 2 > sizeof word)
+            continue;
+        snprintf(word, sizeof word, "%.*s/%.*s", (int) class.length, (const char *) class.data,
+                 (int) method->name.length, (const char *) method->name.data);
+        add_word(&words, word);
+    }
+    suggest(&words, pattern, true, text, sizeof text);
+    report_line("%s: no method matches '%s'%s", path, pattern, text);
+}
+
+/* ---- all of them ---- */
+
+typedef void (*reporter)(const char *path, const struct trace_names *names, const char *glob);
+
+static void report_each(const char *path, const struct trace_names *names,
+                        const struct selected_globs *globs, uint32_t matched, reporter report)
+{
+    for (unsigned i = 0; i < globs->count; i++)
+        if ((matched >> i & 1) == 0)
+            report(path, names, globs->items[i]);
+}
+
+static uint32_t classes_mask(const struct trace_names *names, const struct selected_globs *globs)
+{
+    uint32_t mask = 0;
+    for (uint32_t id = 0; globs->count > 0 && id_table_next(&names->classes, &id); id++)
+        if (trace_class_of(names, id)->known)
+            mask |= selected_globs_mask(globs, class_matches, &trace_class_of(names, id)->name);
+    return mask;
+}
+
+/* Thread 0 is the VM. */
+static uint32_t threads_mask(const struct trace_names *names, const struct selected_globs *globs)
+{
+    uint32_t mask = trace_filter_thread_mask(names, globs, 0);
+    for (uint32_t id = 1; globs->count > 0 && id_table_next(&names->threads, &id); id++)
+        if (trace_thread_of(names, id)->known)
+            mask |= trace_filter_thread_mask(names, globs, id);
+    return mask;
+}
+
+static uint32_t places_mask(const struct trace_names *names, const struct selected_globs *globs)
+{
+    uint32_t mask = 0;
+    for (uint32_t id = 0; globs->count > 0 && id_table_next(&names->methods, &id); id++)
+        if (trace_method_of(names, id)->known)
+            mask |= trace_filter_frame_mask(names, globs, id, 0);
+    for (uint32_t id = 0; globs->count > 0 && id_table_next(&names->frames, &id); id++) {
+        const struct trace_frame *frame = trace_frame_of(names, id);
+        if (frame->known && frame->line != 0)
+            mask |= trace_filter_frame_mask(names, globs, frame->method_id, frame->line);
+    }
+    return mask;
+}
+
+void report_unmatched(const char *path, const struct trace_names *names,
+                      const struct event_selection *selected, bool is_empty)
+{
+    const struct selected_globs *classes = &selected->classes, *threads = &selected->threads;
+    const struct selected_globs *sites = &selected->sites, *methods = &selected->methods;
+    report_each(path, names, classes, classes_mask(names, classes), report_classes);
+    if (is_empty || count_of(&names->threads) > 0) /* traces of native programs have no names */
+        report_each(path, names, threads, threads_mask(names, threads), report_threads);
+    report_each(path, names, sites, places_mask(names, sites), report_methods);
+    report_each(path, names, methods, places_mask(names, methods), report_methods);
+    for (unsigned i = 0; i < classes->count; i++)
+        if (is_simple(classes->items[i]))
+            report_ambiguous(path, names, classes->items[i]);
+}

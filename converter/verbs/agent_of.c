@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A JVM finds what it has loaded by the same path only. */
+#include "converter/verbs/agent_of.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "converter/base/error_report.h"
+#include "converter/verbs/component.h"
+
+bool agent_of(const struct jvm_process *process, const char *wanted, char *path)
+{
+    const char *loaded = process->agent;
+    if (loaded[0] != '\0' && (process->is_elsewhere || access(loaded, R_OK) == 0)) {
+        snprintf(path, PATH_MAX, "%s", loaded);
+        return true;
+    }
+    bool found = component_find("libtracer.so", "../agent", wanted, "STEPTRACE_AGENT", path);
+    if (!found)
+        report_line("libtracer.so cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    return found;
+}

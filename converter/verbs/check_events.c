@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of closed traces. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/no_memory.h"
+#include "converter/graph/graph_replay.h"
+#include "converter/numbers/check_rules.h"
+#include "converter/records/copy_trace.h"
+#include "converter/verbs/check_run.h"
+
+/* A pass of its own over what makes the graph. */
+
+struct reference_check {
+    struct check_rules *rules;
+    struct graph_source source;
+    struct graph_replay replay;
+};
+
+static void check_object(const struct reference_check *check, const struct graph_event *event,
+                         const char *what, uint64_t object)
+{
+    if (object != 0 && object_graph_find(&check->replay.graph, object) == 0)
+        check_rules_note(check->rules, 9, graph_source_ns(&check->source, event->time),
+                         "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
+                         object);
+}
+
+static void check_event(const struct reference_check *check, const struct graph_event *event)
+{
+    switch ((enum graph_event_kind) event->kind) {
+    case GRAPH_FIELD:
+    case GRAPH_ELEMENT:
+    case GRAPH_HAS_FIELD:
+    case GRAPH_HAS_ELEMENT:
+    case GRAPH_HAS_OTHER:
+        check_object(check, event, "the holder", event->object);
+        check_object(check, event, "the target", event->target);
+        break;
+    case GRAPH_RANGE:
+    case GRAPH_CLONE:
+        check_object(check, event, "the holder", event->object);
+        check_object(check, event, "the source", event->source);
+        break;
+    case GRAPH_ROOT:
+        check_object(check, event, "a root's target", event->target);
+        break;
+    default:
+        break;
+    }
+}
+
+static enum step_status go_over(struct reference_check *check, struct step_error *error)
+{
+    const struct graph_event *event;
+    enum step_status status = graph_source_start(&check->source, GRAPH_REPLAY_KINDS,
+                                                 graph_replay_knows, &check->replay, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&check->source, &event, error)) == STEP_STATUS_OK) {
+        check_event(check, event);
+        if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH)
+            graph_replay_free(&check->replay, event->object);
+        else if ((event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING) &&
+                 !graph_replay_put(&check->replay, event))
+            status = no_memory(error);
+    }
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static bool has_references(const struct graph_source *source)
+{
+    uint64_t sum = 0;
+    for (unsigned kind = GRAPH_FIELD; kind <= GRAPH_SNAPSHOT_END; kind++)
+        sum += source->inventory.counts[kind];
+    return sum > 0;
+}
+
+/* Goes over the stores and snapshots of the trace `path`, if it is a STEP trace that has any. */
+static enum step_status check_references(const char *path, struct check_rules *rules,
+                                         struct step_error *error)
+{
+    struct reference_check check = {.rules = rules};
+    struct step_reader *reader;
+    enum step_status status = open_with_given_definition(path, &reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = graph_source_init(&check.source, reader, error);
+    bool is_other = status == STEP_STATUS_FORMAT; /* not of objects: there is nothing to check */
+    if (is_other)
+        status = STEP_STATUS_OK;
+    else if (status == STEP_STATUS_OK && has_references(&check.source))
+        status = graph_replay_init(&check.replay, &check.source, false, false)
+                     ? go_over(&check, error)
+                     : no_memory(error);
+    graph_replay_reset(&check.replay);
+    graph_source_reset(&check.source);
+    step_reader_destroy(reader);
+    return status;
+}
+
+struct event_check {
+    struct check_run base;
+    struct check_rules rules;
+    uint64_t classes_not_probed, methods_not_probed;
+};
+
+static struct event_check *of(struct check_run *run)
+{
+    return (struct event_check *) run;
+}
+
+static void print_breach(void *user, const struct check_breach *breach)
+{
+    struct json_output *json = ((struct check_run *) user)->json;
+    if (!check_run_prints(user))
+        return;
+    if (json != NULL) {
+        json_begin_object(json, NULL);
+        json_number(json, "rule", breach->rule);
+        json_number(json, "event", breach->event_number);
+        json_number(json, "time_ns", breach->time_ns);
+        json_text(json, "text", breach->text);
+        json_end_object(json);
+        return;
+    }
+    printf("rule %u: event %" PRIu64 " at %" PRIu64 " ns: ", breach->rule, breach->event_number,
+           breach->time_ns);
+    print_shown_text(breach->text, stdout);
+    putchar('\n');
+}
+
+static enum step_status visit(void *user, const struct trace_event *events, size_t count,
+                              struct step_error *error)
+{
+    struct event_check *check = user;
+    for (size_t i = 0; i < count; i++)
+        if (!check_rules_put(&check->rules, &events[i]))
+            return no_memory(error);
+    return STEP_STATUS_OK;
+}
+
+/* Where the trace ends before its process did. */
+static void print_end(const struct check_rules *rules)
+{
+    if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
+        return;
+    if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
+        puts("the trace is cut: it ends without VD");
+    if (rules->unknown_objects > 0)
+        printf("the trace ends within %" PRIu64 " constructors whose object is not known yet\n",
+               rules->unknown_objects);
+}
+
+/* What the trace misses, as far as the agent knew. */
+static void print_not_probed(struct check_run *run)
+{
+    uint64_t classes = of(run)->classes_not_probed, methods = of(run)->methods_not_probed;
+    if (classes + methods > 0)
+        printf("%" PRIu64 " classes and %" PRIu64 " methods have no probes, and what they do is "
+               "missing (steptrace info names them)\n",
+               classes, methods);
+    if (run->incomplete == NULL)
+        return;
+    printf("the trace is incomplete: ");
+    print_shown_text(run->incomplete, stdout);
+    putchar('\n');
+}
+
+static void put_verdict(struct check_run *run, const struct check_rules *rules, bool is_damaged)
+{
+    uint64_t count = check_rules_breach_count(rules);
+    check_run_put_verdict(run,
+                          count > 0                               ? "breached"
+                          : rules->judged == CHECK_RULES_OF_PARTS ? "running"
+                          : is_damaged                            ? "damaged"
+                          : run->incomplete != NULL               ? "incomplete"
+                                                                  : "closed",
+                          rules->event_count - 1, count);
+    json_bool(run->json, "cut", rules->is_cut);
+    json_number(run->json, "classes_not_probed", of(run)->classes_not_probed);
+    json_number(run->json, "methods_not_probed", of(run)->methods_not_probed);
+    if (run->incomplete != NULL)
+        json_text(run->json, "incomplete", run->incomplete);
+    json_begin_array(run->json, "rules");
+    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++) {
+        json_begin_object(run->json, NULL);
+        json_number(run->json, "rule", rule);
+        json_text(run->json, "text", check_rule_text(rule));
+        json_number(run->json, "breaches", rules->breaches[rule]);
+        json_end_object(run->json);
+    }
+    json_end_array(run->json);
+}
+
+static void print_verdict(struct check_run *run, bool is_damaged)
+{
+    const struct check_rules *rules = &of(run)->rules;
+    uint64_t count = check_rules_breach_count(rules);
+    uint64_t events = rules->event_count - 1;
+    bool is_part = rules->judged == CHECK_RULES_OF_PARTS;
+    if (run->json != NULL) {
+        put_verdict(run, rules, is_damaged);
+        return;
+    }
+    if (count > run->printed)
+        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
+    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++)
+        if (rules->breaches[rule] > 0)
+            printf("rule %u (%s): %" PRIu64 " %s\n", rule, check_rule_text(rule),
+                   rules->breaches[rule], breaches(rules->breaches[rule]));
+    print_end(rules);
+    print_not_probed(run);
+    if (count > 0)
+        printf("%" PRIu64 " events: %" PRIu64 " %s\n", events, count, breaches(count));
+    else
+        printf("%" PRIu64 " events: %s\n", events,
+               is_part ? "no breach of rules 4, 5 and 7; its process still runs, and the others "
+                         "are of whole traces"
+               : is_damaged              ? "no breach in what could be read"
+               : run->incomplete != NULL ? "no breach, but the trace is incomplete"
+                                         : "closed");
+}
+
+/* Its process was killed, or wrote no more: the limit was reached, or the disk full.  `recover`
+ * makes such a trace whole as a file, and leaves a property. */
+static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
+{
+    static const char *const early[] = {"limit", "disk-full", "failed"};
+    const char *end = event_source_property(source, "end");
+    for (size_t i = 0; end != NULL && i < sizeof early / sizeof early[0]; i++)
+        if (strcmp(end, early[i]) == 0)
+            return true;
+    return !summary->whole || event_source_property(source, RECOVERED_RECORDS) != NULL;
+}
+
+/* Calls name their objects only where all objects have an id, and no allocation found the buffers
+ * full.
+ */
+static bool traces_all_objects(const struct event_source *source)
+{
+    const char *events = event_source_property(source, "events");
+    const char *existing = event_source_property(source, "existing");
+    const char *dropped = event_source_property(source, "dropped");
+    return (events == NULL || strstr(events, "alloc") != NULL) &&
+           (existing == NULL || strcmp(existing, "no") != 0) &&
+           (dropped == NULL || strcmp(dropped, "0") == 0);
+}
+
+/* References are checked where all objects are traced that they could be of. */
+static enum step_status read_references(struct check_run *run)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct trace_summary summary;
+    const struct input *input = run->input;
+    input->source->operations->summary(input->source, &summary);
+    if (strcmp(summary.format, "step") != 0 || summary.running || !of(run)->rules.names_objects)
+        return STEP_STATUS_OK;
+    const char *path = input->spool >= 0 ? input->spool_path : input->source->path;
+    enum step_status status = check_references(path, &of(run)->rules, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+static enum step_status count_not_probed(void *user, const struct trace_fact *fact)
+{
+    struct event_check *check = user;
+    if (fact->kind != TRACE_NOT_PROBED)
+        return STEP_STATUS_OK;
+    if (fact->method_name.length == 0)
+        check->classes_not_probed++;
+    else
+        check->methods_not_probed++;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status read_events(struct check_run *run)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = input_each(run->input, visit, run);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = event_source_facts(run->input->source, count_not_probed, run, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    check_rules_finish(&of(run)->rules);
+    return read_references(run);
+}
+
+static uint64_t breach_count(const struct check_run *run)
+{
+    return check_rules_breach_count(&((const struct event_check *) run)->rules);
+}
+
+static void destroy(struct check_run *run)
+{
+    check_rules_reset(&of(run)->rules);
+    free(run);
+}
+
+static const struct check_operations operations = {
+    .read = read_events,
+    .print_verdict = print_verdict,
+    .breach_count = breach_count,
+    .destroy = destroy,
+};
+
+struct check_run *event_check_create(struct input *input)
+{
+    const struct event_source *source = input->source;
+    struct trace_summary summary;
+    struct event_check *check = calloc(1, sizeof *check);
+    if (check == NULL)
+        return NULL;
+    check->base.operations = &operations;
+    check->base.incomplete = event_source_property(source, "incomplete");
+    check_rules_init(&check->rules, &source->names, print_breach, check);
+    source->operations->summary(source, &summary);
+    /* of a trace that is being written the streams are there up to different times */
+    if (summary.running)
+        check->rules.judged = CHECK_RULES_OF_PARTS;
+    check->rules.is_cut = is_cut(source, &summary);
+    check->rules.names_objects = traces_all_objects(source);
+    return &check->base;
+}

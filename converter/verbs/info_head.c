@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a trace and its properties. */
+#include "converter/verbs/info_head.h"
+
+#include <stdio.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/quantity.h"
+
+static bool is_whole(const struct event_source *source, const struct trace_summary *summary)
+{
+    return summary->whole && source->operations->damage_count(source) == 0;
+}
+
+void info_print_state(const struct event_source *source, const struct trace_summary *summary)
+{
+    size_t damage = source->operations->damage_count(source);
+    printf("%-14s ", "state");
+    if (is_whole(source, summary))
+        printf("whole");
+    else if (damage > 0)
+        printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
+    else if (summary->running)
+        printf("running: its process still writes it, and not all of it has reached the file");
+    else
+        printf("cut");
+    if (summary->recovered > 0)
+        printf(", %s records taken from the live file", quantity_of_count(summary->recovered).text);
+    putchar('\n');
+}
+
+static void put_damage(struct json_output *json, const struct event_source *source)
+{
+    json_begin_array(json, "damage");
+    for (size_t i = 0; i < source->operations->damage_count(source); i++) {
+        const struct step_damage *damage = source->operations->damage(source, i);
+        json_begin_object(json, NULL);
+        if (damage->offset != STEP_NO_OFFSET)
+            json_number(json, "offset", damage->offset);
+        json_number(json, "length", damage->length);
+        json_text(json, "message", damage->message);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+void info_put_state(struct json_output *json, const struct event_source *source,
+                    const struct trace_summary *summary)
+{
+    json_bool(json, "whole", is_whole(source, summary));
+    json_bool(json, "running", summary->running);
+    json_number(json, "recovered", summary->recovered);
+    put_damage(json, source);
+}
+
+void info_print_properties(const struct event_source *source)
+{
+    for (size_t i = 0; i < source->operations->property_count(source); i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        print_shown_label(key, stdout);
+        print_shown_text(value, stdout);
+        putchar('\n');
+    }
+}
+
+void info_put_properties(struct json_output *json, const struct event_source *source)
+{
+    json_begin_object(json, "properties");
+    for (size_t i = 0; i < source->operations->property_count(source); i++) {
+        const char *key;
+        const char *value;
+        source->operations->property(source, i, &key, &value);
+        json_text(json, key, value);
+    }
+    json_end_object(json);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A parent's trace is gone through once; at each fork what lives is written, as allocations at time
+ * 0 by no thread, and the child's own records behind it.
+ */
+#include "converter/verbs/inherited_heaps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/address_map.h"
+#include "converter/base/error_report.h"
+#include "converter/base/name_index.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/formats/input.h"
+#include "converter/formats/open_trace.h"
+#include "converter/records/copy_trace.h"
+#include "converter/trace/alloc_source.h"
+#include "converter/trace/recorded_calls.h"
+#include "steptrace/hatf.h"
+#include "steptrace/hatf_trace.h"
+
+struct living_blocks {
+    struct address_map blocks; /* `record` is the number of the attributes */
+    struct address_map heaps;  /* by number */
+    struct name_index texts;   /* copies */
+};
+
+/* False: out of memory; reset is allowed then. */
+static bool living_blocks_init(struct living_blocks *living)
+{
+    *living = (struct living_blocks){{0}, {0}, {0}};
+    return name_index_init(&living->texts);
+}
+
+static void living_blocks_reset(struct living_blocks *living)
+{
+    for (uint32_t id = 1; id <= living->texts.count; id++)
+        free((void *) living->texts.entries[id].text.data);
+    name_index_reset(&living->texts);
+    address_map_reset(&living->blocks);
+    address_map_reset(&living->heaps);
+}
+
+/* 0: out of memory. */
+static uint32_t keep_text(struct living_blocks *living, struct step_bytes text)
+{
+    bool is_new;
+    uint32_t id = name_index_put(&living->texts, 0, text, &is_new);
+    if (id == 0 || !is_new)
+        return id;
+    uint8_t *copy = malloc(text.length + 1);
+    if (copy != NULL && text.length > 0)
+        memcpy(copy, text.data, text.length);
+    name_index_set_text(&living->texts, id,
+                        (struct step_bytes){copy, copy != NULL ? text.length : 0});
+    return copy != NULL ? id : 0;
+}
+
+static bool put_block(struct living_blocks *living, const struct hatf_record *record)
+{
+    uint32_t text = keep_text(living, record->attributes);
+    const struct address_block block = {
+        .address = record->address, .size = record->size, .heap = record->heap, .record = text};
+    return text != 0 && address_map_put(&living->blocks, &block);
+}
+
+static void resize_block(struct living_blocks *living, const struct hatf_record *record)
+{
+    struct address_block *block = address_map_find(&living->blocks, record->address);
+    if (block != NULL)
+        address_map_resize(&living->blocks, block, record->size);
+}
+
+/* Takes a record of any tag.  False: out of memory. */
+static bool living_blocks_put(struct living_blocks *living, const struct hatf_record *record)
+{
+    const struct address_block heap = {.address = record->heap};
+    switch (record->tag) {
+    case HATF_ALLOC:
+        return put_block(living, record);
+    case HATF_FREE:
+        address_map_remove(&living->blocks, record->address);
+        return true;
+    case HATF_REALLOC_NO_ALLOC:
+        resize_block(living, record);
+        return true;
+    case HATF_CREATE_HEAP:
+        return address_map_put(&living->heaps, &heap);
+    case HATF_DESTROY_HEAP:
+        address_map_remove(&living->heaps, record->heap);
+        address_map_remove_heap(&living->blocks, record->heap);
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* The attributes of a block's allocation; borrowed. */
+static struct step_bytes living_blocks_attributes(const struct living_blocks *living,
+                                                  const struct address_block *block)
+{
+    return living->texts.entries[block->record].text;
+}
+
+#define STREAM 0u /* comes first among records of one time */
+
+struct forked_child {
+    struct recorded_trace *trace;
+    uint64_t forked_ns; /* in the parent's trace */
+};
+
+/* ---- a child's trace ---- */
+
+/* Dictionary entries of the texts, as they are needed; 0: not yet. */
+static enum step_status define(struct step_writer *writer, struct step_bytes attributes,
+                               uint64_t *entry)
+{
+    static uint8_t text[HATF_ATTRIBUTES_MAX + RECORDED_CALL_EXISTING_BYTES];
+    if (*entry != 0)
+        return STEP_STATUS_OK;
+    size_t length = recorded_call_put_existing(attributes, text);
+    const struct step_heap_attributes value = {
+        {text, length < HATF_ATTRIBUTES_MAX ? length : HATF_ATTRIBUTES_MAX}};
+    return step_heap_attributes_define(writer, &value, entry);
+}
+
+static enum step_status put_heaps(const struct living_blocks *living, struct step_writer *writer)
+{
+    enum step_status status = STEP_STATUS_OK;
+    const struct address_block *heap = address_map_from(&living->heaps, 0);
+    for (; heap != NULL && status == STEP_STATUS_OK;
+         heap = address_map_from(&living->heaps, heap->address + 1)) {
+        const struct step_heap_heap_create record = {.heap = heap->address};
+        status = step_heap_heap_create_put(writer, STREAM, &record);
+    }
+    return status;
+}
+
+static enum step_status put_blocks(const struct living_blocks *living, struct step_writer *writer)
+{
+    uint64_t *entries = calloc(living->texts.count + 1, sizeof *entries);
+    enum step_status status = entries != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    const struct address_block *block = address_map_from(&living->blocks, 0);
+    while (block != NULL && status == STEP_STATUS_OK) {
+        uint64_t *entry = &entries[block->record];
+        status = define(writer, living_blocks_attributes(living, block), entry);
+        const struct step_heap_alloc record = {.attributes = *entry,
+                                               .heap = block->heap,
+                                               .size = block->size,
+                                               .address = block->address};
+        if (status == STEP_STATUS_OK)
+            status = step_heap_alloc_put(writer, STREAM, &record);
+        block = block->address != UINT64_MAX ? address_map_from(&living->blocks, block->address + 1)
+                                             : NULL;
+    }
+    free(entries);
+    return status;
+}
+
+static enum step_status put_number(struct step_writer *writer, const char *key, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    return step_writer_property(writer, key, text);
+}
+
+static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
+                                    struct step_error *error)
+{
+    struct step_block *block = NULL;
+    enum step_status status = STEP_STATUS_OK;
+    uint64_t records = 0;
+    for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
+        status = stepfile_copy_block(reader, i, &block, writer, &records, error);
+        if (status == STEP_STATUS_OK)
+            status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
+    }
+    step_block_destroy(block);
+    return status;
+}
+
+static enum step_status write_records(const struct living_blocks *living,
+                                      const struct forked_child *child, struct step_reader *reader,
+                                      struct step_writer *writer, struct step_error *error)
+{
+    enum step_status status = stepfile_copy_start(reader, writer);
+    if (status == STEP_STATUS_OK)
+        status = put_number(writer, "forked-at-ns", child->forked_ns);
+    if (status == STEP_STATUS_OK)
+        status = put_number(writer, "inherited", living->blocks.count);
+    if (status == STEP_STATUS_OK)
+        status = put_heaps(living, writer);
+    if (status == STEP_STATUS_OK)
+        status = put_blocks(living, writer);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_flush_stream(writer, STREAM);
+    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, error) : status;
+}
+
+static enum step_status write_trace(const struct living_blocks *living,
+                                    const struct forked_child *child, struct step_reader *reader,
+                                    struct output_file *file, struct step_error *error)
+{
+    struct step_writer_options options;
+    struct step_writer *writer;
+    step_writer_options_init(&options);
+    options.definition = &step_hatf_trace_definition;
+    options.output = output_file_as_output(file);
+    enum step_status status = step_writer_create(&options, &writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = write_records(living, child, reader, writer, error);
+    enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
+    step_writer_destroy(writer);
+    return status != STEP_STATUS_OK ? status : closed;
+}
+
+/* The trace stays as it is where that fails. */
+static enum step_status write_anew(const struct living_blocks *living,
+                                   const struct forked_child *child)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct output_file file;
+    struct step_reader *reader;
+    enum step_status status = step_reader_open(child->trace->path, &reader, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    status = output_file_open(&file, child->trace->path, &error);
+    if (status == STEP_STATUS_OK) {
+        status = write_trace(living, child, reader, &file, &error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_commit(&file, &error);
+        output_file_abort(&file);
+    }
+    step_reader_destroy(reader);
+    if (status != STEP_STATUS_OK && error.status == STEP_STATUS_OK)
+        step_error_set(&error, status, child->trace->path, STEP_NO_OFFSET, "%s",
+                       step_status_text(status));
+    child->trace->has_inherited = status == STEP_STATUS_OK;
+    return status == STEP_STATUS_OK ? status : report_error(&error);
+}
+
+/* ---- a parent's ---- */
+
+/* What lived after the end of a trace that was cut is not known. */
+static enum step_status walk(struct alloc_source *source, bool is_cut, struct living_blocks *living,
+                             const struct forked_child *children, size_t count)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct hatf_record record;
+    enum step_status status = STEP_STATUS_OK, written = STEP_STATUS_OK;
+    size_t at = 0;
+    while (at < count && written == STEP_STATUS_OK) {
+        status = alloc_source_next(source, &record, &error);
+        if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+            return report_error(&error);
+        if (status == STEP_STATUS_END && is_cut)
+            break;
+        while (at < count && written == STEP_STATUS_OK &&
+               (status == STEP_STATUS_END || record.time > children[at].forked_ns))
+            written = write_anew(living, &children[at++]);
+        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record)) {
+            no_memory(&error);
+            return report_error(&error);
+        }
+    }
+    return written;
+}
+
+/* `children` are in the order of their forks. */
+static enum step_status tell_children(const struct recorded_trace *parent,
+                                      const struct forked_child *children, size_t count)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct alloc_source *source;
+    struct living_blocks living;
+    enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    if (living_blocks_init(&living)) {
+        status = walk(source, recorded_trace_is_cut(parent), &living, children, count);
+    } else {
+        no_memory(&error);
+        status = report_error(&error);
+    }
+    living_blocks_reset(&living);
+    alloc_source_destroy(source);
+    return status;
+}
+
+/* ---- who is whose ---- */
+
+/* The program that the child's parent was when it forked: the last that had started by then. */
+static bool is_parent(const struct trace_list *list, size_t parent, size_t child)
+{
+    const struct recorded_trace *of = &list->rows[child], *from = &list->rows[parent];
+    if (from->parent[0] != '\0' && !from->has_inherited)
+        return false; /* it does not say what it had itself */
+    if (of->fork_stamp[0] == '\0' || of->is_growing || strcmp(of->parent, from->process) != 0)
+        return false;
+    for (size_t i = parent + 1; i < child; i++)
+        if (strcmp(list->rows[i].process, from->process) == 0)
+            return false;
+    return parent < child;
+}
+
+static bool forked_ns(const struct recorded_trace *parent, const struct recorded_trace *child,
+                      uint64_t *ns)
+{
+    uint64_t multiplier;
+    unsigned shift;
+    uint64_t stamp = strtoull(child->fork_stamp, NULL, 10);
+    if (sscanf(parent->clock_scale, "%" SCNu64 ">>%u", &multiplier, &shift) != 2 || shift > 63)
+        return false;
+    *ns = (uint64_t) ((unsigned __int128) stamp * multiplier >> shift);
+    return true;
+}
+
+static int by_fork(const void *left, const void *right)
+{
+    const struct forked_child *a = left, *b = right;
+    return (a->forked_ns > b->forked_ns) - (a->forked_ns < b->forked_ns);
+}
+
+enum step_status inherited_heaps_tell(struct trace_list *list)
+{
+    struct forked_child *children = calloc(list->count + 1, sizeof *children);
+    enum step_status status = children != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    for (size_t parent = 0; parent < list->count && children != NULL; parent++) {
+        size_t count = 0;
+        for (size_t i = parent + 1; i < list->count; i++)
+            if (is_parent(list, parent, i) &&
+                forked_ns(&list->rows[parent], &list->rows[i], &children[count].forked_ns))
+                children[count++].trace = &list->rows[i];
+        if (count == 0)
+            continue;
+        qsort(children, count, sizeof *children, by_fork);
+        enum step_status one = tell_children(&list->rows[parent], children, count);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    free(children);
+    return status;
+}

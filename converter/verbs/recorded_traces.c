@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files are of a recording, and each one's end. */
+#include "converter/verbs/recorded_traces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/output_target.h"
+#include "converter/formats/format_table.h"
+#include "converter/verbs/inherited_heaps.h"
+#include "converter/verbs/verb.h"
+#include "steptrace/live.h"
+#include "steptrace/reader.h"
+
+/* Parses and makes the names of a recording's files. */
+
+struct recorded_name {
+    unsigned number, image; /* from 1 */
+};
+
+#define RECORDED_LIST_HEAD "file\tprocess\tforked-from\tprogram\tstart-time-ns\tend\tcommand-line\n"
+
+#define STEP_ENDING ".step"
+#define NUMBERS_MOST 10000u
+
+/* Writes `name` with %% as % and without %p to `plain` (PATH_MAX bytes); `*marker` is where %p
+ * stood, SIZE_MAX if nowhere. */
+static void recorded_name_split(const char *name, char *plain, size_t *marker)
+{
+    size_t used = 0;
+    *marker = SIZE_MAX;
+    for (const char *at = name; *at != '\0' && used < PATH_MAX - 1; at++) {
+        if (at[0] == '%' && at[1] == 'p' && *marker == SIZE_MAX) {
+            *marker = used;
+            at++;
+            continue;
+        }
+        if (at[0] == '%' && at[1] == '%')
+            at++;
+        plain[used++] = *at;
+    }
+    plain[used] = '\0';
+}
+
+/* Takes ".2" or "-2" off the front of `*at`, if it is there; false: the number is none. */
+static bool take_number(const char **at, char mark, unsigned *number)
+{
+    char *end;
+    *number = 1;
+    if (**at != mark || (*at)[1] < '1' || (*at)[1] > '9')
+        return true;
+    unsigned long value = strtoul(*at + 1, &end, 10);
+    *number = (unsigned) value;
+    *at = end;
+    return value > 1 && value <= NUMBERS_MOST;
+}
+
+/* True if `name` is `plain` with a process id at the marker, and perhaps such numbers before the
+ * ending. */
+static bool recorded_name_parse(const char *name, const char *plain, size_t marker,
+                                struct recorded_name *parts)
+{
+    size_t ending = strlen(STEP_ENDING), whole = strlen(plain);
+    size_t front = marker != SIZE_MAX ? marker : whole - ending;
+    if (strlen(name) < whole || strncmp(name, plain, front) != 0)
+        return false;
+    const char *at = name + front;
+    if (marker != SIZE_MAX) {
+        size_t digits = strspn(at, "0123456789"), rest = whole - ending - front;
+        if (digits == 0 || strncmp(at + digits, plain + front, rest) != 0)
+            return false;
+        at += digits + rest;
+    }
+    return take_number(&at, '.', &parts->number) && take_number(&at, '-', &parts->image) &&
+           strcmp(at, STEP_ENDING) == 0;
+}
+
+/* ---- converted traces ---- */
+
+/* Where the ending of the format begins. */
+static size_t stem_length(const char *output)
+{
+    const char *slash = strrchr(output, '/');
+    for (const char *at = strchr(slash != NULL ? slash : output, '.'); at != NULL;
+         at = strchr(at + 1, '.'))
+        if (trace_format_by_ending(at - 1) != NULL)
+            return (size_t) (at - output);
+    return strlen(output);
+}
+
+/* "", or as ".2", "-3", ".2-3"; returns the length. */
+static size_t print_numbers(unsigned number, unsigned image, char *out, size_t size)
+{
+    int used = number > 1 ? snprintf(out, size, ".%u", number) : 0;
+    if (image > 1)
+        used += snprintf(out + used, size - (size_t) used, "-%u", image);
+    out[used] = '\0';
+    return (size_t) used;
+}
+
+/* run.hatf, run.2-3.hatf */
+static void print_output(const char *base, unsigned number, unsigned image, char *out)
+{
+    char numbers[32];
+    size_t stem = stem_length(base);
+    print_numbers(number, image, numbers, sizeof numbers);
+    snprintf(out, PATH_MAX, "%.*s%s%s", (int) stem, base, numbers, base + stem);
+}
+
+/* Sets trace->output to the name of what trace->path is converted to: without ".step", and the
+ * numbers before the format's ending.  Unless `overwrite`, no file has that name. */
+static void recorded_name_output(struct recorded_trace *trace, bool overwrite)
+{
+    char base[PATH_MAX], wanted[PATH_MAX], numbers[32];
+    size_t length = strlen(trace->path) - strlen(STEP_ENDING) -
+                    print_numbers(trace->number, trace->image, numbers, sizeof numbers);
+    snprintf(base, sizeof base, "%.*s", (int) length, trace->path);
+    print_output(base, 1, trace->image, wanted);
+    memcpy(trace->output, wanted, sizeof wanted);
+    for (unsigned number = 2;
+         !overwrite && number < NUMBERS_MOST && access(trace->output, F_OK) == 0; number++)
+        print_output(base, number, trace->image, trace->output);
+    if (strcmp(wanted, trace->output) != 0)
+        report_line("%s exists: the trace is %s", wanted, trace->output);
+}
+
+/* ---- the list ---- */
+
+/* A list of this user's with one name, and no link. */
+static bool is_own_list(const char *path)
+{
+    static const char head[] = RECORDED_LIST_HEAD;
+    char start[sizeof head] = "";
+    struct stat about;
+    int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+              about.st_uid == geteuid() && about.st_nlink == 1 &&
+              read(file, start, sizeof head - 1) == (ssize_t) sizeof head - 1 &&
+              strcmp(start, head) == 0;
+    if (file >= 0)
+        close(file);
+    return is;
+}
+
+/* Creates the list of traces under that name, or with .2, .3.. before its ending, which is then
+ * written to `path`; `overwrite` replaces a list of this user's.  NULL: errno has the reason. */
+static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool overwrite)
+{
+    char wanted[PATH_MAX + 32];
+    snprintf(wanted, sizeof wanted, "%s", path);
+    if (overwrite && is_own_list(path))
+        unlink(path);
+    int file = -1;
+    for (unsigned number = 1; file < 0 && number < NUMBERS_MOST; number++) {
+        if (number > 1)
+            snprintf(path, size, "%.*s.%u.tsv", (int) (strlen(wanted) - strlen(".tsv")), wanted,
+                     number);
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (file < 0 && errno != EEXIST)
+            return NULL;
+    }
+    if (file < 0 || fchmod(file, mode) != 0)
+        return NULL;
+    if (strcmp(path, wanted) != 0)
+        report_line("%s exists: the list is %s", wanted, path);
+    return fdopen(file, "w");
+}
+
+#define LOOK_NS 2000000L
+#define LOOKS_MOST 500 /* at a trace whose process lives on */
+
+static bool is_new(const struct recorded_traces *traces, const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && (status.st_mtim.tv_sec > traces->start.tv_sec ||
+                                        (status.st_mtim.tv_sec == traces->start.tv_sec &&
+                                         status.st_mtim.tv_nsec >= traces->start.tv_nsec));
+}
+
+/* False: it is no trace, or says that it is of another, which recorded at the same time. */
+static bool is_of_process(const char *path, pid_t process)
+{
+    struct step_reader *reader;
+    struct step_error error;
+    enum step_status status = step_reader_open(path, &reader, &error);
+    if (status != STEP_STATUS_OK)
+        return status != STEP_STATUS_FORMAT;
+    const char *text = step_reader_property(reader, "process-id");
+    bool is = text == NULL || strtol(text, NULL, 10) == (long) process;
+    step_reader_destroy(reader);
+    return is;
+}
+
+/* By their starts. */
+static int in_order(const void *left, const void *right)
+{
+    const struct recorded_trace *a = left, *b = right;
+    int times = strcmp(a->start_ns, b->start_ns);
+    return times != 0 ? times : (a->image > b->image) - (a->image < b->image);
+}
+
+static bool add(struct trace_list *list, const char *directory, const char *name,
+                const struct recorded_name *parts)
+{
+    if (list->count == list->capacity) {
+        size_t wanted = 2 * list->capacity + 4;
+        struct recorded_trace *grown = realloc(list->rows, wanted * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        list->rows = grown;
+        list->capacity = wanted;
+    }
+    struct recorded_trace *row = &list->rows[list->count++];
+    memset(row, 0, sizeof *row);
+    row->image = parts->image;
+    row->number = parts->number;
+    snprintf(row->path, sizeof row->path, "%s/%s", directory, name);
+    snprintf(row->output, sizeof row->output, "%s", row->path);
+    return true;
+}
+
+/* All in the directory that are of this recording. */
+static bool find_traces(const struct recorded_traces *traces, char *plain, size_t marker,
+                        struct trace_list *list)
+{
+    char *slash = strrchr(plain, '/');
+    size_t front = (size_t) (slash - plain) + 1;
+    *slash = '\0';
+    DIR *directory = opendir(plain[0] != '\0' ? plain : "/");
+    struct dirent *entry;
+    bool done = true;
+    while (done && directory != NULL && (entry = readdir(directory)) != NULL) {
+        char path[PATH_MAX + 260];
+        struct recorded_name parts;
+        snprintf(path, sizeof path, "%s/%.255s", plain, entry->d_name);
+        if (recorded_name_parse(entry->d_name, slash + 1,
+                                marker != SIZE_MAX ? marker - front : SIZE_MAX, &parts) &&
+            is_new(traces, path) && (marker != SIZE_MAX || is_of_process(path, traces->process)))
+            done = add(list, plain, entry->d_name, &parts);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return done;
+}
+
+/* ---- drains ---- */
+
+static void live_path_of(const struct recorded_trace *trace, char *live)
+{
+    snprintf(live, PATH_MAX + sizeof STEP_LIVE_SUFFIX, "%s%s", trace->path, STEP_LIVE_SUFFIX);
+}
+
+static bool is_held(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    bool held = file >= 0 && fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    if (file >= 0)
+        close(file);
+    return held;
+}
+
+/* The traced process, by the live file; 0: it does not say. */
+static pid_t process_of(const struct recorded_trace *trace)
+{
+    char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
+    struct step_live_header header = {.process_id = 0};
+    live_path_of(trace, live);
+    int file = open(live, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (pread(file, &header, sizeof header, 0) != (ssize_t) sizeof header ||
+        memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) != 0)
+        header.process_id = 0;
+    close(file);
+    return (pid_t) header.process_id;
+}
+
+/* Until its drain is done; false: the process itself lives on. */
+static bool wait_for_drain(const struct recorded_trace *trace)
+{
+    for (int looks = 0; is_held(trace->path);) {
+        pid_t process = process_of(trace);
+        bool lives = process == 0 || kill(process, 0) == 0 || errno != ESRCH;
+        if (lives && ++looks > LOOKS_MOST)
+            return false;
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+    return true;
+}
+
+/* ---- one trace ---- */
+
+static void take_property(const struct step_reader *reader, const char *key, char *out)
+{
+    const char *value = step_reader_property(reader, key);
+    snprintf(out, RECORDED_FIELD, "%s", value != NULL ? value : "");
+}
+
+static void read_properties(struct recorded_trace *trace)
+{
+    struct step_reader *reader;
+    struct step_error error;
+    if (step_reader_open(trace->path, &reader, &error) != STEP_STATUS_OK)
+        return;
+    take_property(reader, "process-id", trace->process);
+    take_property(reader, "forked-from", trace->parent);
+    take_property(reader, "parent-process", trace->started_by);
+    take_property(reader, "end", trace->end);
+    take_property(reader, "start-time-ns", trace->start_ns);
+    take_property(reader, "command-line", trace->command);
+    take_property(reader, "forked-at-stamp", trace->fork_stamp);
+    take_property(reader, "clock-scale", trace->clock_scale);
+    step_reader_destroy(reader);
+}
+
+static enum step_status convert(const struct recorded_traces *traces,
+                                const struct recorded_trace *trace)
+{
+    char encoding[64];
+    snprintf(encoding, sizeof encoding, "--encoding=%.48s",
+             traces->encoding != NULL ? traces->encoding : "naive");
+    char *arguments[] = {(char *) trace->path, "-o", (char *) trace->output, encoding};
+    mode_t mask = umask(0777 & ~traces->mode);
+    enum step_status status = verb_convert(traces->encoding != NULL ? 4 : 3, arguments);
+    umask(mask);
+    if (status == STEP_STATUS_OK && !output_target_sync_path(trace->output)) {
+        report_line("%s: %s", trace->output, strerror(errno));
+        return STEP_STATUS_IO;
+    }
+    if (status == STEP_STATUS_OK)
+        unlink(trace->path);
+    return status;
+}
+
+#define LIMIT "limit"
+
+bool recorded_trace_is_cut(const struct recorded_trace *trace)
+{
+    static const char *const cuts[] = {LIMIT, "disk-full", "failed"};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
+        if (strcmp(trace->end, cuts[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A trace that was cut is a fault, although its program did well, but where that was asked for. */
+static enum step_status judge_end(const struct recorded_trace *trace)
+{
+    if (!recorded_trace_is_cut(trace) || strcmp(trace->end, LIMIT) == 0)
+        return STEP_STATUS_OK;
+    report_line("%s: cut (%s): it ends before its program", trace->output, trace->end);
+    return STEP_STATUS_IO;
+}
+
+static enum step_status complete_trace(struct recorded_trace *trace)
+{
+    char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
+    enum step_status status = STEP_STATUS_OK;
+    if (!wait_for_drain(trace)) {
+        report_line("%s: its process still runs, and the trace grows", trace->path);
+        read_properties(trace);
+        snprintf(trace->output, sizeof trace->output, "%s", trace->path);
+        trace->is_growing = true;
+        return status;
+    }
+    live_path_of(trace, live);
+    if (access(live, F_OK) == 0) {
+        char *arguments[] = {trace->path};
+        status = verb_recover(1, arguments);
+    }
+    read_properties(trace);
+    return status;
+}
+
+static enum step_status deliver_trace(const struct recorded_traces *traces,
+                                      struct recorded_trace *trace)
+{
+    enum step_status status = STEP_STATUS_OK;
+    if (traces->is_converted && !trace->is_growing) {
+        recorded_name_output(trace, traces->overwrite);
+        status = convert(traces, trace);
+    }
+    return status == STEP_STATUS_OK ? judge_end(trace) : status;
+}
+
+/* ---- all ---- */
+
+/* One line of the list: no byte of a name or a command line ends it or reaches a terminal as a
+ * command. */
+static void write_row(const struct recorded_trace *row, FILE *file)
+{
+    const char *parent = row->parent[0] != '\0' ? row->parent : row->started_by;
+    print_shown_text(strrchr(row->output, '/') + 1, file);
+    fprintf(file, "\t%s\t%s\t%u\t%s\t%s\t", row->process, parent, row->image, row->start_ns,
+            row->end);
+    print_shown_text(row->command, file);
+    fputc('\n', file);
+}
+
+/* A list beside the traces, its name theirs with `index` for the process id. */
+static enum step_status write_index(const struct recorded_traces *traces, const char *plain,
+                                    size_t marker, const struct trace_list *list)
+{
+    char path[PATH_MAX + 32];
+    const char *slash = strrchr(plain, '/'), *dot = strrchr(slash, '.');
+    size_t front = (size_t) ((dot != NULL ? dot : slash + strlen(slash)) - plain);
+    if (front < marker)
+        front = marker;
+    snprintf(path, sizeof path, "%.*sindex%.*s.tsv", (int) marker, plain, (int) (front - marker),
+             plain + marker);
+    FILE *file = recorded_list_create(path, sizeof path, traces->mode, traces->overwrite);
+    if (file == NULL) {
+        report_line("%s: %s", path, strerror(errno));
+        return STEP_STATUS_IO;
+    }
+    fputs(RECORDED_LIST_HEAD, file);
+    for (size_t i = 0; i < list->count; i++)
+        write_row(&list->rows[i], file);
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed) {
+        report_line("%s: cannot be written", path);
+        return STEP_STATUS_IO;
+    }
+    return STEP_STATUS_OK;
+}
+
+/* One name was asked for, and the process was several programs. */
+static void tell_of_images(const struct trace_list *list)
+{
+    for (size_t i = 0; list->count > 1 && i < list->count; i++)
+        report_line("%s: program %u of the process: %s", list->rows[i].output, list->rows[i].image,
+                    list->rows[i].command);
+}
+
+static enum step_status complete_all(const struct recorded_traces *traces, struct trace_list *list,
+                                     bool has_forks)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < list->count; i++) {
+        enum step_status one = complete_trace(&list->rows[i]);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    if (list->count > 1)
+        qsort(list->rows, list->count, sizeof *list->rows, in_order);
+    if (status == STEP_STATUS_OK && has_forks)
+        status = inherited_heaps_tell(list);
+    for (size_t i = 0; i < list->count; i++) {
+        enum step_status one = deliver_trace(traces, &list->rows[i]);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    return status;
+}
+
+enum step_status recorded_traces_finish(const struct recorded_traces *traces, unsigned *count)
+{
+    char plain[PATH_MAX], directory[PATH_MAX];
+    size_t marker;
+    struct trace_list list = {NULL, 0, 0};
+    enum step_status status = STEP_STATUS_OK;
+    recorded_name_split(traces->step_path, plain, &marker);
+    *count = 1;
+    size_t front = (size_t) (strrchr(plain, '/') - plain) + 1;
+    if (strstr(plain, "%t") != NULL || strstr(plain, "%h") != NULL ||
+        (marker != SIZE_MAX && marker < front))
+        return STEP_STATUS_OK; /* only the recorder knows the names */
+    memcpy(directory, plain, sizeof directory);
+    if (!find_traces(traces, directory, marker, &list))
+        status = STEP_STATUS_NO_MEMORY;
+    *count = (unsigned) list.count;
+    if (status == STEP_STATUS_OK)
+        status = complete_all(traces, &list, marker != SIZE_MAX);
+    if (marker == SIZE_MAX) {
+        tell_of_images(&list);
+    } else if (list.count > 0) {
+        enum step_status one = write_index(traces, plain, marker, &list);
+        status = status == STEP_STATUS_OK ? one : status;
+    }
+    free(list.rows);
+    return status;
+}

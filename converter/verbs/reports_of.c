@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the verb `report`. */
+#include "converter/verbs/reports_of.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "converter/base/error_report.h"
+#include "converter/verbs/verb.h"
+#include "steptrace/reader.h"
+
+enum step_status report_of(const char *trace)
+{
+    char page[PATH_MAX], input[PATH_MAX], option[] = "-o";
+    size_t length = strlen(trace);
+    size_t stem = length > 5 && strcmp(trace + length - 5, ".step") == 0 ? length - 5 : length;
+    snprintf(page, sizeof page, "%.*s.html", (int) stem, trace);
+    snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
+    char *arguments[] = {input, option, page, NULL};
+    enum step_status status = verb_report(3, arguments);
+    if (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT)
+        report_line("%s", page);
+    return status;
+}
+
+/* What % stands for is any text; what is special to glob() is not. */
+static void make_pattern(const char *name, size_t length, char *out, size_t size)
+{
+    size_t used = strlen(out);
+    for (size_t i = 0; i < length && used + 3 < size; i++) {
+        if (name[i] == '%' && i + 1 < length) {
+            i++;
+            out[used++] = name[i] == '%' ? '%' : '*';
+            continue;
+        }
+        if (strchr("*?[\\", name[i]) != NULL)
+            out[used++] = '\\';
+        out[used++] = name[i];
+    }
+    out[used] = '\0';
+}
+
+/* All files of that name, and of those that recorders take where it exists already. */
+static void find_files(const char *name, glob_t *found)
+{
+    char pattern[2 * PATH_MAX] = "";
+    const char *slash = strrchr(name, '/');
+    const char *ending = strrchr(slash != NULL ? slash : name, '.');
+    size_t stem = ending != NULL ? (size_t) (ending - name) : strlen(name);
+    make_pattern(name, strlen(name), pattern, sizeof pattern);
+    int code = glob(pattern, 0, NULL, found);
+    pattern[0] = '\0';
+    make_pattern(name, stem, pattern, sizeof pattern - 8);
+    strcat(pattern, ".[1-9]*");
+    make_pattern(name + stem, strlen(name + stem), pattern, sizeof pattern);
+    glob(pattern, code == 0 ? GLOB_APPEND : 0, NULL, found);
+}
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+static bool is_since(const char *path, const struct timespec *start)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && !is_before(&file.st_mtim, start);
+}
+
+static bool is_of_process(const char *path, pid_t process)
+{
+    struct step_reader *reader;
+    struct step_error error;
+    if (step_reader_open(path, &reader, &error) != STEP_STATUS_OK)
+        return false;
+    const char *text = step_reader_property(reader, "process-id");
+    bool is = text != NULL && strtol(text, NULL, 10) == (long) process;
+    step_reader_destroy(reader);
+    return is;
+}
+
+/* `*made` becomes how many. */
+static enum step_status report_all(const glob_t *found, const struct timespec *start, pid_t process,
+                                   size_t *made)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < found->gl_pathc; i++) {
+        if (!is_since(found->gl_pathv[i], start) ||
+            (process != 0 && !is_of_process(found->gl_pathv[i], process)))
+            continue;
+        enum step_status one = report_of(found->gl_pathv[i]);
+        status = one != STEP_STATUS_OK ? one : status;
+        ++*made;
+    }
+    return status;
+}
+
+enum step_status reports_since(const char *name, const struct timespec *start, pid_t process)
+{
+    glob_t found = {.gl_pathc = 0};
+    enum step_status status = STEP_STATUS_OK;
+    size_t made = 0;
+    find_files(name, &found);
+    if (process != 0)
+        status = report_all(&found, start, process, &made);
+    if (made == 0)
+        status = report_all(&found, start, 0, &made);
+    globfree(&found);
+    if (made > 0)
+        return status;
+    report_line("%s: there is no trace to report", name);
+    return STEP_STATUS_IO;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both have is taken out of the replayed graph as the snapshot tells of it: what is left at
+ * its end, stores alone have told of. */
+#include "converter/verbs/snapshot_check.h"
+
+#include <stdlib.h>
+
+#include "converter/base/given_definition.h"
+#include "converter/base/no_memory.h"
+#include "format/core/grow.h"
+
+/* Marks of objects beside those of enum graph_flag: a root of the JVM's own, as class loaders have
+ * the constants that their classes have resolved (a root of another kind since JDK 26); something
+ * in the heap refers to it. */
+enum { SYSTEM_ROOT = 32, REFERRED = 64 };
+
+struct held_edge {
+    uint64_t holder, target; /* objects */
+    uint32_t key;
+    bool missing;
+};
+
+struct snapshot_check {
+    struct graph_source source;
+    struct graph_replay replay;
+    snapshot_report report;
+    void *user;
+    bool compares; /* in a snapshot that is compared */
+    struct snapshot_result result;
+    struct held_edge *edges; /* that it has told of */
+    size_t edge_count, edge_capacity;
+};
+
+/* 0: it is not known; a static field has no object. */
+static uint32_t holder_of(const struct object_graph *graph, uint64_t object)
+{
+    return object != 0 ? object_graph_find(graph, object) : GRAPH_STATICS;
+}
+
+static struct edge_counts *place_of(struct snapshot_check *check, uint32_t holder, uint32_t key)
+{
+    return edge_key_is_index(key)
+               ? id_table_get(&check->result.elements, check->replay.graph.objects[holder].class_id)
+               : id_table_get(&check->result.fields, edge_key_number(key));
+}
+
+static void reset_result(struct snapshot_result *result)
+{
+    id_table_reset(&result->fields);
+    id_table_reset(&result->elements);
+}
+
+static void begin(struct snapshot_check *check, const struct graph_event *event)
+{
+    struct object_graph *graph = &check->replay.graph;
+    for (uint32_t i = 0; i < graph->node_count; i++)
+        graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | SYSTEM_ROOT | REFERRED);
+    graph->nodes[GRAPH_STATICS].edges.flags[0] |= GRAPH_REACHED;
+    check->compares = true;
+    check->edge_count = 0;
+    check->result = (struct snapshot_result){
+        .number = event->number, .time_ns = graph_source_ns(&check->source, event->time)};
+    id_table_init(&check->result.fields, sizeof(struct edge_counts));
+    id_table_init(&check->result.elements, sizeof(struct edge_counts));
+}
+
+static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned mark)
+{
+    struct object_graph *graph = &check->replay.graph;
+    uint32_t node = object != 0 ? object_graph_find(graph, object) : 0;
+    if (node != 0)
+        graph->nodes[node].edges.flags[0] |= (uint8_t) (GRAPH_REACHED | mark);
+    return node;
+}
+
+static bool keep_edge(struct snapshot_check *check, const struct graph_event *event, uint32_t key,
+                      bool missing)
+{
+    if (check->edge_count == check->edge_capacity) {
+        struct held_edge *grown =
+            step_grown(check->edges, &check->edge_capacity, check->edge_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        check->edges = grown;
+    }
+    check->edges[check->edge_count++] =
+        (struct held_edge){event->object, event->target, key, missing};
+    return true;
+}
+
+static uint32_t key_of(struct snapshot_check *check, const struct graph_event *event)
+{
+    uint64_t number = event->number;
+    if (event->kind == GRAPH_HAS_ELEMENT)
+        return number <= EDGE_INDEX_MOST ? (uint32_t) number : UINT32_MAX;
+    if (number > EDGE_NUMBER_MOST)
+        return UINT32_MAX;
+    return (graph_replay_field(&check->replay, number) & GRAPH_FIELD_WEAK) != 0
+               ? edge_key_of_weak_field((uint32_t) number)
+               : edge_key_of_field((uint32_t) number);
+}
+
+/* A reference of the snapshot: is it in the replayed graph? */
+static bool compare(struct snapshot_check *check, const struct graph_event *event)
+{
+    struct object_graph *graph = &check->replay.graph;
+    uint32_t target = reach(check, event->target, REFERRED), before;
+    uint32_t holder = holder_of(graph, event->object);
+    uint32_t key = key_of(check, event);
+    if (target == 0 || holder == 0 || key == UINT32_MAX) {
+        check->result.unknown++;
+        return true;
+    }
+    struct edge_counts *place = place_of(check, holder, key);
+    uint32_t replayed = edge_list_get(&graph->nodes[holder].edges, key);
+    if (place == NULL || !keep_edge(check, event, key, replayed == 0))
+        return false;
+    place->found++;
+    place->missing += replayed == 0;
+    place->other += replayed != 0 && replayed != target;
+    return replayed == 0 || object_graph_set(graph, holder, key, 0, &before);
+}
+
+/* What stores alone have told of goes. */
+static bool count_rest(struct snapshot_check *check, uint32_t node)
+{
+    size_t slots;
+    struct object_graph *graph = &check->replay.graph;
+    const struct edge *edges = edge_list_slots(&graph->nodes[node].edges, &slots);
+    for (size_t i = 0; i < slots; i++) {
+        if (edges[i].target == 0 || edge_key_is_other(edges[i].key))
+            continue;
+        struct edge_counts *place = place_of(check, node, edges[i].key);
+        if (place == NULL)
+            return false;
+        place->surplus++;
+    }
+    object_graph_clear_edges(graph, node);
+    return true;
+}
+
+static void add_up(struct snapshot_result *result, const struct id_table *places)
+{
+    for (uint32_t id = 0; id_table_next(places, &id); id++) {
+        const struct edge_counts *place = id_table_find(places, id);
+        result->all.found += place->found;
+        result->all.missing += place->missing;
+        result->all.other += place->other;
+        result->all.surplus += place->surplus;
+    }
+}
+
+/* An array that a root of the JVM's own has, and no object: what is in it, the JVM has put there.
+ */
+static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge *edge)
+{
+    const struct object_graph *graph = &check->replay.graph;
+    uint32_t holder = edge->holder != 0 ? object_graph_find(graph, edge->holder) : 0;
+    return holder != 0 && edge_key_is_index(edge->key) &&
+           (graph->nodes[holder].edges.flags[0] & (SYSTEM_ROOT | REFERRED)) == SYSTEM_ROOT;
+}
+
+static void count_constants(struct snapshot_check *check)
+{
+    for (size_t i = 0; i < check->edge_count; i++)
+        check->result.constants += check->edges[i].missing && is_of_jvm(check, &check->edges[i]);
+}
+
+/* The snapshot's references take the place of the stores'. */
+static bool take_edges(struct snapshot_check *check)
+{
+    struct object_graph *graph = &check->replay.graph;
+    for (size_t i = 0; i < check->edge_count; i++) {
+        const struct held_edge *edge = &check->edges[i];
+        uint32_t before, target = object_graph_find(graph, edge->target);
+        uint32_t holder = holder_of(graph, edge->holder);
+        if (holder != 0 && target != 0 &&
+            !object_graph_set(graph, holder, edge->key, target, &before))
+            return false;
+    }
+    return true;
+}
+
+static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown)
+{
+    struct object_graph *graph = &check->replay.graph;
+    bool done = true;
+    check->compares = false;
+    for (uint32_t i = GRAPH_STATICS; is_complete && done && i < graph->node_count; i++)
+        if ((graph->nodes[i].edges.flags[0] & GRAPH_REACHED) != 0 &&
+            (graph->nodes[i].object != 0 || i == GRAPH_STATICS))
+            done = count_rest(check, i);
+    check->result.is_complete = is_complete;
+    check->result.unknown += unknown;
+    add_up(&check->result, &check->result.fields);
+    add_up(&check->result, &check->result.elements);
+    count_constants(check);
+    done = done && take_edges(check);
+    if (done)
+        check->report(check->user, &check->source, &check->result);
+    reset_result(&check->result);
+    return done;
+}
+
+static bool is_of_vm(uint64_t root_kind)
+{
+    return root_kind == GRAPH_ROOT_SYSTEM_CLASS || root_kind == GRAPH_ROOT_OTHER;
+}
+
+/* Of a snapshot that is compared; others go into the replay. */
+static bool take_of_snapshot(struct snapshot_check *check, const struct graph_event *event)
+{
+    switch ((enum graph_event_kind) event->kind) {
+    case GRAPH_ROOT:
+        reach(check, event->target, is_of_vm(event->number) ? SYSTEM_ROOT : 0);
+        return true;
+    case GRAPH_HAS_FIELD:
+    case GRAPH_HAS_ELEMENT:
+        return compare(check, event);
+    case GRAPH_HAS_OTHER:
+        reach(check, event->target, REFERRED);
+        return true;
+    case GRAPH_SNAPSHOT_END:
+        return end(check, true, event->amount);
+    default:
+        return graph_replay_put(&check->replay, event);
+    }
+}
+
+static bool take(struct snapshot_check *check, const struct graph_event *event)
+{
+    if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH) {
+        graph_replay_free(&check->replay, event->object);
+        return true;
+    }
+    if (event->kind == GRAPH_SNAPSHOT && check->compares && !end(check, false, 0))
+        return false;
+    if (event->kind == GRAPH_SNAPSHOT && event->amount == 0) {
+        begin(check, event);
+        return true;
+    }
+    return check->compares ? take_of_snapshot(check, event)
+                           : graph_replay_put(&check->replay, event);
+}
+
+static enum step_status go_over(struct snapshot_check *check, struct step_error *error)
+{
+    const struct graph_event *event;
+    enum step_status status = graph_source_start(&check->source, GRAPH_REPLAY_KINDS,
+                                                 graph_replay_knows, &check->replay, error);
+    while (status == STEP_STATUS_OK &&
+           (status = graph_source_next(&check->source, &event, error)) == STEP_STATUS_OK)
+        if (!take(check, event))
+            status = no_memory(error);
+    if (status == STEP_STATUS_END && check->compares && !end(check, false, 0))
+        status = no_memory(error);
+    if (check->compares)
+        reset_result(&check->result);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+enum step_status snapshots_check(const char *path, snapshot_report report, void *user,
+                                 struct step_error *error)
+{
+    struct snapshot_check check = {.report = report, .user = user};
+    struct step_reader *reader;
+    enum step_status status = open_with_given_definition(path, &reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = graph_source_init(&check.source, reader, error);
+    if (status == STEP_STATUS_OK)
+        status = graph_replay_init(&check.replay, &check.source, false, true)
+                     ? go_over(&check, error)
+                     : no_memory(error);
+    graph_replay_reset(&check.replay);
+    graph_source_reset(&check.source);
+    free(check.edges);
+    step_reader_destroy(reader);
+    return status;
+}

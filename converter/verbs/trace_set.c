@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the traces that an operand names. */
+#include "converter/verbs/trace_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "converter/base/error_report.h"
+
+static enum step_status add(struct trace_set *set, const char *directory, const char *name,
+                            size_t length)
+{
+    if (set->count == MEASURE_RUNS_MOST) {
+        report_line("there are more than %u traces on one side", MEASURE_RUNS_MOST);
+        return STEP_STATUS_INVALID;
+    }
+    char **paths = realloc(set->paths, (set->count + 1) * sizeof *paths);
+    if (paths == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    set->paths = paths;
+    int made = asprintf(&set->paths[set->count], "%s%s%.*s", directory, directory[0] ? "/" : "",
+                        (int) length, name);
+    if (made < 0)
+        return STEP_STATUS_NO_MEMORY;
+    set->count++;
+    return STEP_STATUS_OK;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".step") == 0;
+}
+
+static enum step_status find_in_directory(const char *path, struct trace_set *set)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_trace, alphasort);
+    if (count < 0) {
+        report_line("%s: %s", path, strerror(errno));
+        return STEP_STATUS_IO;
+    }
+    enum step_status status = STEP_STATUS_OK;
+    for (int i = 0; i < count; i++) {
+        if (status == STEP_STATUS_OK)
+            status = add(set, path, entries[i]->d_name, strlen(entries[i]->d_name));
+        free(entries[i]);
+    }
+    free(entries);
+    if (status == STEP_STATUS_OK && set->count == 0) {
+        report_line("%s: the directory has no trace (.step)", path);
+        status = STEP_STATUS_CORRUPT;
+    }
+    return status;
+}
+
+enum step_status trace_set_find(const char *operand, struct trace_set *set)
+{
+    struct stat found;
+    *set = (struct trace_set){.paths = NULL};
+    bool is_there = stat(operand, &found) == 0;
+    if (is_there && S_ISDIR(found.st_mode))
+        return find_in_directory(operand, set);
+    if (is_there || strchr(operand, ',') == NULL)
+        return add(set, "", operand, strlen(operand));
+    enum step_status status = STEP_STATUS_OK;
+    for (const char *at = operand; status == STEP_STATUS_OK;) {
+        size_t length = strcspn(at, ",");
+        if (length > 0)
+            status = add(set, "", at, length);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    return status;
+}
+
+void trace_set_reset(struct trace_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        free(set->paths[i]);
+    free(set->paths);
+    *set = (struct trace_set){.paths = NULL};
+}
+
+enum step_status trace_set_measure(const struct trace_set *set, enum measure_side side,
+                                   const struct event_selection *selected,
+                                   struct measures *measures)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t before = measures->run_count;
+        enum step_status one = measure_trace(measures, set->paths[i], side, selected);
+        if (one != STEP_STATUS_OK)
+            status = one;
+        if (measures->run_count == before)
+            return status;
+    }
+    return status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace attach: records a part of the life of a JVM that runs already. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "converter/attach/attach_protocol.h"
+#include "converter/attach/shared_place.h"
+#include "converter/attach/trace_name.h"
+#include "converter/base/error_report.h"
+#include "converter/base/output_file.h"
+#include "converter/verbs/agent_of.h"
+#include "converter/verbs/component.h"
+#include "converter/verbs/recording_options.h"
+#include "converter/verbs/reports_of.h"
+#include "converter/verbs/verb.h"
+
+#define OPTIONS_MOST ((size_t) 8192)
+#define NAMES_TRIED 8u /* that others take from under it */
+
+static const struct verb_help help = {
+    "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
+    "Records what a JVM does that runs already, from now for some time (-d), until this is\n"
+    "interrupted (--wait), or, without either, until the JVM ends or `steptrace attach --stop\n"
+    "PID`. The JVM may be of another user (for root), or in a container: then the agent is put\n"
+    "into its /tmp, and the trace is fetched from there.\n"
+    "`steptrace record -O help java` lists what -O takes.\n"};
+
+struct attachment {
+    const char *wanted; /* as the person gave it */
+    const char *output; /* that name, or the first that is free */
+    const char *agent;
+    uint64_t duration_ns;
+    bool wait;
+    bool stop;
+    bool report;
+    char options[OPTIONS_MOST]; /* ",key=value,..." */
+    struct jvm_process process;
+    struct shared_place place;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int number)
+{
+    (void) number;
+    interrupted = 1;
+}
+
+static bool take_pair(void *attachment_target, const char *value, const char **fault)
+{
+    struct attachment *attachment = attachment_target;
+    size_t used = strlen(attachment->options);
+    *fault = "key=value is expected, and less than 8 KiB in all";
+    if (value[0] == '\0' || value[0] == '=' || used + strlen(value) + 2 > OPTIONS_MOST)
+        return false;
+    snprintf(attachment->options + used, OPTIONS_MOST - used, ",%s", value);
+    return true;
+}
+
+static bool take_events(void *attachment_target, const char *value, const char **fault)
+{
+    char pair[256];
+    *fault = "class, alloc, free, thread, method or all is expected, with + between";
+    if (value[0] == '\0' || strlen(value) > 200)
+        return false;
+    snprintf(pair, sizeof pair, "events=%s", value);
+    for (char *at = pair; *at != '\0'; at++)
+        *at = *at == ',' ? '+' : *at;
+    return take_pair(attachment_target, pair, fault);
+}
+
+static bool take_mode(void *attachment_target, const char *value, const char **fault)
+{
+    char pair[32];
+    return recording_mode_pair(value, pair, sizeof pair, fault) &&
+           take_pair(attachment_target, pair, fault);
+}
+
+static enum step_status fail(const struct step_error *error)
+{
+    report_line("%s", error->message);
+    return error->status;
+}
+
+/* ---- beginning and end ---- */
+
+static enum step_status begin(struct attachment *attachment)
+{
+    char agent[PATH_MAX], options[OPTIONS_MOST + PATH_MAX];
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    const struct jvm_process *process = &attachment->process;
+    if (process->is_elsewhere) {
+        if (!component_find("libtracer.so", "../agent", attachment->agent, "STEPTRACE_AGENT",
+                            agent)) {
+            report_line("libtracer.so cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+            return STEP_STATUS_IO;
+        }
+        if (shared_place_make(process, agent, &attachment->place, &error) != STEP_STATUS_OK)
+            return fail(&error);
+        snprintf(options, sizeof options, "start,file=%s%s", attachment->place.trace,
+                 attachment->options);
+        snprintf(agent, sizeof agent, "%s", attachment->place.agent);
+    } else {
+        if (!agent_of(process, attachment->agent, agent))
+            return STEP_STATUS_IO;
+        char directory[PATH_MAX] = "";
+        if (attachment->output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
+            strcat(directory, "/");
+        snprintf(options, sizeof options, "start,file=%s%s%s", directory, attachment->output,
+                 attachment->options);
+    }
+    if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
+        return fail(&error);
+    if (process->java_version >= 21)
+        report_line("Java %u has warned on the program's standard error that an agent was loaded: "
+                    "-XX:+EnableDynamicAgentLoading would spare that",
+                    process->java_version);
+    return STEP_STATUS_OK;
+}
+
+static enum step_status end(struct attachment *attachment)
+{
+    char agent[PATH_MAX];
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (attachment->place.agent[0] != '\0')
+        snprintf(agent, sizeof agent, "%s", attachment->place.agent);
+    else if (!agent_of(&attachment->process, attachment->agent, agent))
+        return STEP_STATUS_IO;
+    enum step_status status = attach_load(&attachment->process, agent, "stop", &error);
+    if (status == STEP_STATUS_OK || !jvm_process_is_there(&attachment->process))
+        return STEP_STATUS_OK; /* its end was the trace's */
+    return fail(&error);
+}
+
+/* ---- between ---- */
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = note_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* No trace is replaced, unless the agent's option asks for it where the JVM writes the file. */
+static enum step_status choose_name(struct attachment *attachment)
+{
+    static char name[PATH_MAX];
+    if (!attachment->process.is_elsewhere && strstr(attachment->options, ",overwrite=yes") != NULL)
+        return STEP_STATUS_OK;
+    if (!trace_name_free(attachment->wanted, name, sizeof name)) {
+        report_line("%s: neither this name nor one with a number is free", attachment->wanted);
+        return STEP_STATUS_IO;
+    }
+    if (strcmp(name, attachment->wanted) != 0)
+        report_line("%s exists: the trace is %s", attachment->wanted, name);
+    attachment->output = name;
+    return STEP_STATUS_OK;
+}
+
+/* What could not be fetched stays, for somebody who knows better. */
+static enum step_status fetch(struct attachment *attachment)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct shared_place *place = &attachment->place;
+    enum step_status status = STEP_STATUS_BUSY;
+    for (unsigned i = 0; i < NAMES_TRIED && status == STEP_STATUS_BUSY; i++) {
+        status = shared_place_fetch(&attachment->process, place, attachment->output, &error);
+        if (status == STEP_STATUS_BUSY && choose_name(attachment) != STEP_STATUS_OK)
+            break;
+    }
+    if (status == STEP_STATUS_OK)
+        return status;
+    report_line("%s; the trace stays in %s of process %ld", error.message, place->trace,
+                (long) attachment->process.pid);
+    *place = (struct shared_place){.name = ""};
+    return error.status;
+}
+
+static void wait_for_end(const struct attachment *attachment)
+{
+    struct timespec start, now;
+    const struct timespec pause = {.tv_nsec = 50000000};
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (;;) {
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t passed_ns = (uint64_t) (now.tv_sec - start.tv_sec) * 1000000000u +
+                             (uint64_t) (now.tv_nsec - start.tv_nsec);
+        if (interrupted || !jvm_process_is_there(&attachment->process) ||
+            (attachment->duration_ns != 0 && passed_ns >= attachment->duration_ns))
+            return;
+    }
+}
+
+static enum step_status record(struct attachment *attachment)
+{
+    struct timespec begun;
+    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    catch_signals();
+    enum step_status status = choose_name(attachment);
+    if (status == STEP_STATUS_OK)
+        status = begin(attachment);
+    if (status != STEP_STATUS_OK)
+        return status;
+    bool waits = attachment->duration_ns != 0 || attachment->wait;
+    if (!waits) {
+        report_line("recording; `steptrace attach --stop %ld` ends it",
+                    (long) attachment->process.pid);
+        return STEP_STATUS_OK;
+    }
+    wait_for_end(attachment);
+    status = end(attachment);
+    if (status == STEP_STATUS_OK && attachment->place.name[0] != '\0')
+        status = fetch(attachment);
+    output_file_catch_signals();
+    if (status == STEP_STATUS_OK && attachment->report)
+        status = attachment->place.name[0] != '\0'
+                     ? report_of(attachment->output)
+                     : reports_since(attachment->output, &begun, attachment->process.pid);
+    return status;
+}
+
+static enum step_status attach_to(struct attachment *attachment, pid_t pid,
+                                  const struct arguments *arguments)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    bool waits = attachment->duration_ns != 0 || attachment->wait;
+    if (jvm_process_find(pid, &attachment->process, &error) != STEP_STATUS_OK) {
+        fail(&error);
+        return STEP_STATUS_IO;
+    }
+    if (attachment->stop)
+        return end(attachment);
+    if (attachment->process.is_elsewhere && !waits)
+        return arguments_fault(arguments,
+                               "process %ld has other files than this one: -d TIME or "
+                               "--wait, so that its trace can be fetched",
+                               (long) pid);
+    enum step_status status = record(attachment);
+    shared_place_remove(&attachment->process, &attachment->place);
+    return status;
+}
+
+static enum step_status run(struct attachment *attachment, const struct arguments *arguments)
+{
+    const char *fault;
+    uint64_t pid;
+    bool waits = attachment->duration_ns != 0 || attachment->wait;
+    if (!take_count(&pid, arguments->operands[0], &fault) || pid == 0 || pid > INT_MAX)
+        return arguments_fault(arguments, "'%s' is no process id", arguments->operands[0]);
+    if (attachment->report && !waits)
+        return arguments_fault(arguments, "--report needs -d TIME or --wait");
+    if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
+        return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
+                               attachment->wanted);
+    attachment->output = attachment->wanted;
+    /* A trace holds names and a command line: it is for who records it. */
+    umask(0777 & ~recording_mode(attachment->options));
+    enum step_status status = attach_to(attachment, (pid_t) pid, arguments);
+    jvm_process_close(&attachment->process);
+    return status;
+}
+
+enum step_status verb_attach(int argc, char **argv)
+{
+    /* A service gets nothing that writes into the JVM, unless -O internals= asks for it. */
+    static struct attachment attachment = {.wanted = "run.step",
+                                           .options = ",internals=safe",
+                                           .process = {.root = -1, .mount_namespace = -1}};
+    const struct option_row rows[] = {
+        {"duration", 'd', "TIME", "record for so long (30s)", take_time, &attachment.duration_ns},
+        {"wait", 0, NULL, "record until this is interrupted, or the JVM ends", take_flag,
+         &attachment.wait},
+        {"stop", 0, NULL, "end the trace of that JVM", take_flag, &attachment.stop},
+        {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
+        {"report", 0, NULL, "make a page of it at the end, FILE.html", take_flag,
+         &attachment.report},
+        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
+         &attachment},
+        {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &attachment},
+        {"mode", 0, "MODE", "permissions of the trace, octal (600)", take_mode, &attachment},
+        {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &attachment.agent},
+    };
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    return run(&attachment, &arguments);
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace record: runs a command with the agent in its JVM. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "converter/base/output_file.h"
+#include "converter/verbs/component.h"
+#include "converter/verbs/recording_options.h"
+#include "converter/verbs/reports_of.h"
+#include "converter/verbs/verb.h"
+
+/* The first bytes of ELF files. */
+
+struct elf_kind {
+    unsigned char class; /* ELFCLASS64 */
+    unsigned char order; /* ELFDATA2LSB */
+    Elf64_Half machine;  /* EM_X86_64 */
+    bool is_musl;        /* a program that musl's loader starts */
+};
+
+static const char *machine_name(const struct elf_kind *kind)
+{
+    static const struct {
+        Elf64_Half machine;
+        const char *name;
+    } names[] = {{EM_X86_64, "x86-64"},  {EM_AARCH64, "AArch64"}, {EM_386, "32-bit x86"},
+                 {EM_ARM, "32-bit ARM"}, {EM_RISCV, "RISC-V"},    {EM_PPC64, "POWER"},
+                 {EM_S390, "s390"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].machine == kind->machine)
+            return names[i].name;
+    return "another machine";
+}
+
+/* Does the program ask for musl's loader? */
+static bool asks_for_musl(int file, const Elf64_Ehdr *header)
+{
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr part;
+        char name[PATH_MAX];
+        off_t place = (off_t) (header->e_phoff + i * sizeof part);
+        if (pread(file, &part, sizeof part, place) != sizeof part)
+            return false;
+        if (part.p_type != PT_INTERP)
+            continue;
+        ssize_t length = pread(file, name, sizeof name - 1, (off_t) part.p_offset);
+        name[length > 0 ? length : 0] = '\0';
+        return strstr(name, "/ld-musl-") != NULL;
+    }
+    return false;
+}
+
+static bool read_kind(const char *path, struct elf_kind *kind)
+{
+    Elf64_Ehdr header;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_elf = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
+                  memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    if (is_elf) {
+        *kind = (struct elf_kind){header.e_ident[EI_CLASS], header.e_ident[EI_DATA],
+                                  header.e_machine, false};
+        kind->is_musl = kind->class == ELFCLASS64 && asks_for_musl(file, &header);
+    }
+    if (file >= 0)
+        close(file);
+    return is_elf;
+}
+
+/* As execvp() finds it. */
+static bool find_command(const char *command, char *path, size_t size)
+{
+    const char *directories = getenv("PATH");
+    if (strchr(command, '/') != NULL)
+        return snprintf(path, size, "%s", command) < (int) size;
+    for (const char *at = directories; at != NULL && *at != '\0';) {
+        int length = (int) strcspn(at, ":");
+        int written = snprintf(path, size, "%.*s/%s", length, at, command);
+        if (written < (int) size && access(path, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* False: the library cannot be loaded into the command (a path, or found by PATH; what is a script
+ * counts as this program), and `reason` says why.  True where that is not known. */
+static bool elf_kinds_fit(const char *library, const char *command, char *reason, size_t size)
+{
+    char path[PATH_MAX];
+    struct elf_kind of_library, of_program;
+    if (!read_kind(library, &of_library))
+        return true; /* its loader will tell */
+    if ((!find_command(command, path, sizeof path) || !read_kind(path, &of_program)) &&
+        !read_kind("/proc/self/exe", &of_program))
+        return true;
+    if (of_library.class != of_program.class || of_library.order != of_program.order ||
+        of_library.machine != of_program.machine) {
+        snprintf(reason, size, "it is for %s, %s for %s: take the one of that machine",
+                 machine_name(&of_library), command, machine_name(&of_program));
+        return false;
+    }
+#ifdef __GLIBC__
+    if (of_program.is_musl) {
+        snprintf(reason, size, "it is for glibc, %s for musl: take a JDK for glibc", command);
+        return false;
+    }
+#endif
+    return true;
+}
+
+#define TEXT_MAX ((size_t) 8192)
+#define TOOL_OPTIONS "JAVA_TOOL_OPTIONS"
+
+static const struct verb_help help = {
+    "record", "[OPTION]... [--] java ARGUMENT...",
+    "Runs a Java program and records its trace. Where the command is not java itself but\n"
+    "starts it (mvn, a script), each JVM that it starts writes a trace of its own, with\n"
+    "the process id in its name. %p, %t and %h in OUT are the process id, the time, the host.\n"
+    "`steptrace record -O help java` lists what -O takes.\n"};
+
+/* A text of bounded length; what does not fit is remembered. */
+struct text {
+    char bytes[TEXT_MAX];
+    size_t length;
+    bool is_full;
+};
+
+struct recording {
+    const char *output;
+    const char *agent;
+    bool report;         /* make pages at the end */
+    struct text options; /* for the agent: key=value,key=value */
+};
+
+static void append(struct text *text, const char *bytes, size_t length)
+{
+    if (length >= TEXT_MAX - text->length) {
+        text->is_full = true;
+        return;
+    }
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+static void append_text(struct text *text, const char *more)
+{
+    append(text, more, strlen(more));
+}
+
+static void append_pair(struct text *text, const char *key, const char *value)
+{
+    if (text->length > 0)
+        append_text(text, ",");
+    append_text(text, key);
+    append_text(text, value);
+}
+
+/* ---- options ---- */
+
+static bool take_pair(void *text_target, const char *value, const char **fault)
+{
+    *fault = "key=value is expected";
+    append_pair(text_target, "", value);
+    return value[0] != '\0' && value[0] != '=';
+}
+
+/* The agent's lists have `+` where people write a comma. */
+static bool take_events(void *text_target, const char *value, const char **fault)
+{
+    struct text *text = text_target;
+    *fault = "class, alloc, free, thread, method or all is expected, with + between";
+    append_pair(text, "events=", "");
+    for (const char *at = value; *at != '\0'; at++)
+        append_text(text, (const char[]){*at == ',' ? '+' : *at, '\0'});
+    return value[0] != '\0';
+}
+
+static bool take_engine(void *text_target, const char *value, const char **fault)
+{
+    *fault = "a word is expected";
+    append_pair(text_target, "engine=", value);
+    return value[0] != '\0' && strchr(value, ',') == NULL;
+}
+
+static bool take_mode(void *text_target, const char *value, const char **fault)
+{
+    char pair[32];
+    if (!recording_mode_pair(value, pair, sizeof pair, fault))
+        return false;
+    append_pair(text_target, "", pair);
+    return true;
+}
+
+/* ---- the command ---- */
+
+enum launcher { LAUNCHER_JAVA, LAUNCHER_TOOL, LAUNCHER_OTHER };
+
+static enum launcher launcher_of(const char *command)
+{
+    static const char *const tools[] = {"javac", "javadoc", "jar", "jlink", "jdeps", "jshell"};
+    const char *slash = strrchr(command, '/');
+    const char *name = slash != NULL ? slash + 1 : command;
+    if (strcmp(name, "java") == 0)
+        return LAUNCHER_JAVA;
+    for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
+        if (strcmp(name, tools[i]) == 0)
+            return LAUNCHER_TOOL;
+    return LAUNCHER_OTHER;
+}
+
+/* JVMs that others start may run in any directory, and there may be several. */
+static void append_shared_name(struct text *text, const char *output)
+{
+    char directory[PATH_MAX];
+    if (output[0] != '/' && getcwd(directory, sizeof directory) != NULL) {
+        for (const char *at = directory; *at != '\0'; at++)
+            append_text(text, *at == '%' ? "%%" : (const char[]){*at, '\0'});
+        append_text(text, "/");
+    }
+    const char *slash = strrchr(output, '/');
+    const char *ending = strrchr(slash != NULL ? slash : output, '.');
+    size_t stem = ending != NULL ? (size_t) (ending - output) : strlen(output);
+    append(text, output, stem);
+    if (strstr(output, "%p") == NULL)
+        append_text(text, "-%p");
+    append_text(text, output + stem);
+}
+
+static void append_agent(struct text *text, const struct recording *recording, const char *agent,
+                         enum launcher launcher)
+{
+    append_text(text, launcher == LAUNCHER_TOOL ? "-J-agentpath:" : "-agentpath:");
+    append_text(text, agent);
+    append_text(text, "=file=");
+    if (launcher == LAUNCHER_OTHER)
+        append_shared_name(text, recording->output);
+    else
+        append_text(text, recording->output);
+    if (recording->options.length > 0) {
+        append_text(text, ",");
+        append_text(text, recording->options.bytes);
+    }
+}
+
+/* Puts the agent where JVMs that the command starts find it. */
+static bool set_tool_options(const char *agent)
+{
+    const char *before = getenv(TOOL_OPTIONS);
+    struct text value = {.length = 0};
+    bool has_spaces = strpbrk(agent, " \t") != NULL;
+    append_text(&value, has_spaces ? "\"" : "");
+    append_text(&value, agent);
+    append_text(&value, has_spaces ? "\"" : "");
+    if (before != NULL && before[0] != '\0') {
+        append_text(&value, " ");
+        append_text(&value, before);
+    }
+    return !value.is_full && setenv(TOOL_OPTIONS, value.bytes, 1) == 0;
+}
+
+static enum step_status fail(const char *what, const char *why)
+{
+    fprintf(stderr, "steptrace record: %s: %s\n", what, why);
+    return STEP_STATUS_IO;
+}
+
+/* Is this among the agent's options? */
+static bool has_pair(const struct recording *recording, const char *pair)
+{
+    size_t length = strlen(pair);
+    for (const char *at = recording->options.bytes; *at != '\0'; at += strspn(at, ",")) {
+        size_t word = strcspn(at, ",");
+        if (word == length && memcmp(at, pair, length) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* As a shell does: what the terminal sends is for the command. */
+static enum step_status run_and_wait(char **words, pid_t *process)
+{
+    int status = 0, code = 0, said[2];
+    if (pipe2(said, O_CLOEXEC) != 0)
+        return fail(words[0], strerror(errno));
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    pid_t child = *process = fork();
+    if (child == 0) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        execvp(words[0], words);
+        code = errno;
+        _exit(write(said[1], &code, sizeof code) > 0 ? 126 : 127);
+    }
+    code = child < 0 ? errno : 0;
+    close(said[1]);
+    if (child > 0 && read(said[0], &code, sizeof code) < (ssize_t) sizeof code)
+        code = 0; /* it runs */
+    close(said[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    output_file_catch_signals();
+    if (code != 0)
+        return fail(words[0], strerror(code));
+    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return STEP_STATUS_OK;
+}
+
+/* Runs the command in place of this program, or with `process` not NULL in another, which is then
+ * waited for.  Without an agent (NULL) it is not traced. */
+static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count,
+                              pid_t *process)
+{
+    char **words = calloc(count + 2, sizeof *words);
+    if (words == NULL)
+        return fail(command[0], "out of memory");
+    size_t used = 0;
+    words[used++] = command[0];
+    if (agent != NULL && launcher != LAUNCHER_OTHER)
+        words[used++] = agent;
+    for (size_t i = 1; i < count; i++)
+        words[used++] = command[i];
+    enum step_status status = STEP_STATUS_OK;
+    if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent))
+        status = fail(TOOL_OPTIONS, "the value is too long");
+    if (status == STEP_STATUS_OK)
+        fflush(NULL);
+    if (status == STEP_STATUS_OK && process != NULL) {
+        status = run_and_wait(words, process);
+    } else if (status == STEP_STATUS_OK) {
+        execvp(words[0], words);
+        status = fail(command[0], strerror(errno));
+    }
+    free(words);
+    return status;
+}
+
+static enum step_status record(const struct recording *recording, const struct arguments *arguments)
+{
+    char agent[PATH_MAX];
+    static struct text option;
+    char **command = (char **) arguments->operands;
+    enum launcher launcher = launcher_of(command[0]);
+    if (strchr(recording->output, ',') != NULL)
+        return arguments_fault(arguments, "-o %s: the agent takes no comma in a file name",
+                               recording->output);
+    if (strcmp(recording->output, "-") == 0)
+        return arguments_fault(arguments, "-o -: a trace that is recorded needs a file");
+    if (!component_find("libtracer.so", "../agent", recording->agent, "STEPTRACE_AGENT", agent))
+        return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    char reason[256];
+    if (!elf_kinds_fit(agent, command[0], reason, sizeof reason)) {
+        bool is_required = has_pair(recording, "required=yes");
+        fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
+                is_required ? "" : "; the program runs untraced");
+        return is_required ? STEP_STATUS_IO
+                           : start(NULL, launcher, command, arguments->operand_count, NULL);
+    }
+    if (strchr(agent, '=') != NULL)
+        return fail(agent, "the JVM takes no `=` in the path of an agent");
+    append_agent(&option, recording, agent, launcher);
+    if (option.is_full || recording->options.is_full)
+        return arguments_fault(arguments, "the options are too long; use -O options=FILE");
+    struct timespec begun;
+    pid_t process = 0;
+    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    enum step_status status = start(option.bytes, launcher, command, arguments->operand_count,
+                                    recording->report ? &process : NULL);
+    if (status != STEP_STATUS_OK || !recording->report)
+        return status;
+    static struct text name;
+    if (launcher == LAUNCHER_OTHER)
+        append_shared_name(&name, recording->output);
+    else
+        append_text(&name, recording->output);
+    return reports_since(name.bytes, &begun, launcher != LAUNCHER_OTHER ? process : 0);
+}
+
+enum step_status verb_record(int argc, char **argv)
+{
+    static struct recording recording = {.output = "run.step"};
+    const struct option_row rows[] = {
+        {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
+        {"report", 0, NULL, "make a page of the trace at the end, OUT with the ending .html",
+         take_flag, &recording.report},
+        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
+         &recording.options},
+        {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,
+         &recording.options},
+        {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &recording.options},
+        {"mode", 0, "MODE", "permissions of the trace, octal (600)", take_mode, &recording.options},
+        {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &recording.agent},
+    };
+    struct arguments arguments = {.help = &help,
+                                  .rows = rows,
+                                  .row_count = sizeof rows / sizeof rows[0],
+                                  .stop_at_operand = true};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX, &status))
+        return status;
+    return record(&recording, &arguments);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace snapshot: a snapshot of all references into the trace that a JVM is recording. */
+#include <limits.h>
+#include <stdio.h>
+
+#include "converter/attach/attach_protocol.h"
+#include "converter/base/error_report.h"
+#include "converter/verbs/agent_of.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    "snapshot", "[--agent=PATH] PID",
+    "Has the agent in a JVM that is being traced put a snapshot into the trace: all roots and\n"
+    "all references between objects, at one moment at which the program stands still.\n"};
+
+static enum step_status fail(const struct step_error *error)
+{
+    report_line("%s", error->message);
+    return error->status;
+}
+
+static enum step_status ask(const char *agent_named, pid_t pid)
+{
+    char agent[PATH_MAX];
+    struct jvm_process process;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = jvm_process_find(pid, &process, &error);
+    if (status != STEP_STATUS_OK) {
+        fail(&error);
+        status = STEP_STATUS_IO;
+    } else if (!agent_of(&process, agent_named, agent)) {
+        status = STEP_STATUS_IO;
+    } else if (attach_load(&process, agent, "snapshot", &error) != STEP_STATUS_OK) {
+        status = fail(&error);
+    }
+    jvm_process_close(&process);
+    return status;
+}
+
+enum step_status verb_snapshot(int argc, char **argv)
+{
+    const char *agent = NULL, *fault;
+    uint64_t pid;
+    const struct option_row rows[] = {
+        {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &agent},
+    };
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    if (!take_count(&pid, arguments.operands[0], &fault) || pid == 0 || pid > INT_MAX)
+        return arguments_fault(&arguments, "'%s' is no process id", arguments.operands[0]);
+    return ask(agent, (pid_t) pid);
+}

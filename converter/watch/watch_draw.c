@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The view as lines: what is most worth seeing stays where there is little room. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/base/quantity.h"
+#include "converter/watch/watch_drawing.h"
+#include "steptrace/show.h"
+
+/* Rows from which on there is more than the state, what lives, and the table. */
+#define ROWS_FOR_KEYS 8u
+#define ROWS_FOR_NUMBERS 10u
+#define ROWS_FOR_CURVE 14u
+#define ROWS_FOR_LARGE_CURVE 22u
+
+/* ---- lines ---- */
+
+/* Copies as much of the text as has room, in cells of the terminal; returns how many it takes. */
+static size_t fit(const struct watch_screen *screen, const char *text, size_t width, char *out)
+{
+    const uint8_t *at = (const uint8_t *) text;
+    size_t cells = 0, left = strlen(text), length = 0;
+    while (left > 0 && cells < width) {
+        size_t bytes = step_show_length(at, left);
+        bytes = bytes > 0 ? bytes : 1;
+        if (bytes > 1 && !screen->unicode)
+            out[length++] = '?';
+        else
+            for (size_t i = 0; i < bytes; i++)
+                out[length++] = (char) at[i];
+        cells++;
+        at += bytes;
+        left -= bytes;
+    }
+    out[length] = '\0';
+    return cells;
+}
+
+void drawing_line(struct drawing *drawing, enum watch_look look, const char *text)
+{
+    struct watch_screen *screen = drawing->screen;
+    if (drawing->row >= screen->height)
+        return;
+    char *line = screen->lines[drawing->row];
+    size_t cells = fit(screen, text, screen->width, line);
+    size_t length = strlen(line);
+    for (; look == WATCH_TURNED && cells < screen->width; cells++)
+        line[length++] = ' ';
+    line[length] = '\0';
+    screen->looks[drawing->row++] = look;
+}
+
+void drawing_put(struct drawing *drawing, enum watch_look look, const char *format, ...)
+{
+    char text[WATCH_LINE_BYTES];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    drawing_line(drawing, look, text);
+}
+
+struct quantity drawing_signed_bytes(double bytes)
+{
+    struct quantity quantity = quantity_of_bytes(fabs(bytes)), out;
+    snprintf(out.text, sizeof out.text, "%c%.30s", bytes < 0 ? '-' : '+', quantity.text);
+    return out;
+}
+
+/* "12.3k": a number for a narrow column. */
+struct quantity drawing_count(double value, bool with_sign)
+{
+    static const char units[] = " kMGTPE";
+    struct quantity out;
+    double size = fabs(value);
+    size_t unit = 0;
+    for (; size >= 99999.5 && units[unit + 1] != '\0'; unit++)
+        size /= 1000;
+    const char *sign = value < 0 ? "-" : with_sign ? "+" : "";
+    if (unit == 0)
+        snprintf(out.text, sizeof out.text, "%s%.0f", sign, size);
+    else
+        snprintf(out.text, sizeof out.text, "%s%.0f%c", sign, size, units[unit]);
+    return out;
+}
+
+/* ---- the head ---- */
+
+static uint64_t whole(double value)
+{
+    return value >= 1 ? (uint64_t) value : 0;
+}
+
+static const char *state_text(const struct watch_view *view)
+{
+    const struct watch_tail *tail = &view->feed->tail;
+    return tail->state == WATCH_RUNNING ? "running"
+           : tail->state == WATCH_WHOLE ? "ended"
+                                        : "cut: its process did not end it";
+}
+
+static void put_state(struct drawing *drawing)
+{
+    struct watch_view *view = drawing->view;
+    const struct watch_tail *tail = &view->feed->tail;
+    char pid[32] = "", damage[48] = "", behind[48] = "", name[512];
+    size_t damaged = step_reader_damage_count(watch_feed_reader(view->feed));
+    const char *path = strrchr(tail->path, '/') != NULL ? strrchr(tail->path, '/') + 1 : tail->path;
+    step_show((struct step_bytes){(const uint8_t *) path, strlen(path)}, name, sizeof name);
+    if (view->pid != 0)
+        snprintf(pid, sizeof pid, ", process %ld", view->pid);
+    if (damaged > 0)
+        snprintf(damage, sizeof damage, ", damaged: %zu", damaged);
+    if (!watch_feed_is_exact(view->feed))
+        snprintf(behind, sizeof behind, ", %s behind",
+                 quantity_of_ns((double) watch_feed_behind_ns(view->feed)).text);
+    drawing_put(drawing, WATCH_TURNED, "%s%s %s%s%s, %s%s", view->frozen ? "[frozen] " : "", name,
+                state_text(view), pid, damage,
+                quantity_of_ns((double) watch_feed_now_ns(view->feed)).text, behind);
+}
+
+static void put_live(struct drawing *drawing)
+{
+    const struct watch_view *view = drawing->view;
+    const struct watch_model *model = &view->feed->model;
+    char growth[96] = "";
+    if (model->has_mark)
+        snprintf(growth, sizeof growth, "  %s since the mark, %s ago",
+                 drawing_signed_bytes((double) watch_live_bytes(&view->total) -
+                                      (double) watch_live_bytes(&model->total.marked))
+                     .text,
+                 quantity_of_ns((double) (model->last_ns - model->marked_ns)).text);
+    drawing_put(drawing, WATCH_STRONG, "live %s%s in %s object%s%s", drawing_about(view),
+                quantity_of_bytes((double) watch_live_bytes(&view->total)).text,
+                quantity_of_count(watch_live_objects(&view->total)).text,
+                plural(watch_live_objects(&view->total)), growth);
+}
+
+static void put_numbers(struct drawing *drawing)
+{
+    const struct watch_view *view = drawing->view;
+    const struct watch_feed *feed = view->feed;
+    struct watch_rates rates = watch_view_rates(view);
+    char read[64] = "";
+    if (!watch_feed_is_exact(feed))
+        snprintf(read, sizeof read, "  read: %.0f %%", 100 * watch_feed_progress(feed));
+    else if (feed->tail.dropped > 0)
+        snprintf(read, sizeof read, "  dropped: %s", quantity_of_count(feed->tail.dropped).text);
+    drawing_put(drawing, WATCH_PLAIN, "allocated %s in %s objects%s",
+                quantity_of_bytes((double) view->total.bytes).text,
+                quantity_of_count(view->total.objects).text, read);
+    if (rates.seconds <= 0)
+        drawing_put(drawing, WATCH_PLAIN, "a second: -");
+    else if (view->total.objects == 0)
+        drawing_put(drawing, WATCH_PLAIN, "a second: %s calls",
+                    quantity_of_count(whole(rates.calls)).text);
+    else
+        drawing_put(drawing, WATCH_PLAIN, "a second: %s in %s objects, %s freed%s%s%s",
+                    quantity_of_bytes(rates.bytes > 0 ? rates.bytes : 0).text,
+                    quantity_of_count(whole(rates.objects)).text,
+                    quantity_of_count(whole(rates.freed_objects)).text,
+                    view->total.calls > 0 ? ", " : "",
+                    view->total.calls > 0 ? quantity_of_count(whole(rates.calls)).text : "",
+                    view->total.calls > 0 ? " calls" : "");
+}
+
+/* ---- the curve ---- */
+
+static void put_curve(struct drawing *drawing, size_t rows)
+{
+    static const char *const eighths[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                          "\u2585", "\u2586", "\u2587", "\u2588"};
+    const struct watch_feed *feed = drawing->view->feed;
+    uint64_t levels[WATCH_WIDTH_MOST], most = 1;
+    size_t label = 11, width = drawing->screen->width;
+    size_t columns = width > label + 4 ? width - label : 0;
+    watch_curve_live(&feed->model.curve, watch_feed_read_ns(feed), levels, columns);
+    for (size_t i = 0; i < columns; i++)
+        most = levels[i] > most ? levels[i] : most;
+    for (size_t row = 0; columns > 0 && row < rows; row++) {
+        char text[WATCH_LINE_BYTES];
+        double below = (double) (rows - 1 - row);
+        int at = snprintf(text, sizeof text, "%10s ",
+                          row == 0          ? quantity_of_bytes((double) most).text
+                          : row == rows - 1 ? "0 B"
+                                            : "");
+        for (size_t i = 0; i < columns; i++) {
+            double level = (double) levels[i] / (double) most * (double) rows - below;
+            int eighth = level >= 1 ? 8 : level > 0 ? (int) (level * 8) : 0;
+            eighth += eighth == 0 && row == rows - 1 && levels[i] > 0;
+            const char *mark = drawing->screen->unicode ? eighths[eighth]
+                               : eighth >= 4            ? "#"
+                               : eighth > 0             ? "."
+                                                        : " ";
+            at += snprintf(text + at, sizeof text - (size_t) at, "%s", mark);
+        }
+        drawing_line(drawing, WATCH_GRAPH, text);
+    }
+}
+
+static void put_tabs(struct drawing *drawing)
+{
+    static const char *const names[WATCH_AXES] = {"classes", "sites", "threads", "methods"};
+    const struct watch_view *view = drawing->view;
+    char text[WATCH_LINE_BYTES];
+    size_t at = 0;
+    for (unsigned i = 0; i < WATCH_AXES; i++)
+        at += (size_t) snprintf(text + at, sizeof text - at,
+                                i == view->axis ? "[%u %s] " : " %u %s  ", i + 1, names[i]);
+    if (view->name[0] != '\0')
+        at += (size_t) snprintf(text + at, sizeof text - at, " /%s", view->name);
+    if (view->table.search.left > 0)
+        at += (size_t) snprintf(text + at, sizeof text - at, " searching: %s left",
+                                quantity_of_count(view->table.search.left).text);
+    if (view->selection[0] != '\0')
+        snprintf(text + at, sizeof text - at, " only %s", view->selection);
+    drawing_line(drawing, WATCH_PLAIN, text);
+}
+
+/* ---- the foot, and help ---- */
+
+static void put_foot(struct drawing *drawing)
+{
+    const struct watch_view *view = drawing->view;
+    drawing->row = drawing->screen->height - 1;
+    if (view->input != WATCH_NO_INPUT && view->message[0] != '\0')
+        drawing_put(drawing, WATCH_TURNED, "only %s_  %s", view->typed, view->message);
+    else if (view->input != WATCH_NO_INPUT)
+        drawing_put(drawing, WATCH_TURNED, "%s %s_",
+                    view->input == WATCH_INPUT_NAME ? "name has:"
+                                                    : "only (class=GLOB site=GLOB size=>1k):",
+                    view->typed);
+    else if (view->message[0] != '\0')
+        drawing_put(drawing, WATCH_TURNED, "%s", view->message);
+    else if (drawing->screen->height >= ROWS_FOR_KEYS)
+        drawing_put(drawing, WATCH_DIM,
+                    "q quit  1-4 tables  s sort  / find  f only  space freeze  m mark  ? help");
+}
+
+static void put_help(struct drawing *drawing)
+{
+    static const char *const lines[] = {
+        "1-4, Tab     classes, call sites, threads, methods",
+        "s, S, r      sort by the next column, the one before; turned over",
+        "arrows, PgUp, PgDn, Home, End: move",
+        "/            only names that have a text in them",
+        "f            only some events: class=GLOB site=GLOB thread=N|GLOB",
+        "             method=GLOB size=RANGE time=A..B (docs/selection.md)",
+        "space        freeze, and go on",
+        "m            mark this moment: growth since; twice: no mark",
+        "q            quit",
+        "~, behind    not all is read yet (--cpu): sums are lower bounds, live is older"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        drawing_line(drawing, WATCH_PLAIN, lines[i]);
+}
+
+void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
+{
+    struct drawing drawing = {view, screen, 0};
+    struct drawing_layout layout;
+    screen->width = screen->width < WATCH_WIDTH_MOST ? screen->width : WATCH_WIDTH_MOST;
+    screen->height = screen->height < WATCH_ROWS_MOST ? screen->height : WATCH_ROWS_MOST;
+    for (size_t i = 0; i < screen->height; i++) {
+        screen->lines[i][0] = '\0';
+        screen->looks[i] = WATCH_PLAIN;
+    }
+    if (screen->width == 0 || screen->height == 0)
+        return;
+    size_t height = screen->height, foot = height >= ROWS_FOR_KEYS ? 1 : 0;
+    put_state(&drawing);
+    put_live(&drawing);
+    if (view->help) {
+        put_help(&drawing);
+    } else {
+        if (height >= ROWS_FOR_NUMBERS)
+            put_numbers(&drawing);
+        if (height >= ROWS_FOR_CURVE)
+            put_curve(&drawing, height >= ROWS_FOR_LARGE_CURVE ? 5 : 3);
+        put_tabs(&drawing);
+        drawing_lay_out(&drawing, &layout);
+        if (height >= ROWS_FOR_KEYS)
+            drawing_titles(&drawing, &layout);
+        drawing_rows(&drawing, &layout,
+                     height > drawing.row + foot ? height - drawing.row - foot : 0);
+    }
+    if (foot > 0 || view->input != WATCH_NO_INPUT || view->message[0] != '\0')
+        put_foot(&drawing);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of a Java program that lie in the live file and have not reached the trace. */
+#include <stdio.h>
+
+#include "converter/watch/watch_feed.h"
+#include "steptrace/live.h"
+
+static uint64_t written_of(void *user, uint64_t stream)
+{
+    const struct watch_feed *feed = user;
+    return watch_tail_written(&feed->tail, stream);
+}
+
+/* What the file's dictionaries do not have yet is named by the live file. */
+static void take_entry(void *user, const struct step_live_entry *from)
+{
+    struct watch_feed *feed = user;
+    struct trace_names *names = &feed->tail.names;
+    uint32_t id = from->number < UINT32_MAX ? (uint32_t) from->number : 0;
+    struct trace_class *class = NULL;
+    struct trace_method *method = NULL;
+    struct trace_thread *thread = NULL;
+    struct trace_frame *frame = NULL;
+    if (id == 0)
+        return;
+    if (from->kind == STEP_LIVE_DEFINE_CLASS)
+        class = id_table_get(&names->classes, id);
+    else if (from->kind == STEP_LIVE_DEFINE_METHOD)
+        method = id_table_get(&names->methods, id);
+    else if (from->kind == STEP_LIVE_DEFINE_THREAD)
+        thread = id_table_get(&names->threads, id);
+    else if (from->kind == STEP_LIVE_DEFINE_FRAME)
+        frame = id_table_get(&names->frames, id);
+    if (class != NULL && !class->known) {
+        class->known = trace_names_copy(names, from->name, &class->name);
+        class->loader = from->loader;
+    } else if (method != NULL && !method->known) {
+        method->known = trace_names_copy(names, from->name, &method->name) &&
+                        trace_names_copy(names, from->descriptor, &method->descriptor);
+        method->class_id = (uint32_t) from->class_;
+        method->modifiers = from->modifiers;
+    } else if (thread != NULL && !thread->known) {
+        thread->known = trace_names_copy(names, from->name, &thread->name);
+        thread->number = from->number;
+        thread->flags = from->flags;
+    } else if (frame != NULL && !frame->known) {
+        *frame = (struct trace_frame){.parent = from->parent < id ? (uint32_t) from->parent : 0,
+                                      .method_id = (uint32_t) from->method,
+                                      .line = (uint32_t) from->line,
+                                      .bytecode = (uint32_t) from->bytecode,
+                                      .known = true};
+    }
+}
+
+/* A filter cannot judge an event whose names have not been read yet. */
+static bool has_names(struct watch_feed *feed, const struct trace_event *event)
+{
+    struct stepfile_decoder *decoder = &feed->tail.decoder;
+    const struct trace_names *names = &feed->tail.names;
+    if (event->kind == EVENT_OBJECT_FREE)
+        return true;
+    if (event->stack_id != 0 && !trace_frame_of(names, event->stack_id)->known)
+        stepfile_decoder_name(decoder, STEP_JAVA_FRAME, event->stack_id);
+    bool has = event->thread_id == 0 || trace_thread_of(names, event->thread_id)->known ||
+               stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
+    if (event->kind == EVENT_METHOD_ENTRY)
+        return has && (trace_method_of(names, event->method_id)->known ||
+                       stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id));
+    return has && (trace_class_of(names, event->class_id)->known ||
+                   stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id));
+}
+
+static void visit_pending(void *user, const struct step_live_event *from)
+{
+    struct watch_feed *feed = user;
+    struct trace_event event = {.time_ns = watch_tail_time_ns(&feed->tail, from->ticks),
+                                .object = from->object,
+                                .size = from->size,
+                                .class_id = (uint32_t) from->class_,
+                                .method_id = (uint32_t) from->method,
+                                .stack_id = (uint32_t) from->stack,
+                                .thread_id = (uint32_t) from->thread};
+    switch (from->kind) {
+    case STEP_LIVE_EXISTING:
+        event.flags = TRACE_EXISTING;
+        event.kind = EVENT_OBJECT_ALLOC;
+        break;
+    case STEP_LIVE_ALLOC:
+        event.kind = EVENT_OBJECT_ALLOC;
+        break;
+    case STEP_LIVE_FREE_OBJECT:
+        event.kind = EVENT_OBJECT_FREE;
+        break;
+    case STEP_LIVE_ENTRY:
+        event.kind = EVENT_METHOD_ENTRY;
+        break;
+    default:
+        return;
+    }
+    if (has_names(feed, &event) || feed->model.filter.everything)
+        watch_model_pend(&feed->model, &event);
+}
+
+void watch_feed_peek(struct watch_feed *feed)
+{
+    char path[4096];
+    const struct step_live_look look = {
+        .user = feed, .written = written_of, .visit = visit_pending, .define = take_entry};
+    uint64_t dropped;
+    int length = snprintf(path, sizeof path, "%s%s", feed->tail.path, STEP_LIVE_SUFFIX);
+    if (length > 0 && (size_t) length < sizeof path &&
+        step_live_peek(path, &look, &dropped, NULL) == STEP_STATUS_OK)
+        feed->tail.dropped = dropped;
+}

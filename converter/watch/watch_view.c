@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keys, and what they change. */
+#include "converter/watch/watch_view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "converter/watch/watch_selection.h"
+
+/* What tables are sorted by, in the order that a key goes through. */
+static const enum watch_column object_columns[] = {
+    WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
+    WATCH_RATE,       WATCH_GROWTH,       WATCH_NAME};
+static const enum watch_column method_columns[] = {WATCH_CALLS, WATCH_RATE, WATCH_GROWTH,
+                                                   WATCH_BYTES, WATCH_NAME};
+
+void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid)
+{
+    memset(view, 0, sizeof *view);
+    view->feed = feed;
+    view->pid = pid;
+    view->by[WATCH_METHODS] = WATCH_CALLS;
+    view->by[WATCH_THREADS] = WATCH_BYTES;
+}
+
+void watch_view_reset(struct watch_view *view)
+{
+    watch_table_reset(&view->table);
+}
+
+static bool make_table(struct watch_view *view)
+{
+    const struct watch_order order = {.axis = view->axis,
+                                      .by = view->by[view->axis],
+                                      .reversed = view->reversed,
+                                      .name = view->name,
+                                      .seconds = watch_view_rates(view).seconds};
+    return watch_table_make(&view->table, view->feed, &order);
+}
+
+bool watch_view_look(struct watch_view *view, double seconds)
+{
+    double taken = watch_feed_settle(view->feed, seconds);
+    if (taken >= 0) {
+        view->before = view->total;
+        view->seconds = taken;
+    }
+    view->total = view->feed->model.total.shown;
+    return make_table(view);
+}
+
+struct watch_rates watch_view_rates(const struct watch_view *view)
+{
+    const struct watch_feed *feed = view->feed;
+    struct watch_sums now = view->total, before = view->before;
+    struct watch_rates rates = {.seconds = view->seconds};
+    if (feed->tail.state != WATCH_RUNNING) {
+        memset(&before, 0, sizeof before);
+        rates.seconds = (double) feed->tail.last_ns / 1e9;
+    }
+    if (rates.seconds <= 0)
+        return (struct watch_rates){.seconds = 0};
+    rates.bytes = ((double) now.bytes - (double) before.bytes) / rates.seconds;
+    rates.objects = ((double) now.objects - (double) before.objects) / rates.seconds;
+    rates.freed_objects =
+        ((double) now.freed_objects - (double) before.freed_objects) / rates.seconds;
+    rates.calls = ((double) now.calls - (double) before.calls) / rates.seconds;
+    return rates;
+}
+
+/* ---- keys ---- */
+
+static void say(struct watch_view *view, const char *text)
+{
+    snprintf(view->message, sizeof view->message, "%s", text);
+}
+
+static void choose_axis(struct watch_view *view, unsigned axis)
+{
+    view->axis = axis % WATCH_AXES;
+    view->top = 0;
+}
+
+static void sort_by_next(struct watch_view *view, bool back)
+{
+    const enum watch_column *columns =
+        view->axis == WATCH_METHODS ? method_columns : object_columns;
+    size_t count = view->axis == WATCH_METHODS ? sizeof method_columns / sizeof *method_columns
+                                               : sizeof object_columns / sizeof *object_columns;
+    size_t at = 0;
+    while (at + 1 < count && columns[at] != view->by[view->axis])
+        at++;
+    view->by[view->axis] = columns[(at + (back ? count - 1 : 1)) % count];
+    view->top = 0;
+}
+
+static void mark(struct watch_view *view)
+{
+    struct watch_model *model = &view->feed->model;
+    if (model->has_mark && model->marked_ns == model->last_ns) {
+        model->has_mark = false;
+        say(view, "the mark is gone");
+        return;
+    }
+    watch_model_mark(model);
+    say(view, "marked: growth is told since now (twice: no mark)");
+}
+
+static void begin_input(struct watch_view *view, enum watch_input input)
+{
+    view->input = input;
+    snprintf(view->typed, sizeof view->typed, "%s",
+             input == WATCH_INPUT_NAME ? view->name : view->selection);
+}
+
+/* A selection with a fault stays in the prompt. */
+static bool is_good(struct watch_view *view)
+{
+    struct event_selection selected;
+    char words[WATCH_INPUT_MOST], fault[160];
+    event_selection_init(&selected);
+    memcpy(words, view->typed, sizeof words);
+    bool good = watch_selection_parse(words, &selected, fault, sizeof fault);
+    if (!good)
+        say(view, fault);
+    return good;
+}
+
+static enum watch_wish end_input(struct watch_view *view, bool taken)
+{
+    bool is_name = view->input == WATCH_INPUT_NAME;
+    if (taken && !is_name && !is_good(view))
+        return WATCH_GOES_ON;
+    view->input = WATCH_NO_INPUT;
+    if (!taken)
+        return WATCH_GOES_ON;
+    view->top = 0;
+    memcpy(is_name ? view->name : view->selection, view->typed, sizeof view->typed);
+    return is_name ? WATCH_GOES_ON : WATCH_SELECT;
+}
+
+static enum watch_wish input_key(struct watch_view *view, int key)
+{
+    size_t length = strlen(view->typed);
+    if (key == WATCH_KEY_ENTER || key == WATCH_KEY_ESCAPE)
+        return end_input(view, key == WATCH_KEY_ENTER);
+    if (key == WATCH_KEY_BACKSPACE && length > 0)
+        view->typed[length - 1] = '\0';
+    else if (key >= ' ' && key < 127 && length + 1 < sizeof view->typed) {
+        view->typed[length] = (char) key;
+        view->typed[length + 1] = '\0';
+    }
+    return WATCH_GOES_ON;
+}
+
+static void scroll(struct watch_view *view, int key)
+{
+    size_t page = view->page > 1 ? view->page - 1 : 1;
+    size_t last = view->table.count > view->page ? view->table.count - view->page : 0;
+    switch (key) {
+    case WATCH_KEY_UP:
+        view->top -= view->top > 0;
+        break;
+    case WATCH_KEY_DOWN:
+        view->top++;
+        break;
+    case WATCH_KEY_PAGE_UP:
+        view->top = view->top > page ? view->top - page : 0;
+        break;
+    case WATCH_KEY_PAGE_DOWN:
+        view->top += page;
+        break;
+    case WATCH_KEY_HOME:
+        view->top = 0;
+        break;
+    default:
+        view->top = last;
+        break;
+    }
+    view->top = view->top < last ? view->top : last;
+}
+
+static enum watch_wish plain_key(struct watch_view *view, int key)
+{
+    switch (key) {
+    case 'q':
+    case 'Q':
+        return WATCH_QUIT;
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+        choose_axis(view, (unsigned) (key - '1'));
+        break;
+    case '\t':
+        choose_axis(view, view->axis + 1u);
+        break;
+    case 's':
+    case 'S':
+        sort_by_next(view, key == 'S');
+        break;
+    case 'r':
+        view->reversed = !view->reversed;
+        break;
+    case ' ':
+        view->frozen = !view->frozen;
+        break;
+    case 'm':
+        mark(view);
+        break;
+    case '/':
+        begin_input(view, WATCH_INPUT_NAME);
+        break;
+    case 'f':
+        begin_input(view, WATCH_INPUT_SELECTION);
+        break;
+    case '?':
+    case 'h':
+        view->help = !view->help;
+        break;
+    default:
+        break;
+    }
+    return WATCH_GOES_ON;
+}
+
+enum watch_wish watch_view_key(struct watch_view *view, int key)
+{
+    enum watch_wish wish = WATCH_GOES_ON;
+    if (key == WATCH_KEY_NONE) {
+        if (view->table.search.left > 0 && !make_table(view))
+            say(view, "out of memory");
+        return wish;
+    }
+    view->message[0] = '\0';
+    if (view->input != WATCH_NO_INPUT)
+        wish = input_key(view, key);
+    else if (key >= WATCH_KEY_UP && key <= WATCH_KEY_END)
+        scroll(view, key);
+    else if (view->help)
+        view->help = false;
+    else
+        wish = plain_key(view, key);
+    if (wish == WATCH_GOES_ON && view->input == WATCH_NO_INPUT && !make_table(view))
+        say(view, "out of memory");
+    return wish;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "Did you mean": the word of a list that is nearest to what was typed. */
+#ifndef FORMAT_CORE_NEAREST_WORD_H
+#define FORMAT_CORE_NEAREST_WORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { NEAREST_WORD_LONGEST = 255, NEAREST_WORD_CHANGES = 2 };
+
+/* Number of letters to change, add or leave out. */
+static inline size_t nearest_word_distance(const char *a, const char *b)
+{
+    size_t row[NEAREST_WORD_LONGEST + 1];
+    size_t columns = strlen(b);
+    if (columns > NEAREST_WORD_LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            row[j] = row[j] + 1 < best ? row[j] + 1 : best;
+        }
+    }
+    return row[columns];
+}
+
+/* True if `word` is nearer than `*least`, which is then its distance; begin with
+ * NEAREST_WORD_CHANGES + 1. */
+static inline int nearest_word_improves(const char *typed, const char *word, size_t *least)
+{
+    size_t away = nearest_word_distance(typed, word);
+    if (away >= *least || away >= strlen(word))
+        return 0;
+    *least = away;
+    return 1;
+}
+
+#endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check-tree.py [BUILD]: is the tree tidy, and do its lists of options agree?
+
+Faults are: tracked junk (.orig, .rej, compiled files, build directories), links that lead out of the tree or
+nowhere, paths of somebody's home in sources, sources above 600 lines that LONG gives no reason for, and options of
+the agent that differ between option_table.c, README.md and libtracer.7.  With a BUILD: options of its steptrace
+that differ between --help and steptrace.1.
+"""
+import os
+import re
+import subprocess
+import sys
+
+JUNK = re.compile(r"\.(orig|rej|py[co]|o|a|so|swp|bak|log)$|~$|(^|/)(build(-[^/]*)?|__pycache__)(/|$)")
+SOURCE = re.compile(r"\.([chlysv]|py|sh|java|js|css|html|cmake)$|(^|/)CMakeLists\.txt$")
+HOME = re.compile(r"(?<![\w}.*)$-])/(?:home|root|Users|work)/\w[\w.-]*/")
+LINES = 600
+LONG = {  # sources above LINES, each with the reason
+    "tests/unit/agent/rewriter/test_rewrite.c": "byte by byte what the rewriter makes: one list of cases",
+}
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def output(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def link_fault(path):
+    target = os.readlink(path)
+    place = os.path.normpath(os.path.join(os.path.dirname(path), target))
+    if os.path.isabs(target) or place.split("/")[0] == "..":
+        return f"{path}: a link out of the tree, to {target}"
+    return None if os.path.exists(path) else f"{path}: a link to {target}, which is not there"
+
+
+def file_faults(path):
+    if JUNK.search(path):
+        yield f"{path}: is no source: git rm --cached, and .gitignore"
+    if os.path.islink(path):
+        yield from filter(None, [link_fault(path)])
+    elif SOURCE.search(path) and "/data/" not in path and os.path.exists(path):
+        text = read(path)
+        for found in HOME.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            yield f"{path}:{line}: {found[0]}: a path of one machine"
+        lines = text.count("\n")
+        if lines > LINES and path not in LONG:
+            yield f"{path}: {lines} lines: split it, or give LONG in scripts/check-tree.py a reason"
+        if lines <= LINES and path in LONG:
+            yield f"{path}: {lines} lines: LONG in scripts/check-tree.py names it without need"
+
+
+def compare(name, lists):
+    """Each option must be in all lists."""
+    for option in sorted(set().union(*lists.values())):
+        missing = [where for where, options in lists.items() if option not in options]
+        if missing:
+            yield f"{name} {option}: not in {', '.join(missing)}"
+
+
+def agent_faults():
+    table = read("README.md").partition("## The agent's options")[2].partition("\n## ")[0]
+    yield from compare("option of the agent:", {
+        "option_table.c": set(re.findall(r'^ *\{"(\w+)", "', read("agent/base/option_table.c"), re.M)) | {"help"},
+        "README.md": set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*)\|", table, re.M)))),
+        "libtracer.7": set(re.findall(r"\bCm (\w+)=", read("docs/man/libtracer.7"))) | {"help"}})
+
+
+def page_options(text, lines):
+    """sort of `.It Fl -sort`, n and top of `.It Fl n , -top`, stop of `--stop`."""
+    return set(re.findall(r"(?:\bFl -?|, -|--)(\w[\w-]*)", "\n".join(re.findall(lines, text, re.M))))
+
+
+def verb_faults(program):
+    page = read("docs/man/steptrace.1")
+    parts = re.findall(r"^\.S[sh] ([^\n]*)\n(.*?)(?=^\.S[sh] |\Z)", page, re.S | re.M)
+    verbs = re.findall(r"^  ([a-z][a-z-]+) ", output(program, "help"), re.M)
+    own = {*verbs, "SYNOPSIS", "EXAMPLES"}
+    shared = page_options("\n".join(text for name, text in parts if name not in own), "^.*$")
+    for verb in verbs:
+        section = "\n".join(text for name, text in parts if name == verb)
+        helped = re.findall(r"^ +(?:-(\w), )?--([a-z][\w-]*)", output(program, verb, "--help"), re.M)
+        described = page_options(section, "^.*$") | shared | {"help"}
+        for names in helped:
+            if described.isdisjoint(filter(None, names)):
+                yield f"steptrace {verb}: --{names[1]}: not in steptrace.1"
+        for option in sorted(page_options(section, r"^\.It Fl .*$").difference(*helped)):
+            yield f"steptrace {verb}: --{option}: in steptrace.1, not in its --help"
+
+
+def main():
+    os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
+    files = output("git", "ls-files", "-z").split("\0")[:-1]
+    faults = [fault for path in files for fault in file_faults(path)]
+    faults += agent_faults()
+    if len(sys.argv) > 1:
+        faults += verb_faults(f"{sys.argv[1]}/converter/steptrace")
+    print(*faults, f"{len(files)} files, {len(faults)} faults", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""record_names.py STEPTRACE AGENT JAVA_HOME: which files `record` and `attach` make where the name is taken, and whose
+they are; as the first process of a container too, where each JVM has the process id 1."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+STEPTRACE, AGENT, JAVA = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2]), f'{sys.argv[3]}/bin/java'
+SOURCE = '''
+public class Waits {
+    public static void main(String[] args) throws Exception {
+        System.out.println("ready");
+        System.in.read();
+    }
+}
+'''
+
+
+def require(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+def steptrace(*words, code=0, says=None):
+    done = subprocess.run([STEPTRACE, *words], capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    require(done.returncode == code, f'{words}: exit code {done.returncode}, not {code}: {done.stderr}')
+    require(says is None or says in done.stderr, f'{words}: {done.stderr!r} has not {says!r}')
+
+
+def contents(*names):
+    return {name: pathlib.Path(name).read_bytes() for name in names}
+
+
+def record():
+    words = ('record', '--report', '-o', 'run.step', '-e', 'class', JAVA, 'None')
+    steptrace(*words, code=1, says='run.html')
+    before = contents('run.step', 'run.html')
+    steptrace(*words, code=1, says='run.step exists: the trace is run.2.step')
+    require(before == contents('run.step', 'run.html'), 'files of the first recording were replaced')
+    require(os.path.exists('run.2.html'), 'no page of the second recording')
+    require(os.stat('run.2.step').st_mode & 0o777 == 0o600, 'others may read the trace')
+    steptrace('record', '-O', 'overwrite=yes', '--mode=640', '-o', 'run.step', '-e', 'class', JAVA, 'None', code=1)
+    require(before['run.step'] != pathlib.Path('run.step').read_bytes(), 'it was not replaced')
+    require(os.stat('run.step').st_mode & 0o777 == 0o640, 'mode= was not taken')
+    require(not os.path.exists('run.3.step'), 'run.3.step')
+    steptrace('record', '--mode=77', JAVA, 'None', code=2, says='octal')
+
+
+def links():
+    """Nothing is written through a link, and nothing but a trace is replaced."""
+    pathlib.Path('notes').write_text('mine', encoding='utf-8')
+    os.symlink('notes', 'link.step')
+    os.symlink('nowhere', 'link.2.step')
+    steptrace('record', '-o', 'link.step', '-e', 'class', JAVA, 'None', code=1, says='the trace is link.3.step')
+    for name in ('notes', 'link.step', 'link.2.step'):
+        steptrace('record', '-O', 'overwrite=yes', '-o', name, '-e', 'class', JAVA, 'None', code=1, says='no trace of this user')
+    require(pathlib.Path('notes').read_text(encoding='utf-8') == 'mine', 'notes was replaced')
+    require(not os.path.exists('nowhere') and os.path.islink('link.step'), 'a link was followed')
+
+
+def first_process():
+    inside = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child', STEPTRACE, 'record', '-o', 'pid-%p.step', JAVA,
+              '-Xmx64m', 'Waits']
+    with subprocess.Popen(inside, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as jvm:
+        require(jvm.stdout.readline() == 'ready\n', 'it does not run')
+        jvm.kill()
+    left = contents('pid-1.step', 'pid-1.step.live')
+    done = subprocess.run(inside, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    require(done.returncode == 0, f'{done.returncode} {done.stderr}')
+    require('pid-1.step exists: the trace is pid-1.2.step' in done.stderr, done.stderr)
+    require(left == contents(*left), 'what the first JVM left was replaced')
+    steptrace('check', 'pid-1.2.step')
+
+
+def attach():
+    with subprocess.Popen([JAVA, '-Xmx64m', 'Waits'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as jvm:
+        require(jvm.stdout.readline() == 'ready\n', 'it does not run')
+        before = contents('run.step')
+        steptrace('attach', '-d', '300ms', '-o', 'run.step', '--report', str(jvm.pid), says='the trace is run.3.step')
+        require(os.path.exists('run.3.html'), 'no page of the attached trace')
+        steptrace('attach', '-d', '300ms', '-o', 'run.step', '-O', 'overwrite=yes', str(jvm.pid))
+        require(before != contents('run.step'), 'it was not replaced')
+        require(os.stat('run.step').st_mode & 0o777 == 0o600, 'others may read the trace')
+        jvm.communicate('\n')
+
+
+def main():
+    work = tempfile.mkdtemp(prefix='names')
+    os.chdir(work)
+    os.umask(0)
+    os.environ['STEPTRACE_AGENT'] = AGENT
+    try:
+        pathlib.Path('Waits.java').write_text(SOURCE, encoding='utf-8')
+        subprocess.run([JAVA + 'c', 'Waits.java'], check=True)
+        record()
+        links()
+        attach()
+        if os.geteuid() == 0 and shutil.which('unshare') is not None and \
+                subprocess.run(['unshare', '--pid', '--fork', '--mount-proc', 'true'], check=False, capture_output=True).returncode == 0:
+            first_process()
+    finally:
+        shutil.rmtree(work)
+
+
+main()

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libotheragent.so: an agent that counts calls of two JNI functions, as others do.  It is told by
+ * what it is loaded with: `on` puts its functions before those that are there, `off` puts these
+ * back, `FILE` writes "mine CALLS" into that file, or "lost CALLS" where its functions are in the
+ * table no more.
+ */
+#include <jvmti.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+    jvmtiEnv *jvmti;
+    jbyteArray(JNICALL *bytes)(JNIEnv *, jsize);
+    jobject(JNICALL *object)(JNIEnv *, jclass);
+    _Atomic long calls;
+} other;
+
+static jbyteArray JNICALL new_bytes(JNIEnv *jni, jsize length)
+{
+    atomic_fetch_add(&other.calls, 1);
+    return other.bytes(jni, length);
+}
+
+static jobject JNICALL new_object(JNIEnv *jni, jclass class)
+{
+    atomic_fetch_add(&other.calls, 1);
+    return other.object(jni, class);
+}
+
+static void put(jniNativeInterface *table, jboolean on)
+{
+    if (on) {
+        other.bytes = table->NewByteArray;
+        other.object = table->AllocObject;
+    }
+    table->NewByteArray = on ? new_bytes : other.bytes;
+    table->AllocObject = on ? new_object : other.object;
+    (*other.jvmti)->SetJNIFunctionTable(other.jvmti, table);
+}
+
+static jint write_state(const char *path, const jniNativeInterface *table)
+{
+    FILE *file = fopen(path, "w");
+    jboolean mine = table->NewByteArray == new_bytes && table->AllocObject == new_object;
+    if (file == NULL)
+        return JNI_ERR;
+    fprintf(file, "%s %ld\n", mine ? "mine" : "lost", atomic_load(&other.calls));
+    return fclose(file) == 0 ? JNI_OK : JNI_ERR;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+    jniNativeInterface *table = NULL;
+    jint code = JNI_OK;
+    (void) reserved;
+    if (other.jvmti == NULL &&
+        (*vm)->GetEnv(vm, (void **) &other.jvmti, JVMTI_VERSION_11) != JNI_OK)
+        return JNI_ERR;
+    if ((*other.jvmti)->GetJNIFunctionTable(other.jvmti, &table) != JVMTI_ERROR_NONE)
+        return JNI_ERR;
+    if (strcmp(options, "on") == 0 || strcmp(options, "off") == 0)
+        put(table, strcmp(options, "on") == 0);
+    else
+        code = write_state(options, table);
+    (*other.jvmti)->Deallocate(other.jvmti, (unsigned char *) table);
+    return code;
+}

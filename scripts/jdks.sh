@@ -36,7 +36,8 @@ make_directory() {
     for version in "${versions[@]}"; do
         packages+=("openjdk-$version-jdk-headless")
     done
-    run_in "$dir" apt-get -qq update
+    # A mirror may lag behind, or be a snapshot: what it signed is taken after its date, too.
+    run_in "$dir" apt-get -qq -o Acquire::Check-Valid-Until=false update
     run_in "$dir" env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y --no-install-recommends install "${packages[@]}"
 }

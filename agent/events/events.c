@@ -9,6 +9,7 @@
 #include "agent/base/method_verdicts.h"
 #include "agent/base/own_frames.h"
 #include "agent/events/engine.h"
+#include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
@@ -264,12 +265,20 @@ static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
         session->engine->thread_leaves(session, os, jni, java);
 }
 
+/* The last words of a session that just ended may have to speak of the thread. */
+static void end_unseen(JNIEnv *jni, jthread thread, bool is_virtual)
+{
+    const struct java_thread *java = thread_of(thread);
+    if (java != NULL && (java->pending == 0 || last_words_pass(jni, java->session)))
+        thread_ended_unseen(thread, is_virtual);
+}
+
 void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL) {
-        thread_ended_unseen(thread, is_virtual);
+        end_unseen(jni, thread, is_virtual);
         return;
     }
     if (!is_virtual)

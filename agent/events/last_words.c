@@ -2,12 +2,22 @@
 /* Last words of a session. */
 #include "agent/events/last_words.h"
 
+#include <time.h>
+
+#include "agent/base/patience.h"
 #include "agent/events/engine.h"
 
-#define PATIENCE_NS UINT64_C(10000000000)
+#define POLL_NS 100000L
 
 /* Who takes it out speaks for it; so the session stays until it has. */
 static _Atomic(struct session *) waiting;
+/* Number of the session whose last words are still to come, or are being said. */
+static _Atomic uint64_t expected;
+
+void last_words_expect(const struct session *session)
+{
+    atomic_store(&expected, session->number);
+}
 
 bool last_words_are_said(struct session *session)
 {
@@ -37,4 +47,23 @@ void last_words_say(JNIEnv *jni)
         return;
     session->engine->last_words(session, jni);
     atomic_store(&session->last_words_said, true);
+    atomic_store(&expected, 0);
+}
+
+void last_words_end(struct session *session)
+{
+    struct session *self = session;
+    if (session->last_words_until == 0 || atomic_compare_exchange_strong(&waiting, &self, NULL))
+        atomic_store(&expected, 0); /* nobody says them any more */
+}
+
+bool last_words_pass(JNIEnv *jni, uint64_t session)
+{
+    for (uint64_t from = clock_monotonic_ns(); atomic_load(&expected) == session;) {
+        if (clock_monotonic_ns() - from >= PATIENCE_NS)
+            return false;
+        last_words_say(jni);
+        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+    }
+    return true;
 }

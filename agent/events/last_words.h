@@ -9,10 +9,17 @@
 
 #include "agent/base/tracer.h"
 
+/* The drain thread's: before no probe finds the session any more, and after that when it waits for
+ * them no longer, said or not. */
+void last_words_expect(const struct session *session);
+void last_words_end(struct session *session);
 /* The drain thread's, again and again until it is true: they are said, or there are none.  The
  * first call asks for them. */
 bool last_words_are_said(struct session *session);
 /* Says them, if a session waits for them; any Java thread may call this at any time. */
 void last_words_say(JNIEnv *jni);
+/* A thread of which they have to speak is about to end: says them, or waits until they are said.
+ * False: that took too long, and what the agent keeps of the thread must stay. */
+bool last_words_pass(JNIEnv *jni, uint64_t session);
 
 #endif

@@ -435,9 +435,7 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
     set_current(os, java);
 }
 
-/* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
- * already, so `os` does not tell. */
-static struct java_thread *thread_of(jthread thread)
+struct java_thread *thread_of(jthread thread)
 {
     void *storage = NULL;
     if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)

@@ -160,6 +160,9 @@ bool thread_grow_frames(struct java_thread *java);
 /* Registers a thread: its dictionary entry and its start event. */
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing);
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
+/* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
+ * already, so its os_thread does not show it. */
+struct java_thread *thread_of(jthread thread);
 /* Records the end; what the agent keeps for the thread, or NULL, is then to be forgotten. */
 struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread);
 /* The same, without a session. */

@@ -198,6 +198,7 @@ static bool must_end(struct drain *drain)
 static void end_probes(struct drain *drain)
 {
     struct session *session = session_of(drain);
+    last_words_expect(session);
     atomic_store(&tracer.session, NULL);
     atomic_store(&session->ended_probes, threads_order_probes());
     session->quiet_from_ns = clock_monotonic_ns();
@@ -205,6 +206,7 @@ static void end_probes(struct drain *drain)
     if (drain->failed || atomic_load(&session->map->shared->failed))
         live_map_stop(session->map);
     drain_until_quiet(drain);
+    last_words_end(session);
 }
 
 /* Returns its time: nothing may be later. */

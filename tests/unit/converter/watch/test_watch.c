@@ -324,10 +324,13 @@ static void test_growing(void)
 
 /* ---- the view ---- */
 
+/* A search has so much processor time a look: it goes on in the next ones. */
 static void press(struct watch_view *view, const char *keys)
 {
     for (; *keys != '\0'; keys++)
         watch_view_key(view, *keys == '\n' ? WATCH_KEY_ENTER : *keys);
+    while (view->table.search.left > 0)
+        watch_view_key(view, WATCH_KEY_NONE);
 }
 
 static const char *drawn(struct watch_view *view, size_t width, size_t height)

@@ -1,20 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-layers.py: do the includes of each folder keep to the layers that its CMakeLists.txt names?
+"""check-layers.py [BUILD]: do the includes of each folder keep to the layers that its CMakeLists.txt names?
 
 An include "a/b/c.h" uses the folder a/b.  It must be named under USES of the folder's
 steptrace_layer(), or come with one of those.
 No folders may use each other in a circle, and inside a folder no more than three files.
+With a BUILD: in its objects no files of a folder may call each other in a circle.  A function is where it belongs
+if what it calls lies below it; a file that has two layers in it is two files.
 One file of the agent clears exceptions: another could clear one of the program's.
 """
 import os
 import re
+import subprocess
 import sys
 
 TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
 EVERYBODYS = ("format/include/steptrace", "converter/replay/driver", "malloc-recorder/drain")
 CLEARS_EXCEPTIONS = "agent/base/exceptions"  # nothing else in the agent does
 INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.h")  # without a symbol: everybody's as well
+
+KNOWN_CIRCLES = {  # of calls, each with the reason
+    "malloc-recorder: interpose_heaps process recording":
+        "whichever function in front of the program's is called first starts the recording, which sets up the others",
+}
 
 
 def read(path):
@@ -40,6 +48,26 @@ def circles(graph):
     reached = {node: reach(node) for node in graph}
     groups = {frozenset([a, *(b for b in reached[a] if a in reached.get(b, ()))]) for a in graph}
     return [sorted(group) for group in groups if len(group) > 1]
+
+
+def calls(archive, exports):
+    """Which object of the archive calls functions of which; those of `exports` stand for the C library's."""
+    defined, wanted = {}, {}
+    listed = subprocess.run(["nm", "-A", "-P", archive], check=True, text=True, stdout=subprocess.PIPE).stdout
+    for member, symbol, kind in re.findall(r"\[(\w[\w.-]*)\.[cS]\.o\]: (\S+) (\w)", listed):
+        if kind in "TW" and symbol not in exports:
+            defined[symbol] = member
+        elif kind == "U":
+            wanted.setdefault(member, set()).add(symbol)
+    return {member: {defined[s] for s in symbols if s in defined} - {member} for member, symbols in wanted.items()}
+
+
+def circles_of_calls(build, folders):
+    for folder, target in sorted(folders.items()):
+        exports = f"{folder}/exports.map"
+        names = re.findall(r"\w+", read(exports)) if os.path.exists(exports) else ()
+        for circle in circles(calls(f"{build}/{folder}/lib{target}.a", set(names))):
+            yield f"{folder}: {' '.join(circle)}"
 
 
 def main():
@@ -85,6 +113,10 @@ def main():
                 faults.append(f"{folder}: a circle of {len(circle)} files: {' '.join(circle)}")
     for circle in circles({folder: folders(uses[folder]) for folder in uses}):
         faults.append("a circle of folders: " + " ".join(circle))
+    if len(sys.argv) > 1:
+        found = set(circles_of_calls(sys.argv[1], {folder: name for name, folder in targets.items()}))
+        faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
+        faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

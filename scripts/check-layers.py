@@ -6,7 +6,8 @@ An include "a/b/c.h" uses the folder a/b.  It must be named under USES of the fo
 steptrace_layer(), or come with one of those.
 No folders may use each other in a circle, and inside a folder no more than three files.
 With a BUILD: in its objects no files of a folder may call each other in a circle.  A function is where it belongs
-if what it calls lies below it; a file that has two layers in it is two files.
+if what it calls lies below it; a file that has two layers in it is two files.  Nor is a function global that no
+other object uses, tests included, but for those of the public headers.
 One file of the agent clears exceptions: another could clear one of the program's.
 """
 import os
@@ -22,6 +23,12 @@ INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.
 KNOWN_CIRCLES = {  # of calls, each with the reason
     "malloc-recorder: interpose_heaps process recording":
         "whichever function in front of the program's is called first starts the recording, which sets up the others",
+}
+
+UNCALLED = {  # global functions that no other object uses, each with the reason
+    "native_method_entered": "the assembly of native_methods.c calls it",
+    "native_method_left": "the same",
+    "writer_entry_at": "the assembly of writer_entry.c calls it",
 }
 
 
@@ -50,24 +57,41 @@ def circles(graph):
     return [sorted(group) for group in groups if len(group) > 1]
 
 
-def calls(archive, exports):
-    """Which object of the archive calls functions of which; those of `exports` stand for the C library's."""
-    defined, wanted = {}, {}
-    listed = subprocess.run(["nm", "-A", "-P", archive], check=True, text=True, stdout=subprocess.PIPE).stdout
-    for member, symbol, kind in re.findall(r"\[(\w[\w.-]*)\.[cS]\.o\]: (\S+) (\w)", listed):
-        if kind in "TW" and symbol not in exports:
-            defined[symbol] = member
-        elif kind == "U":
-            wanted.setdefault(member, set()).add(symbol)
-    return {member: {defined[s] for s in symbols if s in defined} - {member} for member, symbols in wanted.items()}
+def symbols(*paths):
+    """The member or object, the symbol and its kind, of archives and objects."""
+    listed = subprocess.run(["nm", "-A", "-P", *paths], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return re.findall(r"([\w.-]+)\.[cS]\.o\]?: (\S+) (\w)", listed)
 
 
-def circles_of_calls(build, folders):
-    for folder, target in sorted(folders.items()):
-        exports = f"{folder}/exports.map"
-        names = re.findall(r"\w+", read(exports)) if os.path.exists(exports) else ()
-        for circle in circles(calls(f"{build}/{folder}/lib{target}.a", set(names))):
+def exported(folder):
+    """What the folder's library gives out; of the recorder, functions that stand in front of the C library's."""
+    path = f"{folder}/exports.map"
+    return set(re.findall(r"\w+", read(path))) if os.path.exists(path) else set()
+
+
+def circles_of_calls(build, targets):
+    for target, folder in sorted(targets.items()):
+        found, passed = symbols(f"{build}/{folder}/lib{target}.a"), exported(folder)
+        home = {name: member for member, name, kind in found if kind in "TW" and name not in passed}
+        graph = {}
+        for member, name, kind in found:
+            if kind == "U" and home.get(name, member) != member:
+                graph.setdefault(member, set()).add(home[name])
+        for circle in circles(graph):
             yield f"{folder}: {' '.join(circle)}"
+
+
+def uncalled(build, targets, files):
+    """Functions of our own sources: what bison, flex and our compilers make is more than is used."""
+    objects = [f"{where}/{n}" for where, _, names in os.walk(build) for n in names if n.endswith(".o")]
+    used = {name for _, name, kind in symbols(*objects) if kind == "U"}
+    headers = "".join(read(f"{EVERYBODYS[0]}/{n}") for n in os.listdir(EVERYBODYS[0]))
+    used |= set(re.findall(r"\w+", headers)) | set().union(*(exported(top) for top in TOPS))
+    for target, folder in sorted(targets.items()):
+        for member, name, kind in symbols(f"{build}/{folder}/lib{target}.a"):
+            if kind == "T" and name not in used and f"{member}.c" in files[folder] and \
+                    re.search(rf"\b{name}\([^;{{}}]*\)\s*\{{", read(f"{folder}/{member}.c")):
+                yield name, f"{folder}/{member}.c"
 
 
 def main():
@@ -114,9 +138,11 @@ def main():
     for circle in circles({folder: folders(uses[folder]) for folder in uses}):
         faults.append("a circle of folders: " + " ".join(circle))
     if len(sys.argv) > 1:
-        found = set(circles_of_calls(sys.argv[1], {folder: name for name, folder in targets.items()}))
+        found = set(circles_of_calls(sys.argv[1], targets))
         faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
         faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
+        faults += [f"{path}: {name}() is global, and no other file uses it"
+                   for name, path in uncalled(sys.argv[1], targets, files) if name not in UNCALLED]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

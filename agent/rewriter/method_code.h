@@ -164,7 +164,6 @@ static inline struct guard unwind_guard(const struct method_code *method)
     return (struct guard){0, method->handler};
 }
 /* Of the whole, of the part that is guarded; where GUARD is. */
-uint32_t guard_bytes(const struct method_code *method, uint32_t variable);
 uint32_t guard_start(struct guard guard);
 uint32_t guard_end(const struct method_code *method, struct guard guard);
 uint32_t guard_handler(const struct method_code *method, struct guard guard);
@@ -203,7 +202,6 @@ bool constructor_mark(struct method_code *method);
 bool code_layout(struct method_code *method);
 /* Bytes of probes before and after the instruction at `offset`. */
 uint32_t bytes_before(const struct method_code *method, uint32_t offset);
-uint32_t bytes_after(const struct method_code *method, uint32_t offset);
 /* The new place of the instruction itself, after the probes before it. */
 static inline uint32_t instruction_place(const struct method_code *method, uint32_t offset)
 {

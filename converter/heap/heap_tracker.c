@@ -128,7 +128,8 @@ enum { LOOKED_AT = 1, WANTED = 2 };
 
 static const struct heap_key hidden = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
-bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection *selected)
+/* False: out of memory; reset is allowed then. */
+static bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection *selected)
 {
     struct event_selection everything;
     event_selection_init(&everything);
@@ -139,7 +140,7 @@ bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection
            (!tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL);
 }
 
-void heap_choice_reset(struct heap_tracker *tracker)
+static void heap_choice_reset(struct heap_tracker *tracker)
 {
     trace_filter_reset(&tracker->filter);
     id_table_reset(&tracker->verdicts);
@@ -165,7 +166,8 @@ static bool site_is_wanted(const struct heap_tracker *tracker, uint32_t site)
     return selected_globs_accept(&selected->sites, mask);
 }
 
-bool heap_choice_takes(struct heap_tracker *tracker, const struct trace_event *event, uint32_t site)
+static bool heap_choice_takes(struct heap_tracker *tracker, const struct trace_event *event,
+                              uint32_t site)
 {
     if (!trace_filter_takes_object(&tracker->filter, tracker->sites.names, event))
         return false;
@@ -187,7 +189,8 @@ static void take_off(struct heap_amount *sum, const struct heap_amount *amount)
     sum->ages_us -= amount->ages_us;
 }
 
-void heap_choice_show(const struct heap_tracker *tracker, struct heap_snapshot *snapshot)
+/* Takes what is hidden off the snapshot. */
+static void heap_choice_show(const struct heap_tracker *tracker, struct heap_snapshot *snapshot)
 {
     size_t i = 0;
     while (tracker->selects && i < snapshot->count && snapshot->rows[i].key.site != hidden.site)

@@ -29,8 +29,61 @@ enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAIL
 
 struct engine;
 struct live_decoder;
+struct session;
 struct stack_tree;
 struct trace_file;
+
+/* What the layers above keep in a session.  Each owns its part. */
+
+/* agent/records/stamps.c */
+struct session_stamps {
+    /* 0: stamps are the clock's.  STAMPS_COUNTED: they are tracer.tick (resolution=none).  Else the
+     * stamp of all events: that of the start snapshot. */
+    _Atomic uint64_t frozen;
+    _Atomic uint64_t latest_frozen; /* to which a stream went meanwhile: no free is before it */
+    uint64_t first;                 /* that of VM init */
+};
+
+/* agent/events/events.c: frees without their FREE_END; see event_free() */
+struct session_free_batch {
+    bool open;
+    uint64_t gap;   /* the pause, in stamps, that ends a batch */
+    uint64_t stamp; /* of the last of them */
+    uint64_t raw;   /* when the last of them came, as clock_raw() */
+    uint64_t collection;
+};
+
+/* agent/events/last_words.h */
+struct session_last_words {
+    _Atomic bool said;
+    uint64_t until;
+};
+
+/* agent/references */
+struct session_references {
+    uint64_t snapshot_count;  /* heap_graph.h */
+    uint64_t snapshot_due_ns; /* the reaper's; 0: not set yet */
+    uint64_t field_count;     /* dictionary entries, under global_lock */
+};
+
+/* agent/bytecode/new_objects.c */
+struct session_bytecode {
+    uint64_t check_until;         /* until then objects may be known from the start snapshot */
+    _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
+};
+
+/* agent/session: the drain thread's */
+struct session_drain {
+    struct trace_store *store;
+    struct step_writer *writer;
+    struct live_decoder *decoder;
+    pthread_t thread;
+    sem_t errand_wanted, errand_done; /* before it drains: session_errand() */
+    bool (*errand)(struct session *session);
+    bool errand_succeeded, keeps_apart, started, dismissed;
+    _Atomic uint32_t flush_wanted, flush_done;
+    uint64_t quiet_from_ns; /* when it began to wait for probes that find the session */
+};
 
 struct session {
     uint64_t number; /* 1 for the first */
@@ -40,50 +93,29 @@ struct session {
     struct live_stream *global; /* written under global_lock */
     struct live_stream *frees;  /* written by event_free() and its kin only */
     pthread_mutex_t global_lock;
-    /* 0: stamps are the clock's.  STAMPS_COUNTED: they are tracer.tick (resolution=none).  Else the
-     * stamp of all events: that of the start snapshot. */
-    _Atomic uint64_t frozen_stamp;
-    _Atomic uint64_t latest_frozen; /* to which a stream went meanwhile: no free is before it */
-    uint64_t first_stamp;           /* that of VM init */
-    bool batch_open;                /* frees without their FREE_END; see event_free() */
-    _Atomic bool reaped;            /* engine=bytecode: the last look for the dead is done */
-    const char *incomplete;         /* why the trace misses most; NULL: it does not */
-    const char *fallback;           /* why it is engine=jvmti; NULL: that was asked for */
-    bool late;                      /* the program ran before the trace */
-    bool names_objects;             /* engine=bytecode: method events have object ids */
-    bool finds_objects;             /* engine=bytecode: for that, or for stores of references */
-    bool keeps_references;          /* engine=bytecode: for that, or to find the dead */
-    bool holds;                     /* engine=bytecode: objects may be looked at, see hold.h */
-    _Atomic bool methods_on;        /* engine=bytecode: the start snapshot is done */
-    _Atomic bool quick_methods;     /* ... and method events may go the short way */
-    _Atomic bool quick_objects;     /* the same for allocations */
-    uint64_t check_until;           /* until then objects may be known from it: see new_objects.c */
-    _Atomic uint64_t uncollected;   /* collect=: bytes allocated since the last collection */
-    uint64_t batch_gap;             /* the pause, in stamps, that ends a batch */
-    uint64_t batch_stamp;           /* of the last of them */
-    uint64_t batch_raw;             /* when the last of them came, as clock_raw() */
-    uint64_t batch_collection;
+    struct session_stamps stamps;
+    _Atomic bool reaped;        /* engine=bytecode: the last look for the dead is done */
+    const char *incomplete;     /* why the trace misses most; NULL: it does not */
+    const char *fallback;       /* why it is engine=jvmti; NULL: that was asked for */
+    bool late;                  /* the program ran before the trace */
+    bool names_objects;         /* engine=bytecode: method events have object ids */
+    bool finds_objects;         /* engine=bytecode: for that, or for stores of references */
+    bool keeps_references;      /* engine=bytecode: for that, or to find the dead */
+    bool holds;                 /* engine=bytecode: objects may be looked at, see hold.h */
+    _Atomic bool methods_on;    /* engine=bytecode: the start snapshot is done */
+    _Atomic bool quick_methods; /* ... and method events may go the short way */
+    _Atomic bool quick_objects; /* the same for allocations */
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
-    uint64_t snapshot_count;                                  /* references: of heap_graph.h */
-    uint64_t snapshot_due_ns;                                 /* the reaper's; 0: not set yet */
-    uint64_t field_count;                                     /* the same, under global_lock */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
-    /* the drain thread's */
-    struct trace_store *store;
-    struct step_writer *writer;
-    struct live_decoder *decoder;
-    pthread_t drain;
-    sem_t errand_wanted, errand_done; /* of the drain thread before it drains: session_errand() */
-    bool (*errand)(struct session *session);
-    bool errand_succeeded, keeps_apart, drain_started, dismissed;
-    _Atomic uint32_t flush_wanted, flush_done;
+    struct session_free_batch free_batch;
+    struct session_references references;
+    struct session_bytecode bytecode;
+    struct session_drain drain;
     _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
     _Atomic bool end_wanted;
-    _Atomic uint64_t
-        ended_probes;       /* threads_order_probes(), when no probe finds it any more; or 0 */
-    uint64_t quiet_from_ns; /* when it began to wait for those probes */
-    _Atomic bool last_words_said; /* last_words.h */
-    uint64_t last_words_until;
+    /* threads_order_probes(), when no probe finds it any more; or 0 */
+    _Atomic uint64_t ended_probes;
+    struct session_last_words last_words;
     enum session_end end;
     enum session_end wanted_end;
     _Atomic uint64_t wanted_ns; /* when that was said */
@@ -137,14 +169,14 @@ static inline uint64_t tracer_stamp_without_clock(uint64_t frozen)
 /* Clock ticks since VM start. */
 static inline uint64_t tracer_stamp(const struct session *session)
 {
-    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     return frozen != 0 ? tracer_stamp_without_clock(frozen) : clock_raw() - tracer.scale.zero;
 }
 
 /* The start snapshot is being taken. */
 static inline bool tracer_is_starting(const struct session *session)
 {
-    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     return frozen != 0 && frozen != STAMPS_COUNTED;
 }
 

@@ -34,7 +34,7 @@ static bool may_be_told_twice(struct session *session, struct os_thread *os)
     if (__builtin_expect(os->events.checked == session->number, 1))
         return false;
     if (os->bytecode.vm_natives == 0 &&
-        clock_raw_unordered() - tracer.scale.zero > session->check_until)
+        clock_raw_unordered() - tracer.scale.zero > session->bytecode.check_until)
         os->events.checked = session->number;
     return true;
 }
@@ -43,7 +43,7 @@ static bool may_be_told_twice(struct session *session, struct os_thread *os)
 static void count_for_collection(struct session *session, struct os_thread *os, uint64_t size)
 {
     uint64_t every = session->options.collect_every_bytes;
-    uint64_t before = atomic_fetch_add(&session->uncollected, size);
+    uint64_t before = atomic_fetch_add(&session->bytecode.uncollected, size);
     os->bytecode.collects |= every == 0 || before / every != (before + size) / every;
 }
 

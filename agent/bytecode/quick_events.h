@@ -65,7 +65,7 @@ QUICK bool begin_quickly(struct quick *quick, size_t words)
 QUICK bool write_quickly(const struct quick *quick, enum step_live_kind kind, uint64_t method)
 {
     struct live_stream *stream = quick->stream;
-    uint64_t frozen = atomic_load_explicit(&quick->session->frozen_stamp, memory_order_relaxed);
+    uint64_t frozen = atomic_load_explicit(&quick->session->stamps.frozen, memory_order_relaxed);
     uint64_t stamp = __builtin_expect(frozen != 0, 0) ? tracer_stamp_without_clock(frozen)
                                                       : clock_counter() - tracer.scale.zero;
     return write_short_at(stream_stamp(stream, stamp), stream, stream->cursor, kind, method);

@@ -137,43 +137,43 @@ void event_wait_for_frees(void)
 
 static void end_batch(struct session *session)
 {
-    if (!session->batch_open)
+    if (!session->free_batch.open)
         return;
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
         return;
-    room[0] = live_word(STEP_LIVE_FREE_END, session->batch_stamp);
+    room[0] = live_word(STEP_LIVE_FREE_END, session->free_batch.stamp);
     live_commit(session->frees, 1, 0);
-    session->batch_open = false;
+    session->free_batch.open = false;
 }
 
 /* Meanwhile the start snapshot's clock stands still, but for streams of virtual threads that change
  * their carriers: what those have made does not die before. */
 static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
 {
-    uint64_t latest = atomic_load_explicit(&session->latest_frozen, memory_order_acquire);
+    uint64_t latest = atomic_load_explicit(&session->stamps.latest_frozen, memory_order_acquire);
     return stamp > latest ? stamp : latest;
 }
 
 /* The dead of one collection come one by one, some time after it. */
 static void free_object(struct session *session, uint64_t object)
 {
-    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     uint64_t raw = clock_raw_unordered();
     uint64_t stamp = frozen != 0 ? tracer_stamp_without_clock(frozen) : raw - tracer.scale.zero;
     uint64_t collection = atomic_load_explicit(&tracer.collections, memory_order_relaxed);
-    if (session->batch_open &&
-        (collection != session->batch_collection || raw - session->batch_raw > session->batch_gap))
+    if (session->free_batch.open && (collection != session->free_batch.collection ||
+                                     raw - session->free_batch.raw > session->free_batch.gap))
         end_batch(session);
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
         return;
     room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
-    session->batch_open = true;
-    session->batch_stamp = stamp_of_free(session, stamp);
-    session->batch_raw = raw;
-    session->batch_collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, session->batch_stamp,
+    session->free_batch.open = true;
+    session->free_batch.stamp = stamp_of_free(session, stamp);
+    session->free_batch.raw = raw;
+    session->free_batch.collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, session->free_batch.stamp,
                           memory_order_relaxed);
     live_commit(session->frees, 1, 1);
 }
@@ -197,11 +197,12 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     if ((session->options.events & EVENT_FREE) == 0)
         return;
     frees_enter();
-    if (session->batch_open && collection != session->batch_collection)
+    if (session->free_batch.open && collection != session->free_batch.collection)
         end_batch(session);
     stamp = stamp_of_free(session, stamp);
-    if (session->batch_stamp > stamp) /* of this batch, or of the last: those have two sources */
-        stamp = session->batch_stamp;
+    if (session->free_batch.stamp >
+        stamp) /* of this batch, or of the last: those have two sources */
+        stamp = session->free_batch.stamp;
     size_t written = 0;
     for (; written < count; written++) {
         uint64_t *room = live_reserve(session->map, session->frees, 1);
@@ -210,10 +211,10 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
         room[0] = live_word(STEP_LIVE_FREE_OBJECT, objects[written]);
         live_commit(session->frees, 1, 1);
     }
-    session->batch_open = session->batch_open || written != 0;
-    session->batch_stamp = stamp;
-    session->batch_raw = clock_raw_unordered();
-    session->batch_collection = collection;
+    session->free_batch.open = session->free_batch.open || written != 0;
+    session->free_batch.stamp = stamp;
+    session->free_batch.raw = clock_raw_unordered();
+    session->free_batch.collection = collection;
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
     frees_leave();
 }
@@ -224,17 +225,17 @@ bool event_close_free_batch(struct session *session, bool now)
     if (!now && atomic_load_explicit(&frees_busy, memory_order_relaxed))
         return false;
     frees_enter();
-    bool was_open = session->batch_open;
-    if (now || clock_raw() - session->batch_raw > 5 * session->batch_gap)
+    bool was_open = session->free_batch.open;
+    if (now || clock_raw() - session->free_batch.raw > 5 * session->free_batch.gap)
         end_batch(session);
-    bool closed = was_open && !session->batch_open;
+    bool closed = was_open && !session->free_batch.open;
     frees_leave();
     return closed;
 }
 
 void event_set_free_gap(struct session *session)
 {
-    session->batch_gap = tracer_stamps_of_ns(FREE_GAP_NS);
+    session->free_batch.gap = tracer_stamps_of_ns(FREE_GAP_NS);
 }
 
 void event_class_load(jthread thread, jclass class)

@@ -21,20 +21,20 @@ void last_words_expect(const struct session *session)
 
 bool last_words_are_said(struct session *session)
 {
-    if (atomic_load(&session->last_words_said))
+    if (atomic_load(&session->last_words.said))
         return true;
     if (session->engine->last_words == NULL || !session->names_objects ||
         atomic_load(&session->map->shared->failed) || atomic_load(&session->map->shared->stopping))
         return true;
-    if (session->last_words_until == 0) {
-        session->last_words_until = clock_monotonic_ns() + PATIENCE_NS;
+    if (session->last_words.until == 0) {
+        session->last_words.until = clock_monotonic_ns() + PATIENCE_NS;
         atomic_store(&waiting, session);
         if (session->engine->collection_ended != NULL)
             session->engine->collection_ended(); /* wakes the engine's own thread */
         return false;
     }
     struct session *self = session;
-    return clock_monotonic_ns() > session->last_words_until &&
+    return clock_monotonic_ns() > session->last_words.until &&
            atomic_compare_exchange_strong(&waiting, &self, NULL);
 }
 
@@ -46,14 +46,14 @@ void last_words_say(JNIEnv *jni)
     if (session == NULL)
         return;
     session->engine->last_words(session, jni);
-    atomic_store(&session->last_words_said, true);
+    atomic_store(&session->last_words.said, true);
     atomic_store(&expected, 0);
 }
 
 void last_words_end(struct session *session)
 {
     struct session *self = session;
-    if (session->last_words_until == 0 || atomic_compare_exchange_strong(&waiting, &self, NULL))
+    if (session->last_words.until == 0 || atomic_compare_exchange_strong(&waiting, &self, NULL))
         atomic_store(&expected, 0); /* nobody says them any more */
 }
 

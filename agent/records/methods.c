@@ -119,7 +119,8 @@ static void describe_method(struct session *session, struct method_entry *entry,
         (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {
         entry->is_static = (modifiers & 0x0008) != 0;
         entry->is_traced = is_traced(session, mirror, class_name);
-        if (entry->is_traced || session->options.stack != 0 || session->snapshot_count != 0)
+        if (entry->is_traced || session->options.stack != 0 ||
+            session->references.snapshot_count != 0)
             write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *) name);

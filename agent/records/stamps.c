@@ -23,22 +23,22 @@ void stamps_freeze(struct session *session)
 {
     uint64_t stamp = stamps_are_times(session) ? clock_raw() - tracer.scale.zero
                                                : atomic_fetch_add(&tracer.tick, 1) + 1;
-    session->first_stamp = stamp != 0 ? stamp : 1;
-    atomic_store(&session->frozen_stamp, session->first_stamp);
+    session->stamps.first = stamp != 0 ? stamp : 1;
+    atomic_store(&session->stamps.frozen, session->stamps.first);
 }
 
 void stamps_go_on(struct session *session)
 {
     if (!stamps_are_times(session))
         atomic_fetch_add(&tracer.tick, 1);
-    atomic_store(&session->frozen_stamp, stamps_are_times(session) ? 0 : STAMPS_COUNTED);
+    atomic_store(&session->stamps.frozen, stamps_are_times(session) ? 0 : STAMPS_COUNTED);
 }
 
 void stamps_advance(struct session *session, uint64_t stamp)
 {
-    uint64_t latest = atomic_load(&session->latest_frozen);
+    uint64_t latest = atomic_load(&session->stamps.latest_frozen);
     while (latest < stamp && tracer_is_starting(session) &&
-           !atomic_compare_exchange_weak(&session->latest_frozen, &latest, stamp))
+           !atomic_compare_exchange_weak(&session->stamps.latest_frozen, &latest, stamp))
         ;
 }
 
@@ -48,7 +48,7 @@ uint64_t stamp_of_collection(const struct session *session)
     if (stamps_are_times(session))
         return raw > tracer.scale.zero ? raw - tracer.scale.zero : tracer_stamp(session);
     uint64_t tick = atomic_load(&tracer.collection_tick);
-    return tick > session->first_stamp ? tick : session->first_stamp;
+    return tick > session->stamps.first ? tick : session->stamps.first;
 }
 
 void stamps_wait_for(uint64_t stamp)

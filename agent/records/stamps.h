@@ -42,7 +42,7 @@ static inline uint64_t thread_stamp(const struct session *session, struct live_s
  * were frozen. */
 static inline uint64_t naming_stamp(const struct session *session, struct live_stream *stream)
 {
-    uint64_t latest = atomic_load_explicit(&session->latest_frozen, memory_order_acquire);
+    uint64_t latest = atomic_load_explicit(&session->stamps.latest_frozen, memory_order_acquire);
     uint64_t stamp = tracer_stamp(session);
     return stream_stamp(stream, stamp > latest ? stamp : latest);
 }
@@ -54,7 +54,7 @@ static inline uint64_t naming_stamp(const struct session *session, struct live_s
 static inline uint64_t thread_stamp_unordered(const struct session *session,
                                               struct live_stream *stream)
 {
-    uint64_t frozen = atomic_load_explicit(&session->frozen_stamp, memory_order_acquire);
+    uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     return stream_stamp(stream, frozen != 0 ? tracer_stamp_without_clock(frozen)
                                             : clock_raw_unordered() - tracer.scale.zero);
 }

@@ -40,7 +40,7 @@ static uint64_t define(struct session *session, uint64_t class, const char *name
     words[2] = (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD;
     words[3] = name_length | (uint64_t) descriptor_length << 32;
     pthread_mutex_lock(&session->global_lock);
-    uint64_t number = ++session->field_count;
+    uint64_t number = ++session->references.field_count;
     words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
     global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
     pthread_mutex_unlock(&session->global_lock);

@@ -347,7 +347,7 @@ static void take(struct walk *walk)
     walk->class_fields = class_fields_hold(walk->session, walk->jni);
     if (walk->stream == NULL || walk->fields == NULL || walk->class_fields == NULL)
         return;
-    walk->number = ++walk->session->snapshot_count;
+    walk->number = ++walk->session->references.snapshot_count;
     hash_state_enter();
     for (int i = 0; i < TAG_ROUNDS; i++)
         reaper_visit(walk->session, tag_object, walk);
@@ -402,9 +402,10 @@ void heap_graph_take_if_due(JNIEnv *jni)
     uint64_t period = session->options.snapshot_every_ns, now = clock_monotonic_ns();
     if (period != 0) {
         bool starting = tracer_is_starting(session);
-        due = !starting && session->snapshot_due_ns != 0 && now >= session->snapshot_due_ns;
-        if (due || starting || session->snapshot_due_ns == 0)
-            session->snapshot_due_ns = now + period;
+        due = !starting && session->references.snapshot_due_ns != 0 &&
+              now >= session->references.snapshot_due_ns;
+        if (due || starting || session->references.snapshot_due_ns == 0)
+            session->references.snapshot_due_ns = now + period;
     }
     probe_leave(os);
     if (due)

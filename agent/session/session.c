@@ -55,7 +55,7 @@ static void collector_note(const struct session *session)
     if ((session->options.events & (EVENT_FREE | EVENT_REFERENCE)) == 0 ||
         !collector_keeps_weakly_held())
         return;
-    step_writer_property(session->writer, "collector-note", NOTE);
+    step_writer_property(session->drain.writer, "collector-note", NOTE);
     if (!atomic_exchange(&said, true))
         log_message("%s", NOTE);
 }
@@ -89,19 +89,19 @@ static bool open_files(struct session *session)
                                               .drop = options->overflow == OVERFLOW_DROP,
                                               .gives_up = session_drain_gives_up,
                                               .owner = session};
-    if (trace_store_open(&wanted, &session->store, &error) != STEP_STATUS_OK) {
+    if (trace_store_open(&wanted, &session->drain.store, &error) != STEP_STATUS_OK) {
         log_error(&error);
         return false;
     }
-    snprintf(session->options.file, sizeof session->options.file, "%s", session->store->path);
-    session->map = session->store->map;
-    session->map->run_apart = session->keeps_apart ? apart_run : NULL;
+    snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
+    session->map = session->drain.store->map;
+    session->map->run_apart = session->drain.keeps_apart ? apart_run : NULL;
     struct step_writer_options writing;
     step_writer_options_init(&writing);
     writing.definition = &step_java_trace_definition;
-    writing.output = trace_store_output(session->store);
+    writing.output = trace_store_output(session->drain.store);
     writing.level = (int) options->level;
-    if (step_writer_create(&writing, &session->writer, &error) != STEP_STATUS_OK) {
+    if (step_writer_create(&writing, &session->drain.writer, &error) != STEP_STATUS_OK) {
         log_error(&error);
         return false;
     }
@@ -120,7 +120,7 @@ static bool start_drain(struct session *session)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int code = pthread_create(&session->drain, NULL, session_drain_run, session);
+    int code = pthread_create(&session->drain.thread, NULL, session_drain_run, session);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (code != 0)
         log_message("the drain thread could not be started: %s", strerror(code));
@@ -131,10 +131,10 @@ static bool start_drain(struct session *session)
  * or did not come back: from a disk that does not answer. */
 static bool session_errand(struct session *session, bool (*errand)(struct session *session))
 {
-    session->errand = errand;
-    sem_post(&session->errand_wanted);
-    if (semaphore_within(&session->errand_done, FILES_PATIENCE_NS))
-        return errand == NULL || session->errand_succeeded;
+    session->drain.errand = errand;
+    sem_post(&session->drain.errand_wanted);
+    if (semaphore_within(&session->drain.errand_done, FILES_PATIENCE_NS))
+        return errand == NULL || session->drain.errand_succeeded;
     log_message("%s: the disk does not answer", session->options.file);
     session->abandoned = true;
     return false;
@@ -142,34 +142,34 @@ static bool session_errand(struct session *session, bool (*errand)(struct sessio
 
 static bool dismiss(struct session *session)
 {
-    step_writer_destroy(session->writer);
-    live_decoder_destroy(session->decoder);
+    step_writer_destroy(session->drain.writer);
+    live_decoder_destroy(session->drain.decoder);
     stack_tree_destroy(session->stacks);
-    trace_store_end(session->store, false);
-    trace_store_destroy(session->store);
-    return session->dismissed = true;
+    trace_store_end(session->drain.store, false);
+    trace_store_destroy(session->drain.store);
+    return session->drain.dismissed = true;
 }
 
 /* One whose drain thread does not come back stays; that thread is dismissed when it does. */
 static void destroy(struct session *session)
 {
     if (session->abandoned) {
-        session->errand = dismiss;
-        sem_post(&session->errand_wanted);
+        session->drain.errand = dismiss;
+        sem_post(&session->drain.errand_wanted);
         return;
     }
-    if (session->drain_started) {
+    if (session->drain.started) {
         if (!session_errand(session, dismiss))
             return;
-        pthread_join(session->drain, NULL);
+        pthread_join(session->drain.thread, NULL);
     }
     free(session);
 }
 
 void session_discard(struct session *session)
 {
-    if (session->store != NULL)
-        unlink(session->store->path);
+    if (session->drain.store != NULL)
+        unlink(session->drain.store->path);
     destroy(session);
 }
 
@@ -186,10 +186,10 @@ struct session *session_prepare(const struct options *options)
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
     pthread_cond_init(&session->state_changed, NULL);
-    sem_init(&session->errand_wanted, 0, 0);
-    sem_init(&session->errand_done, 0, 0);
-    session->drain_started = start_drain(session);
-    if (!session->drain_started || !session_errand(session, open_files)) {
+    sem_init(&session->drain.errand_wanted, 0, 0);
+    sem_init(&session->drain.errand_done, 0, 0);
+    session->drain.started = start_drain(session);
+    if (!session->drain.started || !session_errand(session, open_files)) {
         session_discard(session);
         return NULL;
     }
@@ -198,7 +198,7 @@ struct session *session_prepare(const struct options *options)
 
 static void put_property(struct session *session, const char *key, const char *value)
 {
-    step_writer_property(session->writer, key, value);
+    step_writer_property(session->drain.writer, key, value);
 }
 
 static void put_system_property(struct session *session, const char *key, const char *name)
@@ -220,7 +220,7 @@ static void put_start_time(struct session *session)
     snprintf(zone, sizeof zone, ".%09uZ", (unsigned) (tracer.start.wall_ns % 1000000000u));
     strncat(text, zone, sizeof text - strlen(text) - 1);
     put_property(session, "start-time", text);
-    provenance_number(session->writer, "start-time-ns", tracer.start.wall_ns);
+    provenance_number(session->drain.writer, "start-time-ns", tracer.start.wall_ns);
 }
 
 static void put_provenance(struct session *session)
@@ -244,21 +244,21 @@ static void put_provenance(struct session *session)
         put_property(session, "leaf-methods", "one time");
     put_property(session, "options", session->options.text);
     if (stamps_are_times(session))
-        provenance_number(session->writer, "resolution-ns", session->options.resolution_ns);
+        provenance_number(session->drain.writer, "resolution-ns", session->options.resolution_ns);
     put_property(session, "clock", stamps_are_times(session) ? clock_name() : STEP_LIVE_CLOCK_NONE);
     put_start_time(session);
-    put_property(session, "ring", session->store->writer != NULL ? "memory" : "file");
+    put_property(session, "ring", session->drain.store->writer != NULL ? "memory" : "file");
     put_property(session, "attached", tracer.attached ? "yes" : "no");
     if (session->options.stack != 0)
-        provenance_number(session->writer, "stack", session->options.stack);
+        provenance_number(session->drain.writer, "stack", session->options.stack);
     put_property(session, "existing", session->options.existing ? "yes" : "no");
     if ((session->options.events & EVENT_REFERENCE) != 0)
         put_property(session, "references", "yes");
     if (session->options.collects)
-        provenance_number(session->writer, "collect", session->options.collect_every_bytes);
-    provenance_host(session->writer);
-    provenance_number(session->writer, "process-id", (uint64_t) getpid());
-    provenance_command_line(session->writer, command_line, sizeof command_line);
+        provenance_number(session->drain.writer, "collect", session->options.collect_every_bytes);
+    provenance_host(session->drain.writer);
+    provenance_number(session->drain.writer, "process-id", (uint64_t) getpid());
+    provenance_command_line(session->drain.writer, command_line, sizeof command_line);
     put_system_property(session, "java-version", "java.version");
     put_system_property(session, "java-vm-name", "java.vm.name");
     put_system_property(session, "java-vm-version", "java.vm.version");
@@ -269,9 +269,9 @@ static void put_provenance(struct session *session)
 
 static bool write_first(struct session *session)
 {
-    enum step_status status = step_writer_flush(session->writer);
-    session->decoder = live_decoder_create(session->map->header, session->writer);
-    if (status == STEP_STATUS_OK && session->decoder != NULL)
+    enum step_status status = step_writer_flush(session->drain.writer);
+    session->drain.decoder = live_decoder_create(session->map->header, session->drain.writer);
+    if (status == STEP_STATUS_OK && session->drain.decoder != NULL)
         return true;
     log_message("%s: the trace cannot be started: %s", session->options.file,
                 step_status_text(status));
@@ -378,9 +378,9 @@ bool session_begin(struct session *session, JNIEnv *jni)
     atomic_store(&tracer.events_on, true);
     engine_enable(session, true);
     snapshot_take(session, jni);
-    session->check_until = clock_raw() - tracer.scale.zero;
+    session->bytecode.check_until = clock_raw() - tracer.scale.zero;
     if (session->late)
-        session->check_until += tracer_stamps_of_ns(CHECK_NS);
+        session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
     engine_enable_methods(session);
     atomic_store(&session->quick_objects, new_objects_are_plain(session));

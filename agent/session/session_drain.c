@@ -109,15 +109,15 @@ static void release_all_written(struct drain *drain)
 static void answer_flush(struct drain *drain)
 {
     struct session *session = session_of(drain);
-    uint32_t wanted = atomic_load(&session->flush_wanted);
-    if (wanted == atomic_load(&session->flush_done))
+    uint32_t wanted = atomic_load(&session->drain.flush_wanted);
+    if (wanted == atomic_load(&session->drain.flush_done))
         return;
     event_close_free_batch(session, true);
     drain_take_everything(drain);
-    drain_check(drain, step_writer_flush(session->writer), NULL);
+    drain_check(drain, step_writer_flush(session->drain.writer), NULL);
     release_all_written(drain);
     pthread_mutex_lock(&session->state_lock);
-    atomic_store(&session->flush_done, wanted);
+    atomic_store(&session->drain.flush_done, wanted);
     pthread_cond_broadcast(&session->state_changed);
     pthread_mutex_unlock(&session->state_lock);
 }
@@ -144,7 +144,7 @@ static bool gives_up(const struct drain *drain)
     uint64_t limit_ns = PATIENCE_NS, half_ns = session->options.finish_ns / 2;
     if (atomic_load(&tracer.death_ns) != 0 && half_ns < limit_ns)
         limit_ns = half_ns;
-    return clock_monotonic_ns() - session->quiet_from_ns >= limit_ns;
+    return clock_monotonic_ns() - session->drain.quiet_from_ns >= limit_ns;
 }
 
 /* The JVM waits for the end of its trace, and has waited for as long as finish= says. */
@@ -176,16 +176,16 @@ static bool must_end(struct drain *drain)
     if (!atomic_load(&session->published))
         return false;
     uint64_t backlog = atomic_load(&session->map->shared->backlog_bytes);
-    uint64_t likely = step_writer_size(session->writer) + backlog / LIKELY_RATIO;
+    uint64_t likely = step_writer_size(session->drain.writer) + backlog / LIKELY_RATIO;
     if (drain->failed) {
-        session->end = session->store->full ? END_DISK_FULL : END_FAILED;
+        session->end = session->drain.store->full ? END_DISK_FULL : END_FAILED;
     } else if (session->options.limit_bytes != 0 && likely >= session->options.limit_bytes) {
         session->end = END_LIMIT;
         log_message("%s: the trace ends here: limit reached", session->options.file);
     } else if (atomic_load(&session->map->shared->failed)) {
         end_for_file(session, session->map->shared->code);
-    } else if (!trace_store_reserve(session->store, backlog / WORST_RATIO)) {
-        end_for_file(session, session->store->code);
+    } else if (!trace_store_reserve(session->drain.store, backlog / WORST_RATIO)) {
+        end_for_file(session, session->drain.store->code);
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
     } else {
@@ -201,7 +201,7 @@ static void end_probes(struct drain *drain)
     last_words_expect(session);
     atomic_store(&tracer.session, NULL);
     atomic_store(&session->ended_probes, threads_order_probes());
-    session->quiet_from_ns = clock_monotonic_ns();
+    session->drain.quiet_from_ns = clock_monotonic_ns();
     event_wait_for_frees();
     if (drain->failed || atomic_load(&session->map->shared->failed))
         live_map_stop(session->map);
@@ -247,13 +247,13 @@ static void tell_of_threads(struct drain *drain)
 static void close_trace(struct drain *drain)
 {
     struct session *session = session_of(drain);
-    session->store->ending = true;
+    session->drain.store->ending = true;
     event_close_free_batch(session, true);
     method_counts_finish(session, !drain->abandoned);
     uint64_t end_stamp = write_vm_death(session);
     drain_take_everything(drain);
     if (!drain->left)
-        drain_check(drain, live_decoder_finish(session->decoder, end_stamp), NULL);
+        drain_check(drain, live_decoder_finish(session->drain.decoder, end_stamp), NULL);
     char internals[INTERNALS_TEXT];
     internals_publish(NULL);
     internals_describe(internals);
@@ -264,8 +264,8 @@ static void close_trace(struct drain *drain)
     if (internals_writes_fault() != NULL)
         drain_put_text(drain, "internals-fault", internals_writes_fault());
     drain_put_text(drain, "end", session_end_name(session->end));
-    if (session->snapshot_count > 0)
-        drain_put_number(drain, "snapshots", session->snapshot_count);
+    if (session->references.snapshot_count > 0)
+        drain_put_number(drain, "snapshots", session->references.snapshot_count);
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     if (drain->abandoned)
@@ -291,10 +291,10 @@ static void give_memory_back(const struct session *session)
 static void give_back(struct drain *drain)
 {
     struct session *session = session_of(drain);
-    trace_store_destroy(session->store);
+    trace_store_destroy(session->drain.store);
     stack_tree_destroy(session->stacks);
     session->stacks = NULL;
-    session->store = NULL;
+    session->drain.store = NULL;
     session->map = NULL;
 }
 
@@ -306,12 +306,12 @@ static void end_session(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
     end_probes(drain);
     close_trace(drain);
-    step_writer_destroy(session->writer);
-    live_decoder_destroy(session->decoder);
+    step_writer_destroy(session->drain.writer);
+    live_decoder_destroy(session->drain.decoder);
     /* What the file could not take can be recovered from the live file. */
-    trace_store_end(session->store, drain->failed || drain->left || drain->abandoned);
-    session->writer = NULL;
-    session->decoder = NULL;
+    trace_store_end(session->drain.store, drain->failed || drain->left || drain->abandoned);
+    session->drain.writer = NULL;
+    session->drain.decoder = NULL;
     stacks_report(session);
     if (drain->abandoned)
         atomic_store(&session->abandoned, true);
@@ -330,13 +330,13 @@ static void run_errands(struct session *session)
 {
     bool (*errand)(struct session *) = NULL;
     do {
-        while (sem_wait(&session->errand_wanted) != 0)
+        while (sem_wait(&session->drain.errand_wanted) != 0)
             ;
-        errand = session->errand;
+        errand = session->drain.errand;
         if (errand != NULL)
-            session->errand_succeeded = errand(session);
-        sem_post(&session->errand_done);
-    } while (errand != NULL && !session->dismissed);
+            session->drain.errand_succeeded = errand(session);
+        sem_post(&session->drain.errand_done);
+    } while (errand != NULL && !session->drain.dismissed);
 }
 
 static const struct drain_operations operations = {.begin = begin_chunk,
@@ -354,8 +354,8 @@ static void drain_session(struct session *session)
                           .owner = session,
                           .path = session->options.file,
                           .map = session->map,
-                          .writer = session->writer,
-                          .decoder = session->decoder};
+                          .writer = session->drain.writer,
+                          .decoder = session->drain.decoder};
     while (!must_end(&drain)) {
         live_wait_for_work(session->map);
         take_all_full(&drain);
@@ -371,9 +371,9 @@ void *session_drain_run(void *data)
 {
     struct session *session = data;
     pthread_setname_np(pthread_self(), "StepTrace drain");
-    session->keeps_apart = apart_begin();
+    session->drain.keeps_apart = apart_begin();
     run_errands(session);
-    if (!session->dismissed)
+    if (!session->drain.dismissed)
         drain_session(session);
     return NULL;
 }

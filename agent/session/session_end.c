@@ -46,7 +46,7 @@ static void join(struct session *session, uint64_t limit_ns)
     if (session->joined)
         return;
     if (attend_end(session, limit_ns)) {
-        pthread_join(session->drain, NULL);
+        pthread_join(session->drain.thread, NULL);
         session->joined = true;
     } else {
         log_message("%s: its end is not waited for any longer: the trace is still being written",
@@ -124,10 +124,10 @@ bool session_flush(void)
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += FLUSH_SECONDS;
         pthread_mutex_lock(&session->state_lock);
-        uint32_t wanted = atomic_fetch_add(&session->flush_wanted, 1) + 1;
+        uint32_t wanted = atomic_fetch_add(&session->drain.flush_wanted, 1) + 1;
         int code = 0;
-        while (!session->ended && (int32_t) (atomic_load(&session->flush_done) - wanted) < 0 &&
-               code == 0)
+        while (!session->ended &&
+               (int32_t) (atomic_load(&session->drain.flush_done) - wanted) < 0 && code == 0)
             code = pthread_cond_timedwait(&session->state_changed, &session->state_lock, &until);
         done = !session->ended && code == 0;
         pthread_mutex_unlock(&session->state_lock);

@@ -51,7 +51,7 @@ static void expect_in_order(size_t expected)
 /* The collection ended at 1,000, the JVM's notice came at once, the pass ended later. */
 static void test_pass_after_notice(void)
 {
-    atomic_store(&session.frozen_stamp, 5000);
+    atomic_store(&session.stamps.frozen, 5000);
     notice(1);
     CU_ASSERT_TRUE(event_close_free_batch(&session, true));
     pass(2, 1000, 1);
@@ -81,14 +81,14 @@ static void test_passes(void)
 static void test_ahead_of_the_snapshot(void)
 {
     uint64_t stamps[BATCHES_MOST] = {0};
-    atomic_store(&session.frozen_stamp, 9000);
+    atomic_store(&session.stamps.frozen, 9000);
     stamps_advance(&session, 9100);
     stamps_advance(&session, 9050);
     notice(8);
     CU_ASSERT_TRUE(event_close_free_batch(&session, true));
     pass(9, 9060, 5);
     CU_ASSERT_TRUE(event_close_free_batch(&session, true));
-    atomic_store(&session.frozen_stamp, 0); /* the clock again */
+    atomic_store(&session.stamps.frozen, 0); /* the clock again */
     stamps_advance(&session, 9200);
     pass(10, 9150, 6);
     CU_ASSERT_TRUE(event_close_free_batch(&session, true));
@@ -109,7 +109,7 @@ static bool begin(const char *path)
     if (session.map == NULL)
         return false;
     session.frees = live_stream_create(session.map, true);
-    session.batch_gap = UINT64_MAX / 8;
+    session.free_batch.gap = UINT64_MAX / 8;
     atomic_store(&tracer.session, &session);
     return session.frees != NULL;
 }

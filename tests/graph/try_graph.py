@@ -262,7 +262,7 @@ def snapshots():
     told = run('heap', '--retained', '--by', 'site', '--at', 'end', 'in.step').stderr
     assert 'stack=16' in told and 'snapshot=start' not in told, told
     told = run('heap', '--by', 'site', 'in.step').stderr
-    assert 'record -O stack=16' in told and told.count('\n') == 1, told
+    assert 'record --stack=16' in told and told.count('\n') == 1, told
     make(head + more + '0 end 9 0\n')
     for words in (['heap', '--retained', 'in.step'], ['paths', 'in.step', '5']):
         told = run(*words).stderr

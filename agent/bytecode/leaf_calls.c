@@ -7,7 +7,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/quick_events.h"
 #include "agent/hotspot/compilations.h"
 #include "agent/hotspot/routines.h"
@@ -154,7 +154,7 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
                                        {exit, descriptor, left.address}};
     static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
-    if (!java_probes_register(jni, probes, methods, 2))
+    if (!natives_register(jni, probes, methods, 2))
         return false;
     for (int i = 0; i < PROOF_CALLS; i++)
         if ((proof.methods[i] = (*jni)->GetStaticMethodID(jni, probes, names[i], "(I)V")) == NULL)

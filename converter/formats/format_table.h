@@ -13,7 +13,6 @@ enum { TRACE_FORMAT_COUNT = 0 TRACE_FORMATS(TRACE_FORMAT_ONE) };
 extern const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT];
 
 /* NULL where there is none. */
-const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_ending(const char *path);
 /* What a file is in: `from` where it is not NULL, else by its ending, else by what it starts with,
  * unpacked where gzip or zstd packed it.  NULL: it is not known, or standard input ("-"). */

@@ -19,15 +19,6 @@ static void list_verbs(FILE *out)
     fprintf(out, "\n`steptrace VERB --help` explains one.\n");
 }
 
-void explain_verb(const struct verb *verb, arguments_printer print)
-{
-    static char word[] = "--help";
-    char *arguments[] = {word, NULL};
-    arguments_print_with(print);
-    verb->run(1, arguments);
-    arguments_print_with(arguments_print_help);
-}
-
 static const struct verb *find_verb(const char *name)
 {
     for (size_t i = 0; name != NULL && i < verb_count; i++)

@@ -9,7 +9,7 @@
 #include "agent/events/engine.h"
 #include "tests/unit/run_suite.h"
 
-#define SESSIONS 2000u
+#define SESSIONS 1000u
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -102,7 +102,7 @@ static void test_while_another_begins(void)
         struct session *session = tracer.last;
         control_give_back();
         end_by_itself(session);
-        if (i % 8 == 0)
+        if (i % 16 == 0)
             wait_for_look();
     }
     atomic_store(&done, true);

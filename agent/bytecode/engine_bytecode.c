@@ -331,6 +331,21 @@ static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
     return engine.alloc || plan.traced || plan.watched;
 }
 
+/* What a class without probes leaves out.  Hidden classes (with a dot in the name) are seen to
+ * where they are defined.  Classes that nobody may change: of JDK 21 and later
+ * jdk.internal.vm.Continuation is one (JDK-8302779), whose code makes no objects but for errors. */
+static uint64_t missing_of(const char *name, jvmtiError code)
+{
+    const struct options *options = &engine.session->options;
+    bool kept = code == JVMTI_ERROR_UNMODIFIABLE_CLASS;
+    bool traced = engine.method &&
+                  (!kept || (options->include.count != 0 && options_trace_class(options, name)));
+    if (kept && strchr(name, '.') != NULL)
+        return 0;
+    return (engine.alloc && !kept ? FACT_ALLOCATIONS : 0u) | (traced ? FACT_METHOD_EVENTS : 0u) |
+           (engine.references ? FACT_STORES : 0u);
+}
+
 /* The JVM does not take a class that it has loaded back with probes. */
 static void report_refused(jclass class, jvmtiError code)
 {
@@ -343,9 +358,10 @@ static void report_refused(jclass class, jvmtiError code)
         size_t length = strlen(signature);
         if (length > 2)
             signature[length - 1] = '\0';
-        report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
-                          (engine.alloc ? FACT_ALLOCATIONS : 0u) |
-                              (engine.method ? FACT_METHOD_EVENTS : 0u));
+        uint64_t missing = missing_of(signature + (length > 2), code);
+        if (missing != 0)
+            report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
+                              missing);
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
@@ -570,6 +586,7 @@ const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .enable = enable,
                                        .enable_methods = enable_methods,
                                        .collection_ended = reaper_wake,
+                                       .virtual_starts = stores_of_continuations,
                                        .thread_leaves = constructors_leave,
                                        .last_words = constructors_end,
                                        .end_writes = end_writes,

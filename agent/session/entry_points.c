@@ -14,6 +14,7 @@
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/deaths/reaper.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
@@ -68,7 +69,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void) jvmti, (void) jni;
+    (void) jvmti;
+    collections_are_silent(jni);
     atomic_store(&tracer.death_ns, clock_monotonic_ns());
     tracer.dying = true;
     tracer.closer = pthread_self();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS ((size_t) 64)
+#define FEW_SLOTS ((size_t) 65536) /* up to so many it grows fourfold, to move fewer items */
 
 void step_index_reset(struct step_index *index)
 {
@@ -33,7 +34,9 @@ bool step_index_reserve(struct step_index *index)
     size_t old_count = index->slots != NULL ? index->mask + 1 : 0;
     if (index->count < old_count / 2)
         return true;
-    size_t count = old_count > 0 ? old_count * 2 : FIRST_SLOTS;
+    size_t count = old_count == 0          ? FIRST_SLOTS
+                   : old_count < FEW_SLOTS ? old_count * 4
+                                           : old_count * 2;
     struct step_index_slot *old = index->slots;
     struct step_index_slot *slots = calloc(count, sizeof *slots);
     if (slots == NULL)

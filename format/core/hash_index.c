@@ -29,11 +29,9 @@ static void insert(struct step_index *index, struct step_index_slot slot)
     index->slots[at] = slot;
 }
 
-bool step_index_reserve(struct step_index *index)
+bool step_index_grow(struct step_index *index)
 {
     size_t old_count = index->slots != NULL ? index->mask + 1 : 0;
-    if (index->count < old_count / 2)
-        return true;
     size_t count = old_count == 0          ? FIRST_SLOTS
                    : old_count < FEW_SLOTS ? old_count * 4
                                            : old_count * 2;
@@ -47,15 +45,6 @@ bool step_index_reserve(struct step_index *index)
         if (old[i].item != 0)
             insert(index, old[i]);
     free(old);
-    return true;
-}
-
-bool step_index_add(struct step_index *index, uint32_t hash, uint32_t item)
-{
-    if (item == UINT32_MAX || !step_index_reserve(index))
-        return false;
-    insert(index, (struct step_index_slot){hash, item + 1});
-    index->count++;
     return true;
 }
 

@@ -29,13 +29,30 @@ void step_index_reset(struct step_index *index);
 /* The index is empty and keeps its memory. */
 void step_index_clear(struct step_index *index);
 
-/* Makes room for one more; false: out of memory, and nothing has changed. */
-bool step_index_reserve(struct step_index *index);
-/* Adds an item that is not there, of a number below UINT32_MAX; after step_index_reserve() it does
- * not fail.  False: out of memory, and nothing has changed. */
-bool step_index_add(struct step_index *index, uint32_t hash, uint32_t item);
+/* Doubles the room at least; false: out of memory, and nothing has changed. */
+bool step_index_grow(struct step_index *index);
 /* Removes an item that is there under that hash. */
 void step_index_remove(struct step_index *index, uint32_t hash, uint32_t item);
+
+/* Makes room for one more; false: out of memory, and nothing has changed. */
+static inline bool step_index_reserve(struct step_index *index)
+{
+    return (index->slots != NULL && index->count <= index->mask / 2) || step_index_grow(index);
+}
+
+/* Adds an item that is not there, of a number below UINT32_MAX; after step_index_reserve() it does
+ * not fail.  False: out of memory, and nothing has changed. */
+static inline bool step_index_add(struct step_index *index, uint32_t hash, uint32_t item)
+{
+    if (item == UINT32_MAX || !step_index_reserve(index))
+        return false;
+    size_t at = hash & index->mask;
+    while (index->slots[at].item != 0)
+        at = (at + 1) & index->mask;
+    index->slots[at] = (struct step_index_slot){hash, item + 1};
+    index->count++;
+    return true;
+}
 
 /* The step of STEP_INDEX_EACH: the next item of that hash. */
 static inline bool step_index_next(const struct step_index *index, uint32_t hash, size_t *at,

@@ -91,8 +91,8 @@ static bool has_indices(struct parquet_encoder *encoder, size_t count)
     return true;
 }
 
-/* The place of a number in the dictionary; ENTRIES_MOST: that is full.  A table of its own, of fixed
- * size: with a step_index the export of objects took 3 % more instructions. */
+/* The place of a number in the dictionary; ENTRIES_MOST: that is full.  A table of its own, of
+ * fixed size: with a step_index the export of objects took 3 % more instructions. */
 static uint32_t number_index(struct parquet_encoder *encoder, uint64_t value)
 {
     size_t at = (size_t) (step_hash(value) >> 46);

@@ -150,8 +150,7 @@ enum step_status stepfile_alloc_sink_create(const struct format_output *to, stru
     if (!options->is_plain)
         sink->model = address_model_create(false);
     enum step_status status = STEP_STATUS_OK;
-    if (!name_index_init(&sink->attributes) || sink->texts == NULL ||
-        (!options->is_plain && sink->model == NULL))
+    if (sink->texts == NULL || (!options->is_plain && sink->model == NULL))
         status = no_memory(error);
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);

@@ -19,7 +19,7 @@ enum step_status table_names_init(struct table_names *names, uint64_t numbers,
     *names = (struct table_names){0};
     names->code_count = (size_t) (numbers < NUMBERS_MOST ? numbers : NUMBERS_MOST);
     names->codes = malloc((names->code_count + 1) * sizeof *names->codes);
-    if (names->codes == NULL || !name_index_init(&names->index))
+    if (names->codes == NULL)
         return no_memory(error);
     memset(names->codes, 0xff, (names->code_count + 1) * sizeof *names->codes);
     return STEP_STATUS_OK;

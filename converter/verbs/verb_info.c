@@ -154,11 +154,7 @@ static enum step_status info_allocs(struct input *input, const char *path, bool 
 {
     struct alloc_facts facts = {.record_count = 0};
     struct trace_summary summary;
-    enum step_status status = STEP_STATUS_NO_MEMORY;
-    if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
-        status = input_each_alloc(input, take, &facts);
-    else
-        report_line("out of memory");
+    enum step_status status = input_each_alloc(input, take, &facts);
     if (status == STEP_STATUS_OK) {
         alloc_source_summary(input->allocs, &summary);
         if (json)

@@ -65,15 +65,20 @@ static bool has_numbers_in_names(const struct step_reader *reader)
     return numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
 }
 
+void stepfile_decoder_refresh(struct stepfile_decoder *decoder)
+{
+    decoder->resolution_ns = resolution_of(decoder->reader);
+    decoder->numbers_in_names = has_numbers_in_names(decoder->reader);
+}
+
 enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct step_reader *reader,
                                        struct trace_names *names, struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
     *decoder = (struct stepfile_decoder){.reader = reader,
                                          .record_count = definition->record_count,
-                                         .resolution_ns = resolution_of(reader),
                                          .names = names};
-    decoder->numbers_in_names = has_numbers_in_names(reader);
+    stepfile_decoder_refresh(decoder);
     enum step_status status = step_java_trace_bind(definition, &decoder->binding, error);
     if (status != STEP_STATUS_OK)
         return status;

@@ -25,6 +25,9 @@ enum step_status stepfile_decoder_init(struct stepfile_decoder *decoder, struct 
                                        struct trace_names *names, struct step_error *error);
 void stepfile_decoder_reset(struct stepfile_decoder *decoder);
 
+/* Reads the properties again: of a trace that is being written they may have come since. */
+void stepfile_decoder_refresh(struct stepfile_decoder *decoder);
+
 /* The kind that records of the file's type become; EVENT_KIND_COUNT: they are no events. */
 enum step_text_kind stepfile_decoder_kind(const struct stepfile_decoder *decoder, uint32_t record);
 

@@ -135,6 +135,7 @@ enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
         return status;
     }
     note_state(tail);
+    stepfile_decoder_refresh(&tail->decoder);
     count_blocks(tail);
     return STEP_STATUS_OK;
 }

@@ -6,6 +6,7 @@ In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of 
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
 bench_x a test of the tree (or the beginning of its name); links are check-links.py's.
 In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
+The pictures on all pages are checked as well (picture_faults).
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 """
 import os
@@ -19,6 +20,7 @@ PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md
 TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
 
 
+LARGEST_PICTURE = 200_000  # bytes
 CALLS_BETWEEN = 4  # at most, from one place of a journey to the next
 
 
@@ -62,6 +64,23 @@ def not_reached(names, calls):
         reached |= calls.reach(name, CALLS_BETWEEN)
 
 
+def picture_faults():
+    """Each picture is small, comes in light and in dark, and is on a page; those on pages are there."""
+    found = sorted(os.listdir("docs/pictures"))
+    pages = subprocess.run(["git", "ls-files", "*.md"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    shown = {name for page in pages for name in re.findall(r"pictures/([\w.-]+\.(?:png|svg))", read(page))}
+    for name in sorted(shown.union(found)):
+        other = name.replace("-light.", "-dark.") if "-light." in name else name.replace("-dark.", "-light.")
+        if name not in found:
+            yield f"docs/pictures/{name}: is on a page and not there"
+        elif os.path.getsize(f"docs/pictures/{name}") > LARGEST_PICTURE:
+            yield f"docs/pictures/{name}: has over {LARGEST_PICTURE} bytes"
+        elif other == name or other not in found:
+            yield f"docs/pictures/{name}: does not come in light and in dark"
+        if name not in shown:
+            yield f"docs/pictures/{name}: is on no page"
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     tracked = subprocess.run(["git", "ls-files", "*README.md"], check=True, text=True,
@@ -93,6 +112,7 @@ def main():
             count += 1
             if not is_test(name, names):
                 faults.append(f"{page}: {name}: no such test")
+    faults += picture_faults()
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

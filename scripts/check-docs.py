@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """check-docs.py: is what the pages about the source say still there?
 
-In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of folders, each `path` must be a file
+In architecture.md, CONTRIBUTING.md, README.md and the READMEs of folders, each `path` must be a file
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
 bench_x a test of the tree (or the beginning of its name); links are check-links.py's.
 In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
+Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
+in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source.
 """
 import os
 import re
@@ -19,6 +21,7 @@ PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md
 TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
 
 
+README_LINES = 180
 CALLS_BETWEEN = 4  # at most, from one place of a journey to the next
 
 
@@ -62,6 +65,30 @@ def not_reached(names, calls):
         reached |= calls.reach(name, CALLS_BETWEEN)
 
 
+def unreachable():
+    """Pages below docs/ to which no links lead from docs/README.md."""
+    seen, todo = {"README.md"}, ["docs/README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen or not os.path.exists(page):
+            continue
+        seen.add(page)
+        for link in re.findall(r"\]\(([^)\s#]+\.md)", read(page)):
+            todo.append(os.path.normpath(os.path.join(os.path.dirname(page), link)))
+    return sorted({os.path.join(folder, name) for folder, _, names in os.walk("docs") for name in names
+                   if name.endswith(".md")} - seen)
+
+
+def unknown_messages(page):
+    """Messages that headings and tables begin with or quote (or their parts between `...`), and no string of the source has."""
+    sources = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    strings = re.sub(r'"\s*\n\s*"', "", "\n".join(read(path) for path in sources if not path.startswith("tests/")))
+    for message in re.findall(r"^(?:#.*?|\| )`([^`]*)`", read(page), re.M):
+        for part in message.split("..."):
+            if part.strip() not in strings:
+                yield f"{page}: {part.strip()!r}: no such message in the source"
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     tracked = subprocess.run(["git", "ls-files", "*README.md"], check=True, text=True,
@@ -93,6 +120,10 @@ def main():
             count += 1
             if not is_test(name, names):
                 faults.append(f"{page}: {name}: no such test")
+    faults += [f"{page}: no links lead there from docs/README.md" for page in unreachable()]
+    faults += unknown_messages("docs/troubleshooting.md")
+    lines = read("README.md").count("\n")
+    faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

@@ -8,8 +8,10 @@ bench_x a test of the tree (or the beginning of its name); links are check-links
 In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
-in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source.
+in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source. Pages of
+docs/results begin with date, machine and conditions.
 """
+import glob
 import os
 import re
 import subprocess
@@ -79,6 +81,12 @@ def unreachable():
                    if name.endswith(".md")} - seen)
 
 
+def headless():
+    """Lab notes without the three lines that say when, where and how."""
+    head = r"# [^\n]*\n\n- Date, commit: [^\n]+\n- Machine: [^\n]+\n- Conditions: "
+    return [page for page in sorted(glob.glob("docs/results/*.md")) if not re.match(head, read(page))]
+
+
 def unknown_messages(page):
     """Messages that headings and tables begin with or quote (or their parts between `...`), and no string of the source has."""
     sources = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
@@ -122,6 +130,7 @@ def main():
                 faults.append(f"{page}: {name}: no such test")
     faults += [f"{page}: no links lead there from docs/README.md" for page in unreachable()]
     faults += unknown_messages("docs/troubleshooting.md")
+    faults += [f"{page}: begins without the lines Date, Machine and Conditions" for page in headless()]
     lines = read("README.md").count("\n")
     faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")

@@ -6,6 +6,7 @@ In architecture.md, CONTRIBUTING.md, README.md and the READMEs of folders, each 
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
 bench_x a test of the tree (or the beginning of its name); links are check-links.py's.
 In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
+The pictures on all pages are checked as well (picture_faults).
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
 in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source. Pages of
@@ -24,6 +25,7 @@ TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-te
 
 
 README_LINES = 180
+LARGEST_PICTURE = 200_000  # bytes
 CALLS_BETWEEN = 4  # at most, from one place of a journey to the next
 
 
@@ -97,6 +99,23 @@ def unknown_messages(page):
                 yield f"{page}: {part.strip()!r}: no such message in the source"
 
 
+def picture_faults():
+    """Each picture is small, comes in light and in dark, and is on a page; those on pages are there."""
+    found = sorted(os.listdir("docs/pictures"))
+    pages = subprocess.run(["git", "ls-files", "*.md"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    shown = {name for page in pages for name in re.findall(r"pictures/([\w.-]+\.(?:png|svg))", read(page))}
+    for name in sorted(shown.union(found)):
+        other = name.replace("-light.", "-dark.") if "-light." in name else name.replace("-dark.", "-light.")
+        if name not in found:
+            yield f"docs/pictures/{name}: is on a page and not there"
+        elif os.path.getsize(f"docs/pictures/{name}") > LARGEST_PICTURE:
+            yield f"docs/pictures/{name}: has over {LARGEST_PICTURE} bytes"
+        elif other == name or other not in found:
+            yield f"docs/pictures/{name}: does not come in light and in dark"
+        if name not in shown:
+            yield f"docs/pictures/{name}: is on no page"
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     tracked = subprocess.run(["git", "ls-files", "*README.md"], check=True, text=True,
@@ -133,6 +152,7 @@ def main():
     faults += [f"{page}: begins without the lines Date, Machine and Conditions" for page in headless()]
     lines = read("README.md").count("\n")
     faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
+    faults += picture_faults()
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

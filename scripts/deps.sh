@@ -14,6 +14,9 @@ deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev 
 deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2 tmux python3-dev
     python3-pandas python3-distributed python3-matplotlib)
 
+# What scripts/pictures.py needs.
+deps_pictures=(chromium pngquant tmux)
+
 # What scripts/packages.sh and scripts/aarch64.sh need besides.
 deps_packages=(debhelper dh-python python3-dev libncurses-dev debootstrap dpkg-dev fakeroot libcunit1-dev lintian)
 deps_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)
@@ -31,8 +34,9 @@ deps_group() {
         bench) printf '%s\n' "${deps_bench[@]}" ;;
         packages) printf '%s\n' "${deps_packages[@]}" ;;
         aarch64) printf '%s\n' "${deps_aarch64[@]}" ;;
+        pictures) printf '%s\n' "${deps_pictures[@]}" ;;
         optional) printf '%s\n' "${deps_optional[@]}" ;;
-        *) echo "deps.sh: no group '$1' (build, demo, test, optional, bench, packages, aarch64)" >&2 && return 2 ;;
+        *) echo "deps.sh: no group '$1' (build, demo, test, optional, pictures, bench, packages, aarch64)" >&2 && return 2 ;;
     esac
 }
 

@@ -17,12 +17,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 shift $(($# > 0 ? 1 : 0))
-pages=(README.md docs/tutorial.md docs/library.md docs/troubleshooting.md docs/start/*.md docs/sql.md docs/python.md)
+pages=(README.md docs/tutorial.md docs/library.md docs/troubleshooting.md docs/start/*.md docs/answers/*.md docs/python.md)
 [ $# -gt 0 ] || set -- "${pages[@]}"
 
 library=$build/format
 step="-I$top/format/include -L$library -Wl,-rpath,$library -lsteptrace"
 export PATH=$(dirname "$steptrace"):$build/bin:$jdk/bin:$PATH agent step
+export shop=$top/examples/shop/WebShop.java # what the pages in docs/answers ask about
 export PYTHONPATH=$build/python python=/usr/bin/python3
 for page in "$@"; do
     if [ "$page" = docs/python.md ] && ! "$python" -c 'import pandas, steptrace' 2>/dev/null; then

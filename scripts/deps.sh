@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the project needs from the system, and how it gets there: Debian packages in groups, each
 # installed only where it is missing.  Run it (`scripts/deps.sh build test`) or source it and call
-# deps_install.  The README's dependency table gives the reason for each package.
+# deps_install.  docs/dependencies.md gives the purpose of each package.
 
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
     libminizip-dev libdw-dev libxxhash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
-deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
+deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev clang-format clang-tidy codespell python3 unzip zip zstd
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SINGLE = ["README.md", "CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"]
+SINGLE = ["README.md", "CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff"]
 TREES = [("docs", (".md", ".json", ".png", ".svg")), ("examples", (".c", ".step", ".md", ".java"))]
 
 

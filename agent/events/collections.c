@@ -62,10 +62,20 @@ static bool ends_jvm(jthread thread)
     return is;
 }
 
+/* The JVM ends: no collection is announced any more, and nothing is done that needs it (holds). */
+static void fall_silent(void)
+{
+    if (tracer.java_major < JAVA_SILENT_AT_DEATH)
+        return;
+    holds_forbid();
+    holds_allow(false);
+    atomic_store(&watch.all_announced, false);
+}
+
 void collections_thread_ends(jthread thread)
 {
     if (tracer.java_major >= JAVA_SILENT_AT_DEATH && ends_jvm(thread))
-        collections_fall_silent();
+        fall_silent();
 }
 
 static void date(void)
@@ -75,19 +85,10 @@ static void date(void)
     atomic_fetch_add(&tracer.collections, 1);
 }
 
-void collections_fall_silent(void)
-{
-    if (tracer.java_major < JAVA_SILENT_AT_DEATH)
-        return;
-    holds_forbid();
-    holds_allow(false);
-    atomic_store(&watch.all_announced, false);
-}
-
 /* Of a pause that was announced before, the end is not: a call of the JVM waits for it. */
 void collections_are_silent(JNIEnv *jni)
 {
-    collections_fall_silent();
+    fall_silent();
     if (tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
     (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, "java/lang/Object"));

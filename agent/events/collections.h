@@ -17,9 +17,7 @@ void collection_begins(void);
 void collection_ends(void);
 /* The thread ends, which tells of the JVM's end before its events cease. */
 void collections_thread_ends(jthread thread);
-/* The JVM ends: no collection is announced any more, and nothing is done that needs it (holds). */
-void collections_fall_silent(void);
-/* The same, in the last event. */
+/* The JVM ends: no collection is announced any more. */
 void collections_are_silent(JNIEnv *jni);
 /* For who has found an object dead: if a collection was not announced that may have found it, it is
  * taken to have ended now. */

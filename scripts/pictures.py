@@ -147,7 +147,7 @@ def watch(tools):
         if os.path.exists(name):
             os.unlink(name)
     with open("watched.log", "w", encoding="utf-8") as log, java(tools, "watched.step", "400000", stdout=log) as program:
-        time.sleep(5)
+        time.sleep(2)
         try:
             wait = lambda screen: re.search(r"running.* (1[2-9]|2\d)(\.\d)? s", screen) and "q quit" in screen
             rows = screen_of(f"{tools.steptrace} watch --interval=500ms watched.step", wait)

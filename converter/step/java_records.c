@@ -65,13 +65,18 @@ static bool has_numbers_in_names(const struct step_reader *reader)
     return numbers != NULL && strcmp(numbers, THREAD_NUMBERS_IN_NAMES) == 0;
 }
 
+void java_records_refresh(struct java_records *java)
+{
+    java->resolution_ns = trace_resolution_ns(java->reader);
+    java->numbers_in_names = has_numbers_in_names(java->reader);
+}
+
 enum step_status java_records_init(struct java_records *java, struct step_reader *reader,
                                    struct step_error *error)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
-    *java = (struct java_records){.reader = reader,
-                                  .resolution_ns = trace_resolution_ns(reader),
-                                  .numbers_in_names = has_numbers_in_names(reader)};
+    *java = (struct java_records){.reader = reader};
+    java_records_refresh(java);
     enum step_status status = step_java_trace_bind(definition, &java->binding, error);
     if (status != STEP_STATUS_OK)
         return status;

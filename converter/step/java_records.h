@@ -66,6 +66,9 @@ enum step_status java_records_init(struct java_records *java, struct step_reader
                                    struct step_error *error);
 void java_records_reset(struct java_records *java);
 
+/* Reads the properties again: of a trace that is being written they may have come since. */
+void java_records_refresh(struct java_records *java);
+
 extern const struct java_kind java_kind_none;
 static inline const struct java_kind *java_kind_of(const struct java_records *java, uint32_t record)
 {

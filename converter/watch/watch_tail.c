@@ -155,6 +155,7 @@ enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
         return status;
     }
     note_state(tail);
+    java_records_refresh(&tail->decoder.java);
     count_blocks(tail);
     return STEP_STATUS_OK;
 }

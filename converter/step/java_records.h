@@ -65,6 +65,8 @@ struct java_records {
 enum step_status java_records_init(struct java_records *java, struct step_reader *reader,
                                    struct step_error *error);
 void java_records_reset(struct java_records *java);
+/* Reads the trace's properties again: while it is being written some are added. */
+void java_records_refresh(struct java_records *java);
 
 /* Reads the properties again: of a trace that is being written they may have come since. */
 void java_records_refresh(struct java_records *java);

@@ -31,10 +31,11 @@ static bool may_be_told_twice(struct session *session, struct os_thread *os)
 {
     if (tracer_is_starting(session))
         return true;
-    if (__builtin_expect(os->checked == session->number, 1))
+    if (__builtin_expect(os->events.checked == session->number, 1))
         return false;
-    if (os->vm_natives == 0 && clock_raw_unordered() - tracer.scale.zero > session->check_until)
-        os->checked = session->number;
+    if (os->bytecode.vm_natives == 0 &&
+        clock_raw_unordered() - tracer.scale.zero > session->check_until)
+        os->events.checked = session->number;
     return true;
 }
 
@@ -43,7 +44,7 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
 {
     uint64_t every = session->options.collect_every_bytes;
     uint64_t before = atomic_fetch_add(&session->uncollected, size);
-    os->collects |= every == 0 || before / every != (before + size) / every;
+    os->bytecode.collects |= every == 0 || before / every != (before + size) / every;
 }
 
 /* One thread's collection is looked at before the next one's begins: what died has its own, also
@@ -62,8 +63,8 @@ static void collect(JNIEnv *jni)
 
 void object_probe_leave(struct os_thread *os, JNIEnv *jni)
 {
-    bool collects = os->collects;
-    os->collects = false;
+    bool collects = os->bytecode.collects;
+    os->bytecode.collects = false;
     probe_leave(os);
     /* The reaper's own objects are told of too. */
     if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine())
@@ -87,18 +88,18 @@ static void report_tagged(struct session *session, struct os_thread *os, JNIEnv 
 bool object_is_recent(const struct os_thread *os, jobject object)
 {
     uintptr_t place = slot_word(object);
-    if (place == 0 || os->recent.collections != atomic_load(&tracer.collections_begun))
+    if (place == 0 || os->bytecode.recent.collections != atomic_load(&tracer.collections_begun))
         return false;
     for (size_t i = 0; i < RECENT_OBJECTS; i++)
-        if (os->recent.places[i] == place)
+        if (os->bytecode.recent.places[i] == place)
             return true;
     return false;
 }
 
 void object_forget_recent(struct os_thread *os, uint64_t collections)
 {
-    memset(os->recent.places, 0, sizeof os->recent.places);
-    os->recent.collections = collections;
+    memset(os->bytecode.recent.places, 0, sizeof os->bytecode.recent.places);
+    os->bytecode.recent.collections = collections;
 }
 
 /* An object that its constructors' entries have named already; true: all is reported. */

@@ -21,9 +21,9 @@ void object_forget_recent(struct os_thread *os, uint64_t collections);
 static inline void object_note_recent(struct os_thread *os, uintptr_t place)
 {
     uint64_t collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    if (__builtin_expect(os->recent.collections != collections, 0))
+    if (__builtin_expect(os->bytecode.recent.collections != collections, 0))
         object_forget_recent(os, collections);
-    os->recent.places[os->recent.count++ % RECENT_OBJECTS] = place;
+    os->bytecode.recent.places[os->bytecode.recent.count++ % RECENT_OBJECTS] = place;
 }
 /* An object that may have been reported already, by object_made_once() or by the VM. */
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);

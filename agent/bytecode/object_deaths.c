@@ -18,14 +18,14 @@ void object_remember(struct session *session, struct os_thread *os, JNIEnv *jni,
         identity_add(session, key, id, reference);
         object_id_note(session, os, object, id);
     }
-    if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
-        atomic_store(&os->weak_session, session->number);
-    if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
+    if (atomic_load_explicit(&os->deaths.weak_session, memory_order_relaxed) != session->number)
+        atomic_store(&os->deaths.weak_session, session->number);
+    if (!weak_table_add(&reaper_table, &os->deaths.weak_page, (uint64_t) key << WEAK_ID_BITS | id,
                         reference)) {
         if (session->finds_objects)
             identity_remove(session, key, id);
         (*jni)->DeleteWeakGlobalRef(jni, reference);
     }
-    if (weak_page_is_fresh(&os->weak_page))
+    if (weak_page_is_fresh(&os->deaths.weak_page))
         reaper_keep_pace(session, os);
 }

@@ -18,7 +18,7 @@ struct object_facts {
 /* The two places where the word may be. */
 static inline struct class_word_entry *class_word_pair(struct os_thread *os, uint64_t word)
 {
-    return os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
+    return os->bytecode.class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
 }
 
 static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,

@@ -52,7 +52,7 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
         __builtin_expect(stream->thread == java->id, 1) &&
         __builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
         return true;
-    os->sight.place = 0; /* nobody takes it */
+    os->references.sight.place = 0; /* nobody takes it */
     probe_leave(os);
     return false;
 }
@@ -86,7 +86,7 @@ QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *
  * switched their event off) holds are refused, and the count of collections says nothing. */
 QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
 {
-    struct sight *sight = &quick->os->sight;
+    struct sight *sight = &quick->os->references.sight;
     uintptr_t place = sight->place;
     sight->place = 0;
     bool is =
@@ -237,12 +237,14 @@ QUICK bool call_quickly(uint32_t number)
 QUICK bool can_remember_quickly(const struct quick *quick)
 {
     struct os_thread *os = quick->os;
-    const struct recycled *recycled = atomic_load_explicit(&os->recycled, memory_order_relaxed);
-    const struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_relaxed);
+    const struct recycled *recycled =
+        atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
+    const struct weak_page *page =
+        atomic_load_explicit(&os->deaths.weak_page, memory_order_relaxed);
     uint32_t used = page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
     return !quick->session->keeps_references ||
            (recycled != NULL && recycled->count != 0 && used != 0 && used != page->capacity &&
-            atomic_load_explicit(&os->weak_session, memory_order_relaxed) ==
+            atomic_load_explicit(&os->deaths.weak_session, memory_order_relaxed) ==
                 quick->session->number);
 }
 
@@ -250,8 +252,9 @@ QUICK void remember_quickly(const struct quick *quick, uintptr_t place, uint64_t
 {
     if (quick->session->keeps_references)
         weak_table_add(
-            &reaper_table, &quick->os->weak_page, id,
-            recycle_at(atomic_load_explicit(&quick->os->recycled, memory_order_relaxed), place));
+            &reaper_table, &quick->os->deaths.weak_page, id,
+            recycle_at(atomic_load_explicit(&quick->os->deaths.recycled, memory_order_relaxed),
+                       place));
 }
 
 /* A new object, which was shown with number 0, of a class that the thread knows. */
@@ -264,7 +267,8 @@ QUICK bool made_quickly(void)
     struct java_thread *java = quick.java;
     struct live_stream *stream = quick.stream;
     uintptr_t place = place_quickly(&quick, 0);
-    bool done = __builtin_expect(place != 0, 1) && quick.os->checked == quick.session->number &&
+    bool done = __builtin_expect(place != 0, 1) &&
+                quick.os->events.checked == quick.session->number &&
                 facts_at(quick.session, quick.os, place, &facts) && facts.class != 0 &&
                 java->pending + java->reserved == 0 && stream->stack == 0 &&
                 stream->next_object < stream->end_object && can_remember_quickly(&quick);

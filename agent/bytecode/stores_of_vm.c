@@ -97,11 +97,11 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
 
 void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
-    if (!stores_wanted(session) || os->sights == SIGHTS_MOST)
+    if (!stores_wanted(session) || os->bytecode.sights == SIGHTS_MOST)
         return;
-    os->sights++;
+    os->bytecode.sights++;
     stores_of_object(session, os, jni, object);
-    os->sights--;
+    os->bytecode.sights--;
 }
 
 void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,

@@ -82,7 +82,7 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
         atomic_store(&backtrace, field);
     }
     jthrowable of_program = exception_set_aside(jni);
-    struct recent_objects recent = os->recent; /* the message, perhaps, which comes next */
+    struct recent_objects recent = os->bytecode.recent; /* the message, perhaps, which comes next */
     jobject part = (*jni)->GetObjectField(jni, object, field);
     object_made(session, os, jni, part);
     if (part != NULL && stores_wanted(session))
@@ -92,7 +92,7 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
     while (part != NULL && (*jni)->PushLocalFrame(jni, 32) == JNI_OK)
         part = (*jni)->PopLocalFrame(jni, part_traced(session, os, jni, part));
     exception_restore(jni, of_program);
-    os->recent = recent;
+    os->bytecode.recent = recent;
 }
 
 static bool ask_if_constructor(JNIEnv *jni, jmethodID method)

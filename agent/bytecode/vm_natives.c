@@ -30,8 +30,8 @@ static struct os_thread *enter(void)
         return NULL;
     bool compares = session->finds_objects || !internal_is_allowed(INTERNAL_REFLECT);
     if (!compares) {
-        os->vm_natives++;
-        os->checked = 0;
+        os->bytecode.vm_natives++;
+        os->events.checked = 0;
     }
     probe_leave(os);
     return compares ? NULL : os;
@@ -75,7 +75,7 @@ static union native_function originals[NATIVE_COUNT];
         struct os_thread *os = enter();                                                            \
         jobject members = originals[NATIVE_##number].choice(jni, class, of_public);                \
         if (os != NULL)                                                                            \
-            os->vm_natives--;                                                                      \
+            os->bytecode.vm_natives--;                                                             \
         return members;                                                                            \
     }
 #define DEFINE_LIST(number, name, symbol, result)                                                  \
@@ -84,7 +84,7 @@ static union native_function originals[NATIVE_COUNT];
         struct os_thread *os = enter();                                                            \
         jobject members = originals[NATIVE_##number].list(jni, class);                             \
         if (os != NULL)                                                                            \
-            os->vm_natives--;                                                                      \
+            os->bytecode.vm_natives--;                                                             \
         return members;                                                                            \
     }
 CHOICE_NATIVES(DEFINE_CHOICE)

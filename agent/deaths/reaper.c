@@ -173,8 +173,8 @@ static struct weak_page *find_active(const struct reaper_pass *pass)
 {
     struct weak_page *active = NULL;
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-        struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
-        if (page == NULL || atomic_load(&os->weak_session) != pass->session->number)
+        struct weak_page *page = atomic_load_explicit(&os->deaths.weak_page, memory_order_acquire);
+        if (page == NULL || atomic_load(&os->deaths.weak_session) != pass->session->number)
             continue;
         page->next_active = active;
         active = page;
@@ -378,8 +378,9 @@ void reaper_visit(const struct session *session,
                   void (*visit)(void *context, jobject object, uint64_t id), void *context)
 {
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-        const struct weak_page *page = atomic_load_explicit(&os->weak_page, memory_order_acquire);
-        if (page != NULL && atomic_load(&os->weak_session) == session->number)
+        const struct weak_page *page =
+            atomic_load_explicit(&os->deaths.weak_page, memory_order_acquire);
+        if (page != NULL && atomic_load(&os->deaths.weak_session) == session->number)
             visit_page(page, visit, context);
     }
     weak_table_collect(&reaper_table);
@@ -413,7 +414,7 @@ static bool take_pages(uint64_t limit_ns)
     if (!wait_for_probes(limit_ns))
         return false;
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all) {
-        struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
+        struct weak_page *page = atomic_exchange(&os->deaths.weak_page, NULL);
         if (page != NULL)
             weak_table_hand_over(&reaper_table, page);
     }
@@ -537,7 +538,7 @@ bool reaper_start(JNIEnv *jni)
 
 void reaper_thread_ended(struct os_thread *os)
 {
-    struct weak_page *page = atomic_exchange(&os->weak_page, NULL);
+    struct weak_page *page = atomic_exchange(&os->deaths.weak_page, NULL);
     if (page != NULL)
         weak_table_hand_over(&reaper_table, page);
     recycle_thread_ended(os);

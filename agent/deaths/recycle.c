@@ -134,17 +134,17 @@ struct recycled *recycle_turn(struct os_thread *os)
     pool.least = pool.count < pool.least ? pool.count : pool.least;
     pthread_mutex_unlock(&pool.lock);
     if (batch != NULL)
-        free(atomic_exchange(&os->recycled, batch));
+        free(atomic_exchange(&os->deaths.recycled, batch));
     return batch;
 }
 
 /* The thread's batch if it is empty, made at first use; else NULL. */
 static struct recycled *own_batch(struct os_thread *os)
 {
-    struct recycled *batch = atomic_load_explicit(&os->recycled, memory_order_relaxed);
+    struct recycled *batch = atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
     if (batch == NULL && (batch = malloc(sizeof *batch)) != NULL) {
         batch->count = 0;
-        atomic_store(&os->recycled, batch);
+        atomic_store(&os->deaths.recycled, batch);
     }
     return batch != NULL && batch->count == 0 ? batch : NULL;
 }
@@ -184,7 +184,7 @@ jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object)
 
 void recycle_thread_ended(struct os_thread *os)
 {
-    struct recycled *batch = atomic_exchange(&os->recycled, NULL);
+    struct recycled *batch = atomic_exchange(&os->deaths.recycled, NULL);
     if (batch == NULL || batch->count == 0) {
         free(batch);
         return;

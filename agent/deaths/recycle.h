@@ -60,7 +60,7 @@ static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
 /* The calling thread's batch, not empty; NULL: there is none. */
 static inline struct recycled *recycle_batch(struct os_thread *os)
 {
-    struct recycled *batch = atomic_load_explicit(&os->recycled, memory_order_relaxed);
+    struct recycled *batch = atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
     return __builtin_expect(batch != NULL && batch->count != 0, 1) ? batch : recycle_turn(os);
 }
 

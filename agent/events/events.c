@@ -52,11 +52,11 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
 static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
                       uint64_t class, uint64_t size_bytes)
 {
-    if (tracer.java_major < JAVA_TAGS_BY_HASH || os->last_object == 0 || os->last_class != class ||
-        os->last_size_bytes != size_bytes)
+    if (tracer.java_major < JAVA_TAGS_BY_HASH || os->events.last_object == 0 ||
+        os->events.last_class != class || os->events.last_size_bytes != size_bytes)
         return false;
-    set_tag(object, tag_of_object(session, os->last_object) | TAG_AGAIN);
-    os->last_object = 0;
+    set_tag(object, tag_of_object(session, os->events.last_object) | TAG_AGAIN);
+    os->events.last_object = 0;
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
 static bool is_known(const struct session *session, struct os_thread *os, jobject object,
                      enum alloc_origin source, jlong *tag)
 {
-    if (source == ALLOC_SAMPLED && os->checked == session->number)
+    if (source == ALLOC_SAMPLED && os->events.checked == session->number)
         return false;
     if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, tag) != JVMTI_ERROR_NONE)
         return true;
@@ -85,18 +85,19 @@ void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
     bool settled = !tracer_is_starting(session);
     bool known = is_known(session, os, object, source, &tag);
     if (settled)
-        os->checked = session->options.engine == ENGINE_JVMTI ? session->number : os->checked;
+        os->events.checked =
+            session->options.engine == ENGINE_JVMTI ? session->number : os->events.checked;
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
     uint64_t stack =
         stack_of_allocation(session, os, jni, by_java ? object : NULL, by_java ? class_id : 0);
-    os->last_object = record_object(session, stream, java != NULL ? java->id : 0, object, class_id,
-                                    size_bytes, tag, stack, false);
-    os->last_class = class_id;
-    os->last_size_bytes = size_bytes;
+    os->events.last_object = record_object(session, stream, java != NULL ? java->id : 0, object,
+                                           class_id, size_bytes, tag, stack, false);
+    os->events.last_class = class_id;
+    os->events.last_size_bytes = size_bytes;
     if (source != ALLOC_SAMPLED || tag != 0)
-        os->last_object = 0;
+        os->events.last_object = 0;
 }
 
 void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
@@ -317,19 +318,20 @@ void event_unmount(JNIEnv *jni)
 static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
                                                 jmethodID method)
 {
-    if (os->methods == NULL && (os->methods = calloc(METHOD_CACHE, sizeof *os->methods)) == NULL)
+    if (os->events.methods == NULL &&
+        (os->events.methods = calloc(METHOD_CACHE, sizeof *os->events.methods)) == NULL)
         return method_lookup(session, method);
-    if (os->methods_session != session->number) /* those of the last one are gone */
-        memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
-    os->methods_session = session->number;
+    if (os->events.methods_session != session->number) /* those of the last one are gone */
+        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
+    os->events.methods_session = session->number;
     size_t slot = method_slot(method, METHOD_CACHE);
-    const struct method_entry *entry = os->methods[slot].entry;
-    if (os->methods[slot].key == method && method_is_of(entry, session))
+    const struct method_entry *entry = os->events.methods[slot].entry;
+    if (os->events.methods[slot].key == method && method_is_of(entry, session))
         return entry;
     entry = method_lookup(session, method);
     if (entry != NULL) {
-        os->methods[slot].key = method;
-        os->methods[slot].entry = entry;
+        os->events.methods[slot].key = method;
+        os->events.methods[slot].entry = entry;
     }
     return entry;
 }

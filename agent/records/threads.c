@@ -133,16 +133,16 @@ static void release_os_thread(void *data)
     for (size_t i = 0; i < end_hook_count; i++)
         end_hooks[i](os);
     os->stream = NULL;
-    os->session = os->checked = 0;
+    os->session = os->events.checked = 0;
     os->own = os->current = NULL;
     os->ended = false;
-    os->last_object = 0;
-    os->recent = (struct recent_objects){0};
-    os->sight = (struct sight){0};
+    os->events.last_object = 0;
+    os->bytecode.recent = (struct recent_objects){0};
+    os->references.sight = (struct sight){0};
     memset(os->classes, 0, sizeof os->classes);
-    memset(os->class_words, 0, sizeof os->class_words);
-    if (os->methods != NULL)
-        memset(os->methods, 0, METHOD_CACHE * sizeof *os->methods);
+    memset(os->bytecode.class_words, 0, sizeof os->bytecode.class_words);
+    if (os->events.methods != NULL)
+        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
     atomic_store(&os->in_probe, 0);
     pthread_mutex_lock(&idle_lock);
     os->next_idle = idle_threads;
@@ -303,7 +303,7 @@ struct live_stream *thread_stream(struct session *session, struct os_thread *os)
         if (os->stream == NULL)
             return NULL;
         os->session = session->number;
-        os->last_object = 0;
+        os->events.last_object = 0;
     }
     return os->stream;
 }

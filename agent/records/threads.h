@@ -84,39 +84,59 @@ struct sight {
     uint64_t with, collections;
 };
 
+/*
+ * What layers above this one keep in a thread.  They own it: here it is only made empty, since it
+ * is reached without a further pointer from the thread.
+ */
+struct thread_of_events {
+    uint64_t checked; /* the session whose start snapshot this thread has passed */
+    /* the last sampled object, for doubles that have lost their tag: see events.c */
+    uint64_t last_object, last_class, last_size_bytes;
+    struct method_cache_entry *methods; /* made at the first method event */
+    uint64_t methods_session;           /* theirs */
+};
+
+struct thread_of_deaths {
+    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
+    _Atomic uint64_t weak_session;
+    /* References to use again.  The owner's; whoever takes them away (the thread's end, the reaper
+     * after a session) exchanges the pointer. */
+    _Atomic(struct recycled *) recycled;
+};
+
+struct thread_of_references {
+    struct known_object *known_objects; /* made at the first that is named */
+    struct sight sight;
+};
+
+struct thread_of_bytecode {
+    uint32_t vm_natives; /* open calls that are seen to there: vm_natives.c */
+    uint32_t sights;     /* first sights of objects, within each other: stores_of_vm.c */
+    bool collects;       /* collect=: the probe ends with a collection */
+    struct recent_objects recent;
+    struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
+};
+
 struct os_thread {
     _Atomic int in_probe;
     _Atomic uint64_t left; /* seen outside probes since that threads_order_probes() */
     _Atomic int holds;     /* hold.h */
     uint64_t session;      /* the one that `stream` belongs to */
-    uint64_t checked;      /* the session whose start snapshot this thread has passed */
-    uint32_t vm_natives;   /* open calls that are seen to there: agent/bytecode/vm_natives.c */
-    /* the last sampled object, for doubles that have lost their tag: see events.c */
-    uint64_t last_object, last_class, last_size_bytes;
-    struct recent_objects recent;
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
-    uint32_t sights;             /* first sights of objects, within each other: object_ids.h */
-    bool collects;               /* collect=: the probe ends with a collection */
     bool carries;                /* it has, or had, a virtual thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
     struct java_thread *current; /* what runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
-    struct method_cache_entry *methods;    /* made at the first method event */
-    uint64_t methods_session;              /* theirs */
-    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
-    _Atomic uint64_t weak_session;
-    struct class_cache_entry uncached;
-    struct thread_stacks *stacks; /* made at the first call stack */
     struct call_counts *counts;   /* method=count */
+    struct thread_stacks *stacks; /* made at the first call stack */
+    struct thread_of_events events;
+    struct thread_of_deaths deaths;
+    struct thread_of_references references;
+    struct class_cache_entry uncached;
     struct class_cache_entry classes[CLASS_CACHE];
-    struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
-    /* References to use again: agent/deaths.  The owner's; whoever takes them away (the thread's
-     * end, the reaper after a session) exchanges the pointer. */
-    _Atomic(struct recycled *) recycled;
-    struct known_object *known_objects; /* agent/references; made at the first that is named */
-    struct sight sight;
+    struct thread_of_bytecode bytecode;
 };
 
 void threads_initialize(void);

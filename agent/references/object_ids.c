@@ -31,9 +31,9 @@ void object_id_note(const struct session *session, struct os_thread *os, jobject
 {
     if (id == 0 || !session->holds)
         return;
-    if (os->known_objects == NULL &&
-        (os->known_objects = calloc((size_t) 1 << KNOWN_OBJECTS_LOG2, sizeof *os->known_objects)) ==
-            NULL)
+    if (os->references.known_objects == NULL &&
+        (os->references.known_objects = calloc((size_t) 1 << KNOWN_OBJECTS_LOG2,
+                                               sizeof *os->references.known_objects)) == NULL)
         return;
     if (!hold_begin(os))
         return;
@@ -48,8 +48,8 @@ void object_id_note(const struct session *session, struct os_thread *os, jobject
 
 void object_ids_thread_ended(struct os_thread *os)
 {
-    free(os->known_objects);
-    os->known_objects = NULL;
+    free(os->references.known_objects);
+    os->references.known_objects = NULL;
 }
 
 uint64_t object_id_of(struct session *session, struct os_thread *os, struct live_stream *stream,

@@ -22,14 +22,14 @@ struct known_object {
 
 static inline struct known_object *known_object_of(const struct os_thread *os, uintptr_t place)
 {
-    return &os->known_objects[step_hash(place) >> (64 - KNOWN_OBJECTS_LOG2)];
+    return &os->references.known_objects[step_hash(place) >> (64 - KNOWN_OBJECTS_LOG2)];
 }
 
 /* Of the object that lies there, while nothing moves; 0: the thread has not named it lately. */
 static inline uint64_t object_id_at(const struct session *session, const struct os_thread *os,
                                     uintptr_t place)
 {
-    if (os->known_objects == NULL)
+    if (os->references.known_objects == NULL)
         return 0;
     const struct known_object *known = known_object_of(os, place);
     return known->place == place && known->session == session->number &&

@@ -74,7 +74,7 @@ static void on_copy(const void *from, void *to, size_t size)
     }
     struct os_thread *os = thread_self;
     if (__builtin_expect(os != NULL && atomic_load_explicit(&sights.on, memory_order_relaxed), 1))
-        see(&os->sight, (uintptr_t) from, (uintptr_t) to);
+        see(&os->references.sight, (uintptr_t) from, (uintptr_t) to);
     else if (atomic_load_explicit(&proof.runs, memory_order_relaxed))
         see_for_proof((uintptr_t) from, (uintptr_t) to);
 }

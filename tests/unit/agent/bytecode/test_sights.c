@@ -18,7 +18,7 @@ static const struct quick quick = {.os = &thread, .session = &session};
 /* As Unsafe.copyMemory0()'s routine does it. */
 static void show(void)
 {
-    thread.sight = (struct sight){
+    thread.references.sight = (struct sight){
         .place = PLACE, .with = NUMBER, .collections = atomic_load(&tracer.collections_begun)};
 }
 
@@ -53,7 +53,7 @@ static void test_next_session(void)
 {
     holds_allow(true);
     object_note_recent(&thread, PLACE);
-    uint64_t noted = thread.recent.collections;
+    uint64_t noted = thread.bytecode.recent.collections;
     show();
     holds_allow(false);
     holds_allow(true);

@@ -115,7 +115,7 @@ static void begin(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(batch);
     batch->references[batch->count++] = new_reference(0);
     recycled = (uintptr_t *) batch->references[0];
-    os->recycled = batch;
+    os->deaths.recycled = batch;
     look();
     CU_ASSERT_NOT_EQUAL(*recycled, 0);
     for (int i = 0; i < 5; i++) {

@@ -49,10 +49,11 @@ static void *live_and_end(void *unused)
     batch->count = RECYCLED;
     for (unsigned i = 0; i < RECYCLED; i++)
         batch->references[i] = make_reference();
-    os->recycled = batch;
+    os->deaths.recycled = batch;
     for (unsigned i = 0; i < REMEMBERED; i++)
-        CU_ASSERT_TRUE(weak_table_add(&reaper_table, &os->weak_page, i + 1, make_reference()));
-    atomic_store(&os->weak_session, session.number);
+        CU_ASSERT_TRUE(
+            weak_table_add(&reaper_table, &os->deaths.weak_page, i + 1, make_reference()));
+    atomic_store(&os->deaths.weak_session, session.number);
     probe_leave(os);
     atomic_fetch_add(&ready, 1);
     while (!atomic_load(&may_end))
@@ -105,12 +106,12 @@ static void *stay_in_probe(void *unused)
     struct os_thread *os;
     (void) unused;
     CU_ASSERT_PTR_NOT_NULL_FATAL(probe_enter(&os));
-    CU_ASSERT_TRUE(weak_table_add(&reaper_table, &os->weak_page, 1, of_late));
-    atomic_store(&os->weak_session, session.number);
+    CU_ASSERT_TRUE(weak_table_add(&reaper_table, &os->deaths.weak_page, 1, of_late));
+    atomic_store(&os->deaths.weak_session, session.number);
     atomic_store(&has_entered, true);
     while (!atomic_load(&may_leave))
         sched_yield();
-    CU_ASSERT_TRUE(weak_table_add(&reaper_table, &os->weak_page, 2, of_late));
+    CU_ASSERT_TRUE(weak_table_add(&reaper_table, &os->deaths.weak_page, 2, of_late));
     probe_leave(os);
     return NULL;
 }

@@ -7,8 +7,12 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/java_probes.h"
-#include "agent/bytecode/vm_objects.h"
+#include "agent/base/java_versions.h"
+#include "agent/bytecode/class_hook.h"
+#include "agent/bytecode/natives_register.h"
+#include "agent/bytecode/plain_calls.h"
+#include "agent/bytecode/reference_stores.h"
+#include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/hotspot/hash_state.h"
 
@@ -33,9 +37,9 @@ struct definition {
 static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
 {
     size_t length = 0;
-    uint8_t *changed = engine_rewrite_hidden(jni, loader, bytes, (size_t) class->length, &length);
+    uint8_t *changed = class_hook_hidden(jni, loader, bytes, (size_t) class->length, &length);
     jbyteArray array =
-        changed != NULL && length <= INT32_MAX ? jni_calls_plain_bytes(jni, (jsize) length) : NULL;
+        changed != NULL && length <= INT32_MAX ? plain_bytes(jni, (jsize) length) : NULL;
     if (array != NULL) {
         (*jni)->SetByteArrayRegion(jni, array, 0, (jsize) length, (const jbyte *) changed);
         *class = (struct definition){array, 0, (jint) length, class->archived};
@@ -59,6 +63,17 @@ static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definitio
     free(bytes);
 }
 
+/* What the events of a new class lead to.  The JVM sends none while a virtual thread changes its
+ * carrier; where it has sent them, only stores are recorded again. */
+static void announce(JNIEnv *jni, jclass class)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    event_class_load(NULL, class);
+    stores_of_vm(jni, class);
+    stores_of_constants(jni, class);
+    exception_restore(jni, of_program);
+}
+
 static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,
                                    jstring name, jbyteArray data, jint offset, jint length,
                                    jobject domain, jboolean initialize, jint flags, jobject extra)
@@ -73,6 +88,8 @@ static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, j
                                    class.length, domain, initialize, flags, extra);
     if (class.archived)
         hash_state_leave();
+    if (defined != NULL && (flags & HIDDEN) != 0 && tracer.java_major >= JAVA_VIRTUAL_THREADS)
+        announce(jni, defined);
     return defined;
 }
 
@@ -100,8 +117,7 @@ void hidden_classes_intercept(JNIEnv *jni)
         void *address;
     } ours = {define_class};
     JNINativeMethod method = {name, descriptor, ours.address};
-    done =
-        original.symbol != NULL && loader != NULL && java_probes_register(jni, loader, &method, 1);
+    done = original.symbol != NULL && loader != NULL && natives_register(jni, loader, &method, 1);
     if (done)
         internal_used(INTERNAL_DEFINE);
     else

@@ -44,8 +44,9 @@ def tests():
     names = ["fuzz_verbs"]
     for folder, _, files in os.walk("tests"):
         names += [n[:-2] for n in files if re.match(r"(fuzz|bench)_\w+\.c$", n)]
-        if folder.startswith("tests/unit/"):
-            names.append("unit_" + re.sub(r"\W", "_", folder[len("tests/unit/"):]))
+        for root, name in (("tests/unit/", "unit_"), ("tests/formats/", "unit_format_")):
+            if folder.startswith(root):
+                names.append(name + re.sub(r"\W", "_", folder[len(root):]))
     return names
 
 

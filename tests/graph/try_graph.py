@@ -10,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-from hprof_reader import *  # noqa: F403
-from simulate import *  # noqa: F403
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats/hprof"))
+from hprof_reader import *  # noqa: E402,F403
+from simulate import *  # noqa: E402,F403
 
 HERE = os.path.abspath(__file__)
 STEPTRACE, GRAPH_TRACE = map(os.path.abspath, sys.argv[2:4])

@@ -8,12 +8,14 @@ import pathlib
 import shutil
 import sys
 
-import drivers
-import facts
-import hatf_reader
-import special
-import trace_text
-from session import Failure, Session, Skip
+FORMATS = pathlib.Path(__file__).resolve().parent.parent / "formats"
+sys.path[:0] = [str(FORMATS / name) for name in ("hatf", "hprof", "text")]
+import drivers  # noqa: E402
+import facts  # noqa: E402
+import hatf_reader  # noqa: E402
+import special  # noqa: E402
+import trace_text  # noqa: E402
+from session import Failure, Session, Skip  # noqa: E402
 
 SKIPPED = 77
 

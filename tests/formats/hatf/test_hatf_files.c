@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "steptrace/packed.h"
-#include "tests/unit/format/hatf/hatf_sample.h"
+#include "tests/formats/hatf/hatf_sample.h"
 #include "tests/unit/run_suite.h"
 
 enum { COUNT = 20000 };

@@ -9,7 +9,7 @@
 #include "format/io/memory_output.h"
 #include "steptrace/records.h"
 #include "steptrace/writer.h"
-#include "tests/unit/format/step/records_test.h"
+#include "tests/formats/step/records_test.h"
 #include "tests/unit/run_suite.h"
 
 enum { STREAMS = 7, RECORDS = 2000, BLOCK = 64 };

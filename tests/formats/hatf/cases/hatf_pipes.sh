@@ -15,7 +15,7 @@ cat want | steptrace dump --from=hatf.txt - | cmp - want
 gzip -c a.hatf | steptrace info - | grep format
 # Each record is told of as soon as it is there.
 mkfifo pipe
-timeout 150 "$STEPTRACE" dump --from=hatf - <pipe >got &
+timeout 150 "$STEPTRACE" dump --from=hatf - >got <pipe &  # in this order: `got` is there once the pipe is open
 exec 3>pipe
 head -c 120 bare.hatf >&3
 until [ "$(wc -l <got)" -gt 0 ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/format/metatf/metatf_test.h"
+#include "tests/formats/metatf/metatf_test.h"
 
 #include <stdlib.h>
 #include <string.h>

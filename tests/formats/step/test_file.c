@@ -10,7 +10,7 @@
 #include "format/core/checksum.h"
 #include "format/io/memory_output.h"
 #include "format/step/layout.h"
-#include "tests/unit/format/step/sample_trace.h"
+#include "tests/formats/step/sample_trace.h"
 #include "tests/unit/run_suite.h"
 
 static struct step_definition *definition;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/format/step/sample_trace.h"
+#include "tests/formats/step/sample_trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

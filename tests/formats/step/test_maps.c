@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "steptrace/maps.h"
-#include "tests/unit/format/step/records_test.h"
+#include "tests/formats/step/records_test.h"
 
 static const char definition_text[] =
     "package lib { record Event { int time; }"

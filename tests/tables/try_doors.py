@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""try_tables.py STEPTRACE [NODE_MODULES]: tables of a made-up trace through each door, value by value.
+"""try_doors.py STEPTRACE [NODE_MODULES]: tables of a made-up trace through each door, value by value.
 
 The trace is text that this program makes, so that every value of every row is known; SQL (as CSV), Parquet
 and Native have to have the same rows.  With NODE_MODULES (DuckDB, hyparquet) other people's readers have to, too.
@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+FORMATS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../formats")
+sys.path[:0] = [f"{FORMATS}/clickhouse_native", f"{FORMATS}/parquet"]
 import native_reader  # noqa: E402
 import parquet_reader  # noqa: E402
 
@@ -156,7 +157,7 @@ def check_other_readers(modules, known, work):
         print("no node_modules: DuckDB and hyparquet not tried "
               "(npm i @duckdb/node-api hyparquet hyparquet-compressors)")
         return
-    program = os.path.join(os.path.dirname(os.path.abspath(modules)), "try_tables.mjs")
+    program = os.path.join(os.path.dirname(os.path.abspath(modules)), "try_doors.mjs")
     with open(program, "w", encoding="utf-8") as file:
         file.write(NODE)
     text, _ = run("node", program, f"{work}/lake/table=objects/run=one/part-0.parquet", WANTED)

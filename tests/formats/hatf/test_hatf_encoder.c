@@ -6,7 +6,7 @@
 
 #include "format/core/compress.h"
 #include "format/hatf/hatf_state.h"
-#include "tests/unit/format/hatf/hatf_sample.h"
+#include "tests/formats/hatf/hatf_sample.h"
 #include "tests/unit/run_suite.h"
 
 static size_t encode_for(const struct hatf_record *records, size_t count,

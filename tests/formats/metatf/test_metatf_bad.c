@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/format/metatf/metatf_test.h"
+#include "tests/formats/metatf/metatf_test.h"
 #include "tests/unit/run_suite.h"
 
 #define SEED UINT64_C(6364136223846793005)

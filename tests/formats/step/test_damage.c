@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/step/layout.h"
-#include "tests/unit/format/step/sample_trace.h"
+#include "tests/formats/step/sample_trace.h"
 #include "tests/unit/run_suite.h"
 
 enum { STREAMS = 3, RECORDS = 60, BLOCK_RECORDS = 30, NAMES = 4 };

@@ -72,6 +72,7 @@ struct dated_summary {
     struct graph_unknowns unknown;
     struct death_errors errors;
     uint64_t resolution_ns;
+    bool is_written; /* by date_deaths(): the file is there */
 };
 
 /* True for a trace that has such records. */

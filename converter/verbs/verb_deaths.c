@@ -80,7 +80,7 @@ enum step_status verb_deaths(int argc, char **argv)
         return arguments_fault(&arguments, "--json: standard output is the trace's");
     struct dated_summary summary;
     status = date_deaths(arguments.operands[0], output, &summary);
-    if (status != STEP_STATUS_OK && status != STEP_STATUS_CORRUPT)
+    if (!summary.is_written)
         return status;
     if (as_json)
         print_json(arguments.operands[0], output, &summary);

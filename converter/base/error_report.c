@@ -27,8 +27,8 @@ void report_line(const char *format, ...)
 
 void report_no_stacks(const char *path)
 {
-    report_line("%s: has no call stacks (the agent's option stack=N, as in "
-                "`steptrace record -O stack=16 java ...`)",
+    report_line("%s: has no call stacks; `steptrace record --stack=16 java ...` records them (the "
+                "agent's option stack=16)",
                 path);
 }
 

@@ -269,8 +269,9 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
 
 /* ---- from start to end ---- */
 
-bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
-                        struct death_runs *deaths)
+/* False: out of memory; reset is allowed then. */
+static bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
+                               struct death_runs *deaths)
 {
     const uint64_t *counts = source->inventory.counts;
     *tracker = (struct death_tracker){.deaths = deaths};
@@ -282,7 +283,7 @@ bool death_tracker_init(struct death_tracker *tracker, const struct graph_source
     return graph_replay_init(&tracker->replay, source, true, false);
 }
 
-void death_tracker_reset(struct death_tracker *tracker)
+static void death_tracker_reset(struct death_tracker *tracker)
 {
     for (uint32_t id = 0; id_table_next(&tracker->threads, &id); id++)
         free(((struct receivers *) id_table_find(&tracker->threads, id))->items);
@@ -293,8 +294,8 @@ void death_tracker_reset(struct death_tracker *tracker)
     *tracker = (struct death_tracker){0};
 }
 
-enum step_status death_tracker_put(struct death_tracker *tracker, const struct graph_event *event,
-                                   struct step_error *error)
+static enum step_status death_tracker_put(struct death_tracker *tracker,
+                                          const struct graph_event *event, struct step_error *error)
 {
     bool is_free = event->kind == GRAPH_FREE;
     if (tracker->batch_count > 0 && (!is_free || event->time != tracker->batch_time)) {
@@ -314,7 +315,9 @@ enum step_status death_tracker_put(struct death_tracker *tracker, const struct g
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-enum step_status death_tracker_finish(struct death_tracker *tracker, struct step_error *error)
+/* After the last event. */
+static enum step_status death_tracker_finish(struct death_tracker *tracker,
+                                             struct step_error *error)
 {
     return tracker->batch_count > 0 ? end_collection(tracker, error) : STEP_STATUS_OK;
 }

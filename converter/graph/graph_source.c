@@ -42,7 +42,8 @@ static uint32_t narrow(uint64_t value)
     return value < UINT32_MAX ? (uint32_t) value : 0;
 }
 
-enum graph_event_kind graph_source_kind(const struct graph_source *source, uint32_t record)
+/* The kind that records of the file's type become; GRAPH_EVENT_KIND_COUNT: none. */
+static enum graph_event_kind graph_source_kind(const struct graph_source *source, uint32_t record)
 {
     int known = record < source->record_count ? source->records[record] : -1;
     return known >= 0 && known < STEP_JAVA_RECORD_COUNT && kinds[known] != 0

@@ -88,8 +88,6 @@ enum step_status graph_source_next(struct graph_source *source, const struct gra
                                    struct step_error *error);
 void graph_source_reset(struct graph_source *source);
 
-/* The kind that records of the file's type become; GRAPH_EVENT_KIND_COUNT: none. */
-enum graph_event_kind graph_source_kind(const struct graph_source *source, uint32_t record);
 /* Ticks as nanoseconds, and the other way round (down). */
 uint64_t graph_source_ns(const struct graph_source *source, uint64_t ticks);
 

@@ -163,4 +163,11 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
 typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);
 
+/*
+ * Which objects a tracker's snapshots tell of.  The others are followed in one cell, so that
+ * moments are those of the whole heap, and are taken off snapshots.
+ */
+/* The cell of the objects that are not wanted, where there is a selection. */
+#define HEAP_HIDDEN_CELL 0u
+
 #endif

@@ -125,10 +125,3 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
     return measured_of(values, count);
 }
 
-size_t measures_runs(const struct measures *measures, enum measure_side side)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < measures->run_count; i++)
-        count += measures->runs[i].side == side;
-    return count;
-}

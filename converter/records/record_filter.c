@@ -59,10 +59,10 @@ bool take_condition(void *record_selection_target, const char *value, const char
 }
 
 static const struct format_option rows_of[] = {
-    {{"record", 0, "NAMES", "records: of these types and those that extend them", take_text, NULL},
+    {{"record", 0, "NAMES", "records: only these types and their subtypes", take_text, NULL},
      offsetof(struct record_selection, names)},
-    {{"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
-      NULL},
+    {{"where", 0, "FIELD=VALUE",
+      "records: only those whose field matches; also != < <= > >=", take_condition, NULL},
      0},
     {.place = 0}};
 

@@ -176,7 +176,7 @@ enum step_status stepfile_alloc_sink_create(const struct format_output *to, stru
 }
 
 static const struct format_option rows_of[] = {
-    {{"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag, NULL},
+    {{"plain", 0, NULL, "STEP: store addresses of a heap trace unencoded", take_flag, NULL},
      offsetof(struct stepfile_options, is_plain)},
     {.place = 0}};
 

@@ -89,7 +89,7 @@ static enum step_status take_addresses(struct stepfile_alloc_source *source, boo
     const struct alloc_form *form = &alloc_forms[record->tag];
     if (is_placed && step_reader_damage_count(source->reader) > source->damage_before)
         return damage_of(source,
-                         "what follows a damaged block cannot be told: its addresses are "
+                         "what follows a damaged block cannot be decoded: its addresses are "
                          "places",
                          error);
     if (is_placed) {

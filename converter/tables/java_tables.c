@@ -118,7 +118,7 @@ static const struct java_column classes[] = {
     {{"class_id", "", "", TABLE_UINT, false}, MADE},
     {{"class", "", "name", TABLE_NAME, false}, MADE},
     {{"loader", "", "number; 0: boot", TABLE_UINT, false}, MADE},
-    {{"loaded", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"loaded", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE}};
 
 static const struct java_column methods[] = {
@@ -136,7 +136,7 @@ static const struct java_column threads[] = {
     {{"number", "", "as text exports show it", TABLE_UINT, false}, MADE},
     {{"daemon", "", "", TABLE_BOOL, false}, MADE},
     {{"virtual", "", "", TABLE_BOOL, false}, MADE},
-    {{"started", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"started", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
     {{"ended", "ns", "null: it ran at the end", TABLE_TIME, true}, MADE},
     {{"existing", "", "it ran when tracing started", TABLE_BOOL, false}, MADE}};
 

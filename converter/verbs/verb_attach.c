@@ -21,16 +21,15 @@
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
-#define OPTIONS_MOST ((size_t) 8192)
 #define NAMES_TRIED 8u /* that others take from under it */
 
 static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
-    "Records what a JVM does that runs already, from now for some time (-d), until this is\n"
-    "interrupted (--wait), or, without either, until the JVM ends or `steptrace attach --stop\n"
-    "PID`. The JVM may be of another user (for root), or in a container: then the agent is put\n"
-    "into its /tmp, and the trace is fetched from there.\n"
-    "`steptrace record -O help java` lists what -O takes.\n"};
+    "Records a JVM that is already running: for some time (-d), until interrupted\n"
+    "(--wait), or, without either, until the JVM ends or `steptrace attach --stop PID`.\n"
+    "Root can attach to a JVM of another user. For a JVM in a container, the agent is\n"
+    "copied into its /tmp and the trace is fetched from there.\n"
+    "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
 struct attachment {
     const char *wanted; /* as the person gave it */
@@ -40,7 +39,7 @@ struct attachment {
     bool wait;
     bool stop;
     bool report;
-    char options[OPTIONS_MOST]; /* ",key=value,..." */
+    struct recording_options options;
     struct jvm_process process;
     struct shared_place place;
 };
@@ -53,36 +52,6 @@ static void note_signal(int number)
     interrupted = 1;
 }
 
-static bool take_pair(void *attachment_target, const char *value, const char **fault)
-{
-    struct attachment *attachment = attachment_target;
-    size_t used = strlen(attachment->options);
-    *fault = "key=value is expected, and less than 8 KiB in all";
-    if (value[0] == '\0' || value[0] == '=' || used + strlen(value) + 2 > OPTIONS_MOST)
-        return false;
-    snprintf(attachment->options + used, OPTIONS_MOST - used, ",%s", value);
-    return true;
-}
-
-static bool take_events(void *attachment_target, const char *value, const char **fault)
-{
-    char pair[256];
-    *fault = "class, alloc, free, thread, method or all is expected, with + between";
-    if (value[0] == '\0' || strlen(value) > 200)
-        return false;
-    snprintf(pair, sizeof pair, "events=%s", value);
-    for (char *at = pair; *at != '\0'; at++)
-        *at = *at == ',' ? '+' : *at;
-    return take_pair(attachment_target, pair, fault);
-}
-
-static bool take_mode(void *attachment_target, const char *value, const char **fault)
-{
-    char pair[32];
-    return recording_mode_pair(value, pair, sizeof pair, fault) &&
-           take_pair(attachment_target, pair, fault);
-}
-
 static enum step_status fail(const struct step_error *error)
 {
     report_line("%s", error->message);
@@ -93,7 +62,8 @@ static enum step_status fail(const struct step_error *error)
 
 static enum step_status begin(struct attachment *attachment)
 {
-    char agent[PATH_MAX], options[OPTIONS_MOST + PATH_MAX];
+    char agent[PATH_MAX], options[sizeof attachment->options + 2 * PATH_MAX];
+    const char *stack = attachment->report ? RECORDING_REPORT_STACK : "";
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct jvm_process *process = &attachment->process;
     if (process->is_elsewhere) {
@@ -104,8 +74,8 @@ static enum step_status begin(struct attachment *attachment)
         }
         if (shared_place_make(process, agent, &attachment->place, &error) != STEP_STATUS_OK)
             return fail(&error);
-        snprintf(options, sizeof options, "start,file=%s%s", attachment->place.trace,
-                 attachment->options);
+        snprintf(options, sizeof options, "start,file=%s%s%s", attachment->place.trace, stack,
+                 attachment->options.text);
         snprintf(agent, sizeof agent, "%s", attachment->place.agent);
     } else {
         if (!agent_of(process, attachment->agent, agent))
@@ -113,8 +83,8 @@ static enum step_status begin(struct attachment *attachment)
         char directory[PATH_MAX] = "";
         if (attachment->output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
             strcat(directory, "/");
-        snprintf(options, sizeof options, "start,file=%s%s%s", directory, attachment->output,
-                 attachment->options);
+        snprintf(options, sizeof options, "start,file=%s%s%s%s", directory, attachment->output,
+                 stack, attachment->options.text);
     }
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
         return fail(&error);
@@ -153,7 +123,7 @@ static void catch_signals(void)
 static enum step_status choose_name(struct attachment *attachment)
 {
     static char name[PATH_MAX];
-    if (!attachment->process.is_elsewhere && strstr(attachment->options, ",overwrite=yes") != NULL)
+    if (!attachment->process.is_elsewhere && recording_overwrites(&attachment->options))
         return STEP_STATUS_OK;
     if (!trace_name_free(attachment->wanted, name, sizeof name)) {
         report_line("%s: neither this name nor one with a number is free", attachment->wanted);
@@ -263,7 +233,7 @@ static enum step_status run(struct attachment *attachment, const struct argument
                                attachment->wanted);
     attachment->output = attachment->wanted;
     /* A trace holds names and a command line: it is for who records it. */
-    umask(0777 & ~recording_mode(attachment->options));
+    umask(0777 & ~recording_mode(&attachment->options));
     enum step_status status = attach_to(attachment, (pid_t) pid, arguments);
     jvm_process_close(&attachment->process);
     return status;
@@ -273,20 +243,26 @@ enum step_status verb_attach(int argc, char **argv)
 {
     /* A service gets nothing that writes into the JVM, unless -O internals= asks for it. */
     static struct attachment attachment = {.wanted = "run.step",
-                                           .options = ",internals=safe",
+                                           .options = {",internals=safe"},
                                            .process = {.root = -1, .mount_namespace = -1}};
     const struct option_row rows[] = {
-        {"duration", 'd', "TIME", "record for so long (30s)", take_time, &attachment.duration_ns},
-        {"wait", 0, NULL, "record until this is interrupted, or the JVM ends", take_flag,
+        {"duration", 'd', "TIME", "record for this time, as 30s", take_time,
+         &attachment.duration_ns},
+        {"wait", 0, NULL, "record until interrupted, or until the JVM ends", take_flag,
          &attachment.wait},
-        {"stop", 0, NULL, "end the trace of that JVM", take_flag, &attachment.stop},
+        {"stop", 0, NULL, "end the trace of this JVM", take_flag, &attachment.stop},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
-        {"report", 0, NULL, "make a page of it at the end, FILE.html", take_flag,
+        {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
+        {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
          &attachment.report},
-        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
-         &attachment},
-        {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &attachment},
-        {"mode", 0, "MODE", "permissions of the trace, octal (600)", take_mode, &attachment},
+        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
+         recording_take_events, &attachment.options},
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &attachment.options},
+        {"option", 'O', "KEY=VALUE", "set any option of the agent", recording_take_pair,
+         &attachment.options},
+        {"mode", 0, "MODE", "permissions of the trace, octal (600)", recording_take_mode,
+         &attachment.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &attachment.agent},
     };
     struct arguments arguments = {

@@ -124,10 +124,10 @@ static bool elf_kinds_fit(const char *library, const char *command, char *reason
 
 static const struct verb_help help = {
     "record", "[OPTION]... [--] java ARGUMENT...",
-    "Runs a Java program and records its trace. Where the command is not java itself but\n"
-    "starts it (mvn, a script), each JVM that it starts writes a trace of its own, with\n"
-    "the process id in its name. %p, %t and %h in OUT are the process id, the time, the host.\n"
-    "`steptrace record -O help java` lists what -O takes.\n"};
+    "Runs a Java program and records its trace. If the command is not java itself but\n"
+    "starts it (mvn, a script), each JVM that it starts writes its own trace, with the\n"
+    "process id in the name. In OUT, %p, %t and %h stand for process id, time and host.\n"
+    "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
 /* A text of bounded length; what does not fit is remembered. */
 struct text {
@@ -139,8 +139,8 @@ struct text {
 struct recording {
     const char *output;
     const char *agent;
-    bool report;         /* make pages at the end */
-    struct text options; /* for the agent: key=value,key=value */
+    bool report; /* make pages at the end */
+    struct recording_options options;
 };
 
 static void append(struct text *text, const char *bytes, size_t length)
@@ -159,48 +159,14 @@ static void append_text(struct text *text, const char *more)
     append(text, more, strlen(more));
 }
 
-static void append_pair(struct text *text, const char *key, const char *value)
+static bool take_engine(void *options_target, const char *value, const char **fault)
 {
-    if (text->length > 0)
-        append_text(text, ",");
-    append_text(text, key);
-    append_text(text, value);
-}
-
-/* ---- options ---- */
-
-static bool take_pair(void *text_target, const char *value, const char **fault)
-{
-    *fault = "key=value is expected";
-    append_pair(text_target, "", value);
-    return value[0] != '\0' && value[0] != '=';
-}
-
-/* The agent's lists have `+` where people write a comma. */
-static bool take_events(void *text_target, const char *value, const char **fault)
-{
-    struct text *text = text_target;
-    *fault = "class, alloc, free, thread, method or all is expected, with + between";
-    append_pair(text, "events=", "");
-    for (const char *at = value; *at != '\0'; at++)
-        append_text(text, (const char[]){*at == ',' ? '+' : *at, '\0'});
-    return value[0] != '\0';
-}
-
-static bool take_engine(void *text_target, const char *value, const char **fault)
-{
-    *fault = "a word is expected";
-    append_pair(text_target, "engine=", value);
-    return value[0] != '\0' && strchr(value, ',') == NULL;
-}
-
-static bool take_mode(void *text_target, const char *value, const char **fault)
-{
-    char pair[32];
-    if (!recording_mode_pair(value, pair, sizeof pair, fault))
-        return false;
-    append_pair(text_target, "", pair);
-    return true;
+    char pair[64];
+    snprintf(pair, sizeof pair, "engine=%s", value);
+    bool taken = value[0] != '\0' && strlen(value) < 32 && strchr(value, ',') == NULL &&
+                 recording_take_pair(options_target, pair, fault);
+    *fault = "bytecode or jvmti is expected";
+    return taken;
 }
 
 /* ---- the command ---- */
@@ -248,10 +214,8 @@ static void append_agent(struct text *text, const struct recording *recording, c
         append_shared_name(text, recording->output);
     else
         append_text(text, recording->output);
-    if (recording->options.length > 0) {
-        append_text(text, ",");
-        append_text(text, recording->options.bytes);
-    }
+    append_text(text, recording->report ? RECORDING_REPORT_STACK : "");
+    append_text(text, recording->options.text);
 }
 
 /* Puts the agent where JVMs that the command starts find it. */
@@ -274,19 +238,6 @@ static enum step_status fail(const char *what, const char *why)
 {
     fprintf(stderr, "steptrace record: %s: %s\n", what, why);
     return STEP_STATUS_IO;
-}
-
-/* Is this among the agent's options? */
-static bool has_pair(const struct recording *recording, const char *pair)
-{
-    size_t length = strlen(pair);
-    for (const char *at = recording->options.bytes; *at != '\0'; at += strspn(at, ",")) {
-        size_t word = strcspn(at, ",");
-        if (word == length && memcmp(at, pair, length) == 0)
-            return true;
-        at += word;
-    }
-    return false;
 }
 
 /* As a shell does: what the terminal sends is for the command. */
@@ -363,7 +314,7 @@ static enum step_status record(const struct recording *recording, const struct a
         return fail("libtracer.so", "cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
     char reason[256];
     if (!elf_kinds_fit(agent, command[0], reason, sizeof reason)) {
-        bool is_required = has_pair(recording, "required=yes");
+        bool is_required = recording_has_pair(&recording->options, "required=yes");
         fprintf(stderr, "steptrace record: %s: %s%s\n", agent, reason,
                 is_required ? "" : "; the program runs untraced");
         return is_required ? STEP_STATUS_IO
@@ -372,7 +323,7 @@ static enum step_status record(const struct recording *recording, const struct a
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");
     append_agent(&option, recording, agent, launcher);
-    if (option.is_full || recording->options.is_full)
+    if (option.is_full)
         return arguments_fault(arguments, "the options are too long; use -O options=FILE");
     struct timespec begun;
     pid_t process = 0;
@@ -394,14 +345,19 @@ enum step_status verb_record(int argc, char **argv)
     static struct recording recording = {.output = "run.step"};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
-        {"report", 0, NULL, "make a page of the trace at the end, OUT with the ending .html",
-         take_flag, &recording.report},
-        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all", take_events,
+        {"file", 'f', "OUT", "the same", take_text, &recording.output},
+        {"report", 0, NULL, "write OUT.html at the end; implies --stack=16", take_flag,
+         &recording.report},
+        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
+         recording_take_events, &recording.options},
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &recording.options},
+        {"engine", 0, "NAME", "observe the JVM by: bytecode (instrumentation) or jvmti",
+         take_engine, &recording.options},
+        {"option", 'O', "KEY=VALUE", "set any option of the agent", recording_take_pair,
          &recording.options},
-        {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,
+        {"mode", 0, "MODE", "permissions of the trace, octal (600)", recording_take_mode,
          &recording.options},
-        {"option", 'O', "KEY=VALUE", "any option of the agent", take_pair, &recording.options},
-        {"mode", 0, "MODE", "permissions of the trace, octal (600)", take_mode, &recording.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &recording.agent},
     };
     struct arguments arguments = {.help = &help,

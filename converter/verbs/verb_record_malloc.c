@@ -24,17 +24,18 @@
 
 static const struct verb_help help = {
     "record-malloc", "[OPTION]... [--] PROGRAM ARGUMENT...",
-    "Runs a program and records each malloc, calloc, realloc, free and thread of it (C++ new\n"
-    "and delete too). OUT is a STEP trace or, by its ending, any format that convert knows.\n"
-    "With %p (the process id) in OUT every process that it starts gets a trace, and a list of\n"
-    "them is written; without it only the first is recorded. A program that this process calls\n"
-    "exec for gets a trace of its own, OUT-2. The exit code is the program's. Programs that are\n"
-    "linked statically, or have special rights, cannot be recorded.\n"};
+    "Runs a native program and records each malloc, calloc, realloc, free and thread, and\n"
+    "new and delete of C++. OUT is a STEP trace or, by its ending, any format of convert.\n"
+    "With %p (the process id) in OUT, every process that the program starts writes a\n"
+    "trace, and a list of them is written; without %p only the program itself is\n"
+    "recorded. After exec, the new program writes its own trace, OUT-2. The exit status\n"
+    "is that of the program. Statically linked programs and programs with special\n"
+    "privileges cannot be recorded.\n"};
 
 struct recording {
     const char *output;
     const char *library;
-    char options[TEXT_MAX];   /* more for the recorder */
+    struct recording_options options;
     char step_path[PATH_MAX]; /* absolute, with % sequences: what the recorder writes */
     struct recorded_traces traces;
 };
@@ -43,35 +44,6 @@ static enum step_status fail(const char *what, const char *why)
 {
     fprintf(stderr, "steptrace record-malloc: %s: %s\n", what, why);
     return STEP_STATUS_IO;
-}
-
-static bool take_pair(void *text_target, const char *value, const char **fault)
-{
-    char *text = text_target;
-    size_t used = strlen(text);
-    *fault = "key=value is expected, at most 8000 bytes in all";
-    if (value[0] == '\0' || value[0] == '=' || strlen(value) + used + 2 > TEXT_MAX)
-        return false;
-    snprintf(text + used, TEXT_MAX - used, ",%s", value);
-    return true;
-}
-
-static bool take_stack(void *text_target, const char *value, const char **fault)
-{
-    char pair[32] = "stack=";
-    bool is_number =
-        value[0] != '\0' && strlen(value) <= 4 && strspn(value, "0123456789") == strlen(value);
-    strncat(pair, value, sizeof pair - sizeof "stack=");
-    bool taken = take_pair(text_target, pair, fault);
-    *fault = "a number is expected, at most 1024";
-    return is_number && taken;
-}
-
-static bool take_mode(void *text_target, const char *value, const char **fault)
-{
-    char pair[32];
-    return recording_mode_pair(value, pair, sizeof pair, fault) &&
-           take_pair(text_target, pair, fault);
 }
 
 static bool refuse_process(void *unused, const char *value, const char **fault)
@@ -119,7 +91,7 @@ static bool set_environment(const struct recording *recording, const char *libra
 {
     char options[TEXT_MAX + PATH_MAX + 16], preload[2 * TEXT_MAX], process[32];
     const char *before = getenv("LD_PRELOAD");
-    snprintf(options, sizeof options, "file=%s%s", recording->step_path, recording->options);
+    snprintf(options, sizeof options, "file=%s%s", recording->step_path, recording->options.text);
     snprintf(preload, sizeof preload, "%s%s%s", library,
              before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
     snprintf(process, sizeof process, "%ld", (long) getpid());
@@ -270,8 +242,8 @@ static enum step_status record(struct recording *recording, const struct argumen
                     "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
         return fail(library, "LD_PRELOAD takes no colon and no space in a path");
-    recording->traces.overwrite = recording_overwrites(recording->options);
-    recording->traces.mode = recording_mode(recording->options);
+    recording->traces.overwrite = recording_overwrites(&recording->options);
+    recording->traces.mode = recording_mode(&recording->options);
     clock_gettime(CLOCK_REALTIME_COARSE, &recording->traces.start);
     enum step_status status = run(recording, library, command);
     unsigned count = 0;
@@ -286,17 +258,17 @@ enum step_status verb_record_malloc(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step); %p: process id", take_text,
          &recording.output},
-        {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text,
+        {"encoding", 0, "NAME", "encoding of HATF, as for convert", take_text,
          &recording.traces.encoding},
-        {"stack", 0, "N", "frames of each allocation's call stack (0)", take_stack,
-         recording.options},
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &recording.options},
         {"option", 'O', "KEY=VALUE",
-         "of the recorder: buffer, overflow, limit, level, stack, required, overwrite, mode",
-         take_pair, recording.options},
-        {"mode", 0, "MODE", "permissions of what is made, octal (600)", take_mode,
-         recording.options},
-        {"pid", 'p', "PID", "not possible: programs are recorded from their start", refuse_process,
-         NULL},
+         "set buffer, overflow, limit, level, stack, required, overwrite or mode",
+         recording_take_pair, &recording.options},
+        {"mode", 0, "MODE", "permissions of the files, octal (600)", recording_take_mode,
+         &recording.options},
+        {"pid", 'p', "PID", "not supported: a native program is recorded from its start",
+         refuse_process, NULL},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """record_names.py STEPTRACE AGENT JAVA_HOME: which files `record` and `attach` make where the name is taken, and whose
 they are; as the first process of a container too, where each JVM has the process id 1."""
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 STEPTRACE, AGENT, JAVA = os.path.realpath(sys.argv[1]), os.path.realpath(sys.argv[2]), f'{sys.argv[3]}/bin/java'
 SOURCE = '''
@@ -50,6 +52,17 @@ def record():
     steptrace('record', '--mode=77', JAVA, 'None', code=2, says='octal')
 
 
+def stacks():
+    """A report has call stacks, of as many frames as were asked for; -f is -o."""
+    for words, frames in ((['--report'], '16'), (['--report', '--stack', '4'], '4'), (['--report', '-Ostack=0'], '0'), ([], '0')):
+        steptrace('record', *words, '-f', 'stacks.step', '-O', 'overwrite=yes', '-Oexisting=no', JAVA, '-Xmx64m', 'Waits')
+        info = subprocess.run([STEPTRACE, 'info', '--json', 'stacks.step'], capture_output=True, check=True).stdout
+        asked = json.loads(info)['properties'].get('stack', '0')
+        require(asked == frames, f'{words}: stack={asked}')
+    steptrace('heap', '--by', 'site', 'stacks.step', says='steptrace record --stack=16 java')
+    steptrace('record', '--stack=1025', JAVA, 'Waits', code=2, says='at most 1024')
+
+
 def links():
     """Nothing is written through a link, and nothing but a trace is replaced."""
     pathlib.Path('notes').write_text('mine', encoding='utf-8')
@@ -62,6 +75,17 @@ def links():
     require(not os.path.exists('nowhere') and os.path.islink('link.step'), 'a link was followed')
 
 
+def settled(*names):
+    """What the files have when their writer, which the kernel ends with its container, is gone."""
+    deadline, same, found = time.monotonic() + 60, 0, None
+    while same < 5:
+        require(time.monotonic() < deadline, f'{names} are still written')
+        time.sleep(0.2)
+        last, found = found, contents(*names)
+        same = same + 1 if found == last else 0
+    return found
+
+
 def first_process():
     # Without the file in /tmp that is named by the process id, which is 1 in another test's container too.
     inside = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child', STEPTRACE, 'record', '-o', 'pid-%p.step', JAVA,
@@ -70,7 +94,7 @@ def first_process():
         line = jvm.stdout.readline()
         require(line == 'ready\n', f'it does not run: {line!r}')
         jvm.kill()
-    left = contents('pid-1.step', 'pid-1.step.live')
+    left = settled('pid-1.step', 'pid-1.step.live')
     done = subprocess.run(inside, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     require(done.returncode == 0, f'{done.returncode} {done.stderr}')
     require('pid-1.step exists: the trace is pid-1.2.step' in done.stderr, done.stderr)
@@ -101,6 +125,7 @@ def main():
         pathlib.Path('Waits.java').write_text(SOURCE, encoding='utf-8')
         subprocess.run([JAVA + 'c', 'Waits.java'], check=True)
         record()
+        stacks()
         links()
         attach()
         if os.geteuid() == 0 and shutil.which('unshare') is not None and \

@@ -68,7 +68,7 @@ function flameColor(name) {
 function flameGraph(what) {
   const measures = what.measures;
   if (data.sites.parent.length <= 1)
-    return explain("flame-graph", "The trace has no call stacks. Record it with the option stack=16 to see where objects come from.");
+    return noStacks("flame-graph");
   let measure = what.first;
   let inverted = false;
   let wanted = "";

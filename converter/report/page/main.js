@@ -44,7 +44,7 @@ function showClasses(sums, words, end) {
 
 function showSites(sums, words, end) {
   if (data.places.length === 0)
-    return explain("site-table", "The trace has no call stacks. Record it with the option stack=16.");
+    return noStacks("site-table");
   const inRange = (row) => [row[0], row[1], ...(sums.places.get(row[0] + " " + row[1]) || [0, 0, 0, 0])];
   const rows = sums ? data.places.map(inRange).filter((row) => row[2] > 0 || row[4] > 0) : data.places;
   const when = sums ? " at " + end : at;
@@ -100,7 +100,7 @@ function showRetained() {
     {title: "Objects", of: (row) => row[1], show: count},
   ], rows);
   if (kept.sites.length === 0)
-    explain("retained-site-table", "The trace has no call stacks. Record it with the option stack=16.");
+    noStacks("retained-site-table");
   else
     table("retained-site-table", "Site", (name) => name.split(" <- ").map(siteName).join(" \u2190 "), "Retained by what was allocated at a line, innermost first", kept.sites);
   table("retained-class-table", "Class", javaName, "Retained by class", kept.classes);

@@ -95,3 +95,8 @@ addEventListener("scroll", hideTip, {passive: true});
 function explain(id, text) {
   byId(id).replaceChildren(element("p", {class: "note"}, text));
 }
+
+function noStacks(id) {
+  byId(id).replaceChildren(element("p", {class: "note"}, "The trace has no call stacks, so it does not show which lines allocate. This records them: ",
+    element("code", {}, "steptrace record --stack=16 java \u2026"), "; with an agent of your own command line, its option ", element("code", {}, "stack=16"), "."));
+}

@@ -124,4 +124,3 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
             values[count++] = metric_value(metric, measures_sums(measures, axis, row, i));
     return measured_of(values, count);
 }
-

@@ -150,10 +150,12 @@ layers_build=build-gcc
 merge command check.layers check scripts/check-layers.py $layers_build
 merge command check.licences check scripts/check-licences.sh
 merge command check.docs check scripts/check-docs.py
+merge command check.words check scripts/check-words.py
 merge command check.release check scripts/check-release.sh
 if [[ " ${failed[*]} " != *" gcc "* ]]; then
     merge command check.tree check scripts/check-tree.py build-gcc
     merge command check.readme check scripts/readme-examples.sh build-gcc
+    merge command check.readme_tables check scripts/readme-tables.py build-gcc
     merge command check.tidy check scripts/check-tidy.sh build-gcc "$jobs"
 fi
 merge command check.manual check scripts/check-manual.sh

@@ -34,11 +34,11 @@ FEATURES = (
     ("capture, live files, recovery, peeking", "services: a killed JVM loses nothing", "capture/* format/live/* tests/unit/capture/* tests/unit/format/live/* tests/fuzz/live/* docs/formats/live*"),
     ("native programs: recorder and drain", "the HATF paper, allocator studies", "malloc-recorder/* tests/malloc-recorder/* tests/unit/malloc-recorder/*"),
     ("replay", "allocator studies", "converter/replay/* *replay*"),
-    ("exact deaths, retained sizes, paths", "the papers on object lifetimes, leak hunters", "converter/graph/* tests/graph/* tests/unit/converter/graph/* docs/deaths.md docs/keepers.md docs/results/deaths.md"),
+    ("exact deaths, retained sizes, paths", "the papers on object lifetimes, leak hunters", "converter/graph/* tests/graph/* tests/unit/converter/graph/* docs/answers/how-long-objects-live.md docs/answers/what-keeps-it-alive.md docs/results/deaths.md"),
     ("heap, leaks, compare, gates, statistics", "performance engineers, builds", "converter/heap/* converter/numbers/* tests/unit/converter/heap/* tests/unit/converter/numbers/* "
-     "docs/heap.md docs/compare.md docs/gates.md"),
+     "docs/answers/what-allocates.md docs/answers/what-changed.md docs/gates.md"),
     ("tables: SQL, Parquet, ClickHouse, Python, Arrow", "data engineers", "converter/tables/* converter/formats/tables/* python/* tests/tables/* tests/python/* tests/unit/converter/tables/* "
-     "docs/tables.md docs/sql.md docs/python.md docs/distributed.md docs/results/tables.md setup.py"),
+     "docs/tables.md docs/answers/sql-and-python.md docs/python.md docs/answers/many-machines.md docs/results/tables.md setup.py"),
     ("report page", "everybody's first look", "converter/report/* tests/report/* tests/unit/converter/report/* docs/report.md"),
     ("watch", "services", "converter/watch/* *watch*"),
     ("attach", "services, containers", "converter/attach/* tests/unit/converter/attach/* *attach*"),

@@ -110,10 +110,8 @@ static void describe_method(struct session *session, struct method_entry *entry,
     char *name = NULL, *descriptor = NULL;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
         return;
-    uint64_t class = class_number(session, mirror);
-    jlong tag = 0;
-    (*jvmti)->GetTag(jvmti, mirror, &tag);
-    const char *class_name = class_name_of_tag(tag);
+    const char *class_name = NULL;
+    uint64_t class = class_number_and_name(session, mirror, &class_name);
     if (class != 0 && class_name != NULL &&
         (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {

@@ -94,22 +94,6 @@ uint32_t table_names_join(struct table_names *names, struct step_bytes first,
     return table_names_code(names, (struct step_bytes){joined, length});
 }
 
-uint32_t tables_record(const struct tables *tables, const char *name)
-{
-    return step_definition_find(tables->definition, name);
-}
-
-size_t tables_slot(const struct step_definition *definition, uint32_t record, uint32_t field)
-{
-    size_t slot = 0;
-    for (uint32_t i = 0; i < field; i++) {
-        const struct step_field *before = &definition->records[record].fields[i];
-        slot +=
-            step_field_is_nested(before) ? step_record_slot_count(definition, before->record) : 1;
-    }
-    return slot;
-}
-
 const struct step_reader *tables_borrow_reader(const struct tables *tables)
 {
     return tables->reader;

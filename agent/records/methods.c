@@ -11,7 +11,7 @@
 
 #define TEXT_LIMIT 131072u
 
-/* Read without a lock.  A table that became too small is kept:
+/* Read without a lock, which step_index is not.  A table that became too small is kept:
  * readers may still be in it until the session ends. */
 struct method_table {
     struct method_table *smaller; /* the one before */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing and backward-shift deletion. */
+/* Open addressing with linear probing and backward-shift deletion.  Objects lie in the slots, which
+ * a step_index of an array would not give: one place in memory for each look-up. */
 #include "converter/base/object_table.h"
 
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "converter/base/trace_ticks.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/stepfile.h"
+#include "format/core/no_memory.h"
 #include "steptrace/records.h"
 
 /* Which blocks and records are needed, and the order at one tick. */
@@ -425,14 +426,13 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
     struct stepfile_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     }
     if (event_source_init(&source->base, &operations, path, selected)) {
         status = start(source, reader, error);
     } else {
         source->reader = reader;
-        status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        status = step_no_memory(error, path);
     }
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);

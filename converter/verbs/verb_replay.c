@@ -13,6 +13,7 @@
 #include "converter/replay/replay_report.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
+#include "format/core/no_memory.h"
 
 #define NAMES_MAX 4096u
 #define REPEAT_MOST 1000u
@@ -104,7 +105,7 @@ static enum step_status write_picture(const struct replay *replay, const char *p
     struct output_file file;
     FILE *stream = open_memstream(&text, &length);
     if (stream == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     replay_print_picture(replay, stream);
     fclose(stream);
     enum step_status status = output_file_open(&file, path, error);

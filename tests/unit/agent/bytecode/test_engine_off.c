@@ -4,8 +4,8 @@
 #include <CUnit/Basic.h>
 #include <sys/mman.h>
 
+#include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/engine_bytecode.h"
-#include "agent/bytecode/hidden_classes.h"
 #include "tests/unit/run_suite.h"
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -31,7 +31,7 @@ static void define_classes(void)
     unsigned char *new_bytes = NULL;
     engine_bytecode.set_callbacks(&callbacks);
     CU_ASSERT_PTR_NULL(
-        engine_rewrite_hidden(&jni, NULL, class_file, sizeof class_file, &changed_bytes));
+        class_hook_hidden(&jni, NULL, class_file, sizeof class_file, &changed_bytes));
     callbacks.ClassFileLoadHook(&jvmti, &jni, NULL, NULL, "Program", NULL, (jint) sizeof class_file,
                                 class_file, &new_length, &new_bytes);
     CU_ASSERT_PTR_NULL(new_bytes);

@@ -111,25 +111,12 @@ struct recording {
     struct live_stream *global; /* definitions of frames */
 };
 
-/* ---- recording.c ---- */
+/* ---- recorder.c ---- */
 
-/* Finds the real functions; starts the recording if that is due.  Any thread, any time. */
-void recorder_prepare(void);
-/* Ends the recording, if there is one of this process, and waits until the trace is whole. */
-void recorder_stop(const char *end);
 /* The drain takes no more: nothing is recorded from now on. */
 void recorder_give_up(struct recording *recording);
 
-/* Tells of a library that calls the allocator past the recorder. */
-void recorder_look_at_libraries(void);
-
-/* ---- process.c: what else of the program's life is followed ---- */
-void process_follow(void);
-void process_find_real(void);
-/* In a forked child: it has no recording yet. */
-void process_forget_parent(void);
-
-/* ---- own mode ---- */
+/* The recorder's own code runs between these two. */
 struct own_mode {
     enum recorder_mode mode;
     int saved_errno;
@@ -141,5 +128,21 @@ void own_mode_leave(const struct own_mode *own);
 /* Ticks since the start.  Where the clock is no counter two stamps are never equal: the order of a
  * free and the allocation that takes its place must show. */
 uint64_t recorder_stamp(void);
+
+/* ---- recording.c ---- */
+
+/* Finds the real functions; starts the recording if that is due.  Any thread, any time. */
+void recorder_prepare(void);
+/* Ends the recording, if there is one of this process, and waits until the trace is whole. */
+void recorder_stop(const char *end);
+
+/* Tells of a library that calls the allocator past the recorder. */
+void recorder_look_at_libraries(void);
+
+/* ---- process.c: what else of the program's life is followed ---- */
+void process_follow(void);
+void process_find_real(void);
+/* In a forked child: it has no recording yet. */
+void process_forget_parent(void);
 
 #endif

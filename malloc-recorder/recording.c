@@ -191,39 +191,6 @@ static bool drain_start(struct recording *recording)
 #define CLOSED_NS INT64_C(1000000000)
 #define QUIET_MOST_NS INT64_C(5000000000)
 
-struct recorder recorder = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
-union recorder_hot recorder_hot;
-
-void own_mode_enter(struct own_mode *own)
-{
-    sigset_t all;
-    own->saved_errno = errno;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &own->signals);
-    own->mode = recorder_local.mode;
-    recorder_local.mode = MODE_OWN;
-}
-
-void own_mode_leave(const struct own_mode *own)
-{
-    recorder_local.mode = own->mode;
-    pthread_sigmask(SIG_SETMASK, &own->signals, NULL);
-    errno = own->saved_errno;
-}
-
-uint64_t recorder_stamp(void)
-{
-    static _Atomic uint64_t last;
-    uint64_t now = clock_raw() - recorder.start.raw;
-    if (__builtin_expect(clock_uses_counter, 1))
-        return now;
-    uint64_t before = atomic_load(&last), stamp;
-    do
-        stamp = now > before ? now : before + 1;
-    while (!atomic_compare_exchange_weak(&last, &before, stamp));
-    return stamp;
-}
-
 /* ---- start ---- */
 
 /* A name without the process id is that of one process: the one that `steptrace record-malloc`
@@ -426,17 +393,6 @@ static void say_message(const struct recording *recording)
     uint32_t length = atomic_load(&control->message_bytes);
     if (length != 0 && length < sizeof control->message)
         log_message("%.*s", (int) length, control->message);
-}
-
-/* Its memory stays: another thread may be in a probe. */
-void recorder_give_up(struct recording *recording)
-{
-    struct recording *current = recording;
-    if (!atomic_compare_exchange_strong(&recorder_hot.recording, &current, NULL))
-        return;
-    atomic_store(&recorder_hot.state, STATE_OFF);
-    if (atomic_load(&recording->control->is_closed))
-        return; /* said at the end */
 }
 
 static bool is_silent(struct recording *recording)

@@ -1,20 +1,35 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-layers.py: do the includes of each folder keep to the layers that its CMakeLists.txt names?
+"""check-layers.py [BUILD]: do the includes of each folder keep to the layers that its CMakeLists.txt names?
 
 An include "a/b/c.h" uses the folder a/b.  It must be named under USES of the folder's
 steptrace_layer(), or come with one of those.
 No folders may use each other in a circle, and inside a folder no more than three files.
+With a BUILD: in its objects no files of a folder may call each other in a circle.  A function is where it belongs
+if what it calls lies below it; a file that has two layers in it is two files.  Nor is a function global that no
+other object uses, tests included, but for those of the public headers.
 One file of the agent clears exceptions: another could clear one of the program's.
 """
 import os
 import re
+import subprocess
 import sys
 
 TOPS = ("format", "compilers", "capture", "agent", "converter", "malloc-recorder")
 EVERYBODYS = ("format/include/steptrace", "converter/replay/driver", "malloc-recorder/drain")
 CLEARS_EXCEPTIONS = "agent/base/exceptions"  # nothing else in the agent does
 INLINE = ("format/core/grow.h", "format/core/hash.h", "format/core/nearest_word.h")  # without a symbol: everybody's as well
+
+KNOWN_CIRCLES = {  # of calls, each with the reason
+    "malloc-recorder: interpose_heaps process recording":
+        "whichever function in front of the program's is called first starts the recording, which sets up the others",
+}
+
+UNCALLED = {  # global functions that no other object uses, each with the reason
+    "native_method_entered": "the assembly of native_methods.c calls it",
+    "native_method_left": "the same",
+    "writer_entry_at": "the assembly of writer_entry.c calls it",
+}
 
 
 def read(path):
@@ -40,6 +55,43 @@ def circles(graph):
     reached = {node: reach(node) for node in graph}
     groups = {frozenset([a, *(b for b in reached[a] if a in reached.get(b, ()))]) for a in graph}
     return [sorted(group) for group in groups if len(group) > 1]
+
+
+def symbols(*paths):
+    """The member or object, the symbol and its kind, of archives and objects."""
+    listed = subprocess.run(["nm", "-A", "-P", *paths], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return re.findall(r"([\w.-]+)\.[cS]\.o\]?: (\S+) (\w)", listed)
+
+
+def exported(folder):
+    """What the folder's library gives out; of the recorder, functions that stand in front of the C library's."""
+    path = f"{folder}/exports.map"
+    return set(re.findall(r"\w+", read(path))) if os.path.exists(path) else set()
+
+
+def circles_of_calls(build, targets):
+    for target, folder in sorted(targets.items()):
+        found, passed = symbols(f"{build}/{folder}/lib{target}.a"), exported(folder)
+        home = {name: member for member, name, kind in found if kind in "TW" and name not in passed}
+        graph = {}
+        for member, name, kind in found:
+            if kind == "U" and home.get(name, member) != member:
+                graph.setdefault(member, set()).add(home[name])
+        for circle in circles(graph):
+            yield f"{folder}: {' '.join(circle)}"
+
+
+def uncalled(build, targets, files):
+    """Functions of our own sources: what bison, flex and our compilers make is more than is used."""
+    objects = [f"{where}/{n}" for where, _, names in os.walk(build) for n in names if n.endswith(".o")]
+    used = {name for _, name, kind in symbols(*objects) if kind == "U"}
+    headers = "".join(read(f"{EVERYBODYS[0]}/{n}") for n in os.listdir(EVERYBODYS[0]))
+    used |= set(re.findall(r"\w+", headers)) | set().union(*(exported(top) for top in TOPS))
+    for target, folder in sorted(targets.items()):
+        for member, name, kind in symbols(f"{build}/{folder}/lib{target}.a"):
+            if kind == "T" and name not in used and f"{member}.c" in files[folder] and \
+                    re.search(rf"\b{name}\([^;{{}}]*\)\s*\{{", read(f"{folder}/{member}.c")):
+                yield name, f"{folder}/{member}.c"
 
 
 def main():
@@ -85,6 +137,12 @@ def main():
                 faults.append(f"{folder}: a circle of {len(circle)} files: {' '.join(circle)}")
     for circle in circles({folder: folders(uses[folder]) for folder in uses}):
         faults.append("a circle of folders: " + " ".join(circle))
+    if len(sys.argv) > 1:
+        found = set(circles_of_calls(sys.argv[1], targets))
+        faults += [f"a circle of calls in {circle}" for circle in sorted(found - set(KNOWN_CIRCLES))]
+        faults += [f"no circle of calls any more in {circle}" for circle in sorted(set(KNOWN_CIRCLES) - found)]
+        faults += [f"{path}: {name}() is global, and no other file uses it"
+                   for name, path in uncalled(sys.argv[1], targets, files) if name not in UNCALLED]
     print(*faults, f"{len(uses)} layers, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

@@ -5,7 +5,7 @@
 # deps_install.  The README's dependency table gives the reason for each package.
 
 deps_build=(cmake ninja-build gcc libc6-dev bison flex pkg-config zlib1g-dev libzstd-dev liblzma-dev
-    libminizip-dev libdw-dev libxxhash-dev uthash-dev openjdk-17-jdk-headless)
+    libminizip-dev libdw-dev libxxhash-dev openjdk-17-jdk-headless)
 deps_demo=(unzip)
 deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev clang-format clang-tidy python3 unzip zip zstd
     jattach mandoc protobuf-compiler

@@ -36,11 +36,6 @@ static struct {
     char *published;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-const char *internal_name(enum internal internal)
-{
-    return table[internal].name;
-}
-
 static bool property_has(const char *name, const char *word)
 {
     char *text = NULL;

@@ -45,8 +45,6 @@ enum internal {
 #define INTERNALS_SAFE (INTERNALS_ALL & ~INTERNALS_WRITES)
 #define INTERNALS_TEXT 1024u
 
-const char *internal_name(enum internal internal);
-
 /* Before a session: what its options allow, a bit for each; `proven`: only what proves itself in
  * this JVM, as where the JDK is none of those that the rest was tested with. */
 void internals_begin(uint32_t allowed, bool proven);

@@ -8,7 +8,6 @@
 #include "agent/base/internals.h"
 #include "agent/base/option_rules.h"
 #include "agent/base/option_table.h"
-#include "agent/base/option_text.h"
 #include "capture/log.h"
 
 static void set_defaults(struct options *options)
@@ -40,7 +39,7 @@ static bool parse_text(struct option_parse *parse, const char *text)
         char copy[sizeof options->text];
         snprintf(options->text, sizeof options->text, "%s", text);
         snprintf(copy, sizeof copy, "%s", text);
-        option_text_parse(parse, copy, ",");
+        options_parse_text(parse, copy, ",");
     }
     return true;
 }

@@ -20,7 +20,8 @@ struct option {
 extern const struct option option_table[];
 extern const size_t option_count;
 
-/* Words that stand alone: what an agent in a running JVM is to do, or help.  False: it is none. */
-bool option_take_command(struct option_parse *parse, const char *word);
+/* Sets what stands in `text`: `key=value` and commands, cut at these separators.  Faults are logged
+ * and counted. */
+void options_parse_text(struct option_parse *parse, char *text, const char *separators);
 
 #endif

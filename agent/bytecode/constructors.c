@@ -4,8 +4,11 @@
 
 #include <stdlib.h>
 
-#include "agent/bytecode/new_objects.h"
-#include "agent/bytecode/vm_objects.h"
+#include "agent/base/exceptions.h"
+#include "agent/bytecode/object_deaths.h"
+#include "agent/bytecode/object_facts.h"
+#include "agent/bytecode/plain_calls.h"
+#include "agent/records/classes.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 
@@ -104,6 +107,21 @@ void constructor_write(struct session *session, struct live_stream *stream,
     constructor_put(stream, room, java, frame, object);
 }
 
+/* Writes the record of an object of that class that is still to come, and gives it its id; 0: it
+ * can't. */
+static uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
+                               jclass class, uint64_t thread, struct live_stream *stream)
+{
+    struct class_cache_entry *known = class_cached(session, os, jni, class);
+    uint64_t size = object_size_of_class(known, jni, class);
+    uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    write_alloc(session, stream, room, known->number, size, id, false);
+    return id;
+}
+
 /* An id for the object of that outermost constructor, and the record that it came into being. */
 static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
                         struct java_thread *java, struct live_stream *stream,
@@ -184,6 +202,18 @@ void constructors_end(struct session *session, JNIEnv *jni)
             end_of_thread(session, own, jni, current, stream);
     }
     free(own);
+}
+
+/* The reserved object never came: it dies when one that is made now and held by nobody does. */
+static void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni,
+                              uint64_t id)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jobject other = id != 0 ? plain_bytes(jni, 0) : NULL;
+    if (other != NULL)
+        object_remember(session, os, jni, other, object_key(session, other), id);
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, other);
 }
 
 void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,

@@ -8,9 +8,10 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
-#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/class_hook.h"
+#include "agent/bytecode/natives_register.h"
+#include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
-#include "agent/bytecode/vm_objects.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/hotspot/hash_state.h"
@@ -36,9 +37,9 @@ struct definition {
 static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
 {
     size_t length = 0;
-    uint8_t *changed = engine_rewrite_hidden(jni, loader, bytes, (size_t) class->length, &length);
+    uint8_t *changed = class_hook_hidden(jni, loader, bytes, (size_t) class->length, &length);
     jbyteArray array =
-        changed != NULL && length <= INT32_MAX ? jni_calls_plain_bytes(jni, (jsize) length) : NULL;
+        changed != NULL && length <= INT32_MAX ? plain_bytes(jni, (jsize) length) : NULL;
     if (array != NULL) {
         (*jni)->SetByteArrayRegion(jni, array, 0, (jsize) length, (const jbyte *) changed);
         *class = (struct definition){array, 0, (jint) length, class->archived};
@@ -116,8 +117,7 @@ void hidden_classes_intercept(JNIEnv *jni)
         void *address;
     } ours = {define_class};
     JNINativeMethod method = {name, descriptor, ours.address};
-    done =
-        original.symbol != NULL && loader != NULL && java_probes_register(jni, loader, &method, 1);
+    done = original.symbol != NULL && loader != NULL && natives_register(jni, loader, &method, 1);
     if (done)
         internal_used(INTERNAL_DEFINE);
     else

@@ -9,9 +9,4 @@
 /* Puts the agent before ClassLoader.defineClass0(), once in a process. */
 void hidden_classes_intercept(JNIEnv *jni);
 
-/* engine_bytecode.c: the class file with probes, to be freed with free(); NULL: it stays as it is.
- */
-uint8_t *engine_rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
-                               size_t *new_length);
-
 #endif

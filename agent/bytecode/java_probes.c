@@ -2,7 +2,6 @@
 /* From Java code into the agent: one function a probe. */
 #include "agent/bytecode/java_probes.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "agent/base/exceptions.h"
@@ -10,6 +9,7 @@
 #include "agent/bytecode/clones.h"
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
+#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/throwables.h"
@@ -418,25 +418,8 @@ static const char *const descriptors[PROBE_COUNT] = {
 #undef PROBE_DESCRIPTOR
 };
 
-/*
- * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
- * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
- * JNI's GetStringLength(), before which a function of ours stands for that moment.  Where another
- * agent puts its own before it just then, ours stays below that one for good, and may be found
- * twice in a call: see jni_calls.c.
- */
-typedef jsize(JNICALL string_length)(JNIEnv *, jstring);
-static __thread bool in_string_length __attribute__((tls_model("initial-exec")));
-
 static struct {
-    string_length *_Atomic below; /* ours */
-    string_length *bottom;        /* the same when it was put there first */
-    jclass probes;                /* global reference */
-    jclass class;
-    const JNINativeMethod *methods;
-    jint count;
-    pthread_t thread;
-    bool wanted, registered;
+    jclass probes; /* global reference */
     unsigned ways; /* which probes are Java */
 } linking;
 
@@ -449,68 +432,6 @@ static jclass define_class(JNIEnv *jni)
         class = (*jni)->DefineClass(jni, PROBE_CLASS, NULL, (const jbyte *) bytes, (jsize) size);
     free(bytes);
     return class;
-}
-
-static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
-{
-    if (pthread_equal(linking.thread, pthread_self()) && linking.wanted) {
-        linking.wanted = false;
-        linking.registered =
-            (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
-    }
-    if (in_string_length)
-        return linking.bottom(jni, string);
-    in_string_length = true;
-    jsize length = atomic_load(&linking.below)(jni, string);
-    in_string_length = false;
-    return length;
-}
-
-/* Ours on top of what is there, or what was below it in its place if ours still is on top. */
-static bool set_string_length(bool on)
-{
-    jniNativeInterface *table = NULL;
-    if ((*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &table) != JVMTI_ERROR_NONE)
-        return false;
-    bool is_ours = table->GetStringLength == register_on_string_length;
-    if (on && !is_ours) {
-        atomic_store(&linking.below, table->GetStringLength);
-        if (linking.bottom == NULL)
-            linking.bottom = table->GetStringLength;
-        table->GetStringLength = register_on_string_length;
-    } else if (!on && is_ours) {
-        table->GetStringLength = atomic_load(&linking.below);
-    }
-    bool set = on == is_ours ||
-               (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) table);
-    return set;
-}
-
-static bool register_quietly(JNIEnv *jni)
-{
-    jmethodID link =
-        (*jni)->GetStaticMethodID(jni, linking.probes, "link", "(Ljava/lang/String;)V");
-    jstring name = (*jni)->NewStringUTF(jni, "probe");
-    if (link == NULL || name == NULL)
-        return false;
-    linking.thread = pthread_self();
-    linking.registered = false;
-    linking.wanted = true;
-    if (set_string_length(true)) {
-        (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
-        set_string_length(false);
-    }
-    (*jni)->DeleteLocalRef(jni, name);
-    return linking.registered;
-}
-
-bool java_probes_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count)
-{
-    linking.class = class;
-    linking.methods = methods;
-    linking.count = count;
-    return register_quietly(jni) || (*jni)->RegisterNatives(jni, class, methods, count) == JNI_OK;
 }
 
 /* The JNI table of methods wants plain pointers and texts that are not const. */
@@ -526,7 +447,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
         methods[i] = (JNINativeMethod){name.out, descriptor.out,
                                        watches ? watching[i].address : chosen[i].address};
     }
-    return java_probes_register(jni, linking.probes, methods, PROBE_COUNT);
+    return natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
 /* Those in Java stand between a method and the native ones. */
@@ -552,6 +473,7 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.probes == NULL)
         return false;
+    natives_link_by(linking.probes);
     note_ways(jni);
     if ((linking.ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
         sights_make(jni, linking.probes);

@@ -9,7 +9,5 @@
 /* Defines the class in the boot loader, once in a process, and links its methods as the options
  * need them: calls may be counted in place of recorded, methods may begin or end the trace. */
 bool java_probes_link(JNIEnv *jni, const struct options *options);
-/* Registers native methods of a class of the boot loader without the JVM's warning; afterwards. */
-bool java_probes_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
 #include "agent/references/fields.h"
@@ -52,8 +53,8 @@ enum entry {
 #undef ENUMERATOR
 };
 
-/* The functions below ours: of this trace, and of the first one. */
-static jniNativeInterface *plain, *bottom;
+/* The functions below ours: of this trace. */
+static jniNativeInterface *plain;
 /* A bit for each entry whose function below ours runs on this thread. */
 static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
 
@@ -63,7 +64,7 @@ static const jniNativeInterface *below(enum entry entry, bool *outermost)
 {
     *outermost = (inside >> entry & 1) == 0;
     inside |= 1u << entry;
-    return *outermost ? plain : bottom;
+    return *outermost ? plain : plain_calls;
 }
 
 static bool back(enum entry entry, bool outermost)
@@ -146,16 +147,6 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
     }
 PRIMITIVE_ARRAYS(NEW_ARRAY)
 #undef NEW_ARRAY
-
-jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length)
-{
-    return bottom != NULL ? bottom->NewByteArray(jni, length) : (*jni)->NewByteArray(jni, length);
-}
-
-jobject jni_calls_plain_object(JNIEnv *jni, jclass class)
-{
-    return bottom != NULL ? bottom->AllocObject(jni, class) : (*jni)->AllocObject(jni, class);
-}
 
 /* Where the session has references; NULL: there is none. */
 static struct session *enter_store(struct os_thread **os)
@@ -245,23 +236,17 @@ static void set_objects(jniNativeInterface *table, bool on)
     }
 }
 
-static bool read_table(jniNativeInterface **table)
-{
-    return *table != NULL ||
-           (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
-}
-
 void jni_calls_intercept(bool on, bool stores)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jniNativeInterface *table = NULL;
-    if (!read_table(&bottom) || !read_table(&plain) || !read_table(&table))
+    if (!plain_calls_read() || !jni_table_read(&plain) || !jni_table_read(&table))
         return;
     set_objects(table, on);
     set_stores(table, on && stores);
     if ((*jvmti)->SetJNIFunctionTable(jvmti, table) != JVMTI_ERROR_NONE)
         log_message("objects that native code makes are not seen");
     if (!on) /* where ours stays below another */
-        memcpy(plain, bottom, sizeof *plain);
+        memcpy(plain, plain_calls, sizeof *plain);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) table);
 }

@@ -7,7 +7,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/quick_events.h"
 #include "agent/hotspot/compilations.h"
 #include "agent/hotspot/routines.h"
@@ -126,7 +126,8 @@ static uintptr_t on_tan(void)
 bool leaf_calls_possible(void)
 {
     if (!routine_find(&tan_calls.routine))
-        internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
+        internal_refused(INTERNAL_TAN,
+                         "the JVM does not publish its routine, or where it is stored");
     return tan_calls.routine.variable != NULL;
 }
 
@@ -153,7 +154,7 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
                                        {exit, descriptor, left.address}};
     static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
-    if (!java_probes_register(jni, probes, methods, 2))
+    if (!natives_register(jni, probes, methods, 2))
         return false;
     for (int i = 0; i < PROOF_CALLS; i++)
         if ((proof.methods[i] = (*jni)->GetStaticMethodID(jni, probes, names[i], "(I)V")) == NULL)

@@ -14,17 +14,14 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/patience.h"
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/vm_objects.h"
-#include "agent/deaths/identity.h"
+#include "agent/bytecode/object_deaths.h"
+#include "agent/bytecode/object_facts.h"
 #include "agent/deaths/reaper.h"
-#include "agent/deaths/recycle.h"
 #include "agent/events/events.h"
 #include "agent/events/tagged_deaths.h"
-#include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/put_record.h"
-#include "agent/references/object_ids.h"
 #include "agent/stacks/stacks.h"
 
 /* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
@@ -39,105 +36,6 @@ static bool may_be_told_twice(struct session *session, struct os_thread *os)
     if (os->vm_natives == 0 && clock_raw_unordered() - tracer.scale.zero > session->check_until)
         os->checked = session->number;
     return true;
-}
-
-static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
-{
-    jlong size = 0;
-    if (class->size_bytes != 0)
-        return class->size_bytes;
-    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
-        return 0;
-    if (!class->is_array && !(class->is_array = class_element_shift(mirror, 0) >= 0))
-        class->size_bytes = (uint64_t) size;
-    return (uint64_t) size;
-}
-
-/* From the object's header, if its class was seen since the last collection. */
-static inline bool facts_of_header(const struct session *session, struct os_thread *os,
-                                   jobject object, struct object_facts *facts)
-{
-    if (!header_layout.known || !hold_begin(os))
-        return false;
-    bool found = facts_at(session, os, slot_word(object), facts);
-    hold_end(os);
-    return found;
-}
-
-/* The same object's class and size, as the JVM has said them: for the next of this class. */
-static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
-                        jobject object, const struct class_cache_entry *class, uint64_t size)
-{
-    int shift =
-        class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;
-    if (!header_layout.known || shift < 0 || size == 0 || !hold_begin(os))
-        return;
-    uintptr_t address = slot_word(object);
-    uint64_t word = header_class_word(address);
-    struct class_word_entry *pair = class_word_pair(os, word);
-    if (class->size_bytes != 0 ||
-        header_array_size(header_array_length(address), (unsigned) shift) == size) {
-        pair[1] = pair[0];
-        pair[0] = (struct class_word_entry){
-            .word = word,
-            .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
-            .session = session->number,
-            .number = class->number,
-            .size_bytes = class->size_bytes,
-            .element_shift = (uint8_t) shift};
-    }
-    hold_end(os);
-}
-
-static struct object_facts facts_of(struct session *session, struct os_thread *os, JNIEnv *jni,
-                                    jobject object)
-{
-    struct object_facts facts = {0};
-    if (__builtin_expect(facts_of_header(session, os, object, &facts), 1))
-        return facts;
-    jclass mirror = (*jni)->GetObjectClass(jni, object);
-    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
-    facts.class = class->number;
-    if (class->number != 0) {
-        facts.size_bytes = size_of(class, mirror, object);
-        note_header(session, os, mirror, object, class, facts.size_bytes);
-    }
-    return facts;
-}
-
-/* An object is about to be remembered. */
-static inline uint32_t key_of(const struct session *session, jobject object)
-{
-    if (!session->finds_objects)
-        return 0;
-    uint32_t key = identity_key(object);
-    identity_expect(key);
-    return key;
-}
-
-/* The object's weak reference goes where the reaper finds it. */
-static void remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
-                     uint32_t key, uint64_t id)
-{
-    if (!session->keeps_references)
-        return;
-    jweak reference = recycle_for(os, object);
-    if (reference == NULL && (reference = recycle_make(os, jni, object)) == NULL)
-        return;
-    if (session->finds_objects) {
-        identity_add(session, key, id, reference);
-        object_id_note(session, os, object, id);
-    }
-    if (atomic_load_explicit(&os->weak_session, memory_order_relaxed) != session->number)
-        atomic_store(&os->weak_session, session->number);
-    if (!weak_table_add(&reaper_table, &os->weak_page, (uint64_t) key << WEAK_ID_BITS | id,
-                        reference)) {
-        if (session->finds_objects)
-            identity_remove(session, key, id);
-        (*jni)->DeleteWeakGlobalRef(jni, reference);
-    }
-    if (weak_page_is_fresh(&os->weak_page))
-        reaper_keep_pace(session, os);
 }
 
 /* collect=: so much was allocated. */
@@ -212,7 +110,7 @@ static bool made_by_constructor(struct session *session, struct os_thread *os, J
         constructors_keep_window(session, os, jni, java, stream);
     uint64_t id = java->reserved != 0 ? constructor_take_reserved(java, session, class) : 0;
     if (id != 0)
-        remember(session, os, jni, object, key, id);
+        object_remember(session, os, jni, object, key, id);
     return id != 0;
 }
 
@@ -225,9 +123,9 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         report_tagged(session, os, jni, object);
         return;
     }
-    uint32_t key = key_of(session, object);
+    uint32_t key = object_key(session, object);
     object_note_recent(os, slot_word(object));
-    struct object_facts facts = facts_of(session, os, jni, object);
+    struct object_facts facts = object_facts_of(session, os, jni, object);
     struct live_stream *stream = thread_stream(session, os);
     if (facts.class == 0 || stream == NULL)
         return;
@@ -244,76 +142,12 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
         write_alloc_at(facts.known ? thread_stamp_unordered(session, stream)
                                    : thread_stamp(session, stream),
                        stream, room, facts.class, facts.size_bytes, id, false);
-        remember(session, os, jni, object, key, id);
+        object_remember(session, os, jni, object, key, id);
         if (__builtin_expect(session->options.collects, 0))
             count_for_collection(session, os, facts.size_bytes);
         if (java != NULL && java->pending != 0)
             constructor_made(java, session, facts.class, id);
     }
-}
-
-static jint JNICALL note_size(jlong class_tag, jlong size, jlong *tag, jint length, void *size_out)
-{
-    (void) class_tag, (void) tag, (void) length;
-    *(jlong *) size_out = size;
-    return JVMTI_VISIT_ABORT;
-}
-
-/* The size of an object of a class that has one at least, whose constructor is open: the heap is
- * searched for it.  To make another would wait for the class's initializer, which waits for that
- * constructor, if this is another thread. */
-static uint64_t size_in_heap(jclass class)
-{
-    jvmtiHeapCallbacks callbacks;
-    jlong size = 0;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_iteration_callback = note_size;
-    (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, class, &callbacks, &size);
-    return (uint64_t) size;
-}
-
-static bool is_initialized(jclass class)
-{
-    jint status = 0;
-    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
-           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
-}
-
-static uint64_t size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class)
-{
-    if (known->size_bytes != 0)
-        return known->size_bytes;
-    if (!is_initialized(class))
-        return known->size_bytes = size_in_heap(class);
-    jthrowable of_program = exception_set_aside(jni);
-    jobject like = jni_calls_plain_object(jni, class);
-    uint64_t size = like != NULL ? size_of(known, class, like) : 0;
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, like);
-    return size;
-}
-
-uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni, jclass class,
-                        uint64_t thread, struct live_stream *stream)
-{
-    struct class_cache_entry *known = class_cached(session, os, jni, class);
-    uint64_t size = size_of_class(known, jni, class);
-    uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
-    if (room == NULL)
-        return 0;
-    uint64_t id = live_next_object(session->map, stream);
-    write_alloc(session, stream, room, known->number, size, id, false);
-    return id;
-}
-
-void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni, uint64_t id)
-{
-    jthrowable of_program = exception_set_aside(jni);
-    jobject other = id != 0 ? jni_calls_plain_bytes(jni, 0) : NULL;
-    if (other != NULL)
-        remember(session, os, jni, other, key_of(session, other), id);
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, other);
 }
 
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)

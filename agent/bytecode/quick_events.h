@@ -10,6 +10,7 @@
 
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/object_facts.h"
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/deaths/weak_table.h"

@@ -14,7 +14,8 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/java_probes.h"
+#include "agent/bytecode/natives_register.h"
+#include "agent/bytecode/plain_calls.h"
 #include "agent/records/threads.h"
 
 typedef jobject(JNICALL list_function)(JNIEnv *, jclass);
@@ -113,7 +114,7 @@ static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
     originals[number].address = dlsym(library, native->symbol);
     JNINativeMethod method = {native->name, native->descriptor, native->ours.address};
     jthrowable of_program = exception_set_aside(jni);
-    bool done = originals[number].address != NULL && java_probes_register(jni, class, &method, 1);
+    bool done = originals[number].address != NULL && natives_register(jni, class, &method, 1);
     exception_restore(jni, of_program);
     return done;
 }
@@ -121,7 +122,7 @@ static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
 static jobject JNICALL allocate_instance(JNIEnv *jni, jobject unsafe, jclass class)
 {
     (void) unsafe;
-    return jni_calls_plain_object(jni, class);
+    return plain_object(jni, class);
 }
 
 static bool intercept_unsafe(JNIEnv *jni)
@@ -134,7 +135,7 @@ static bool intercept_unsafe(JNIEnv *jni)
     const JNINativeMethod method = {name, descriptor, ours.address};
     jthrowable of_program = exception_set_aside(jni);
     jclass class = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
-    bool done = class != NULL && java_probes_register(jni, class, &method, 1);
+    bool done = class != NULL && natives_register(jni, class, &method, 1);
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return done;

@@ -14,9 +14,5 @@ void jni_calls_intercept(bool on, bool stores);
 /* Puts the agent before those native methods of Class that may have the JVM run Java code, once in
  * a process. */
 void vm_natives_intercept(JNIEnv *jni);
-/* An array that nobody reports. */
-jbyteArray jni_calls_plain_bytes(JNIEnv *jni, jsize length);
-/* An object whose constructor is not run. */
-jobject jni_calls_plain_object(JNIEnv *jni, jclass class);
 
 #endif

@@ -181,13 +181,6 @@ void engine_reserve(const struct engine *engine, uint32_t event)
         engine->prepare();
 }
 
-void engine_notify(bool on, int event)
-{
-    (*tracer.jvmti)
-        ->SetEventNotificationMode(tracer.jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
-                                   (jvmtiEvent) event, NULL);
-}
-
 /* Sets the callback of the extension event whose name ends so, and switches it on or off. */
 static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback)
 {

@@ -8,7 +8,7 @@
 #include "agent/base/java_versions.h"
 #include "agent/base/method_verdicts.h"
 #include "agent/base/own_frames.h"
-#include "agent/events/engine.h"
+#include "agent/events/engine_type.h"
 #include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"

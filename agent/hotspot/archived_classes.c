@@ -263,7 +263,7 @@ void archived_classes_read(void)
     if (table_count != 0)
         internal_used(INTERNAL_ARCHIVE);
     else
-        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not tell of it");
+        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not publish it");
     static bool is_read;
     if (is_read)
         return;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole class file: goes through its members and puts the new one together. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/rewriter/class_file.h"
@@ -275,15 +274,6 @@ static bool method_rewrite(struct class_file *file, const struct method_head *he
     method.constructor = constructor && !method.object_init;
     return read_code(&method, attribute + 6, attribute + 6 + load_u4(attribute + 2)) &&
            rewrite_code(&method, attribute);
-}
-
-bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
-                 const char *message)
-{
-    file->result = result;
-    file->error.offset = offset;
-    snprintf(file->error.message, sizeof file->error.message, "%s", message);
-    return false;
 }
 
 /* Where the reading of the class file has come to. */

@@ -13,7 +13,6 @@
 #define POP 0x57
 #define ASTORE 0x3A
 #define ASTORE_0 0x4B
-#define WIDE 0xC4
 #define DUP 0x59
 #define DUP_X1 0x5A
 #define SWAP 0x5F
@@ -23,14 +22,6 @@
 #define JSR 0xA8
 #define GOTO_W 0xC8
 #define JSR_W 0xC9
-
-bool code_put_call(struct method_code *method, enum probe probe)
-{
-    uint32_t index = pool_probe(method->file, probe);
-    put_u1(&method->file->output, 0xB8);
-    put_u2(&method->file->output, index);
-    return index != 0;
-}
 
 static void put_number(struct method_code *method)
 {
@@ -44,23 +35,6 @@ static bool put_numbered(struct method_code *method, enum probe probe, uint32_t 
     if (load != 0)
         put_u1(&method->file->output, load);
     return code_put_call(method, probe);
-}
-
-/* Loads (aload) or stores (astore) a reference. */
-void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
-                       uint32_t variable)
-{
-    if (variable <= 3) {
-        put_u1(output, brief + variable);
-        return;
-    }
-    if (variable > 255)
-        put_u1(output, WIDE);
-    put_u1(output, opcode);
-    if (variable > 255)
-        put_u2(output, variable);
-    else
-        put_u1(output, variable);
 }
 
 static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)

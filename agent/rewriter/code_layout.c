@@ -17,7 +17,7 @@ static uint32_t dimension_push_bytes(uint32_t dimensions)
     return dimensions <= 5 ? 1 : dimensions <= 127 ? 2 : 3;
 }
 
-uint32_t guard_bytes(const struct method_code *method, uint32_t variable)
+static uint32_t guard_bytes(const struct method_code *method, uint32_t variable)
 {
     return 2 * variable_bytes(variable) + method->push.size + CALL_BYTES + 2; /* aconst_null pop */
 }
@@ -100,7 +100,7 @@ static uint32_t result_bytes(const struct method_code *method, uint32_t offset)
     return 0;
 }
 
-uint32_t bytes_after(const struct method_code *method, uint32_t offset)
+static uint32_t bytes_after(const struct method_code *method, uint32_t offset)
 {
     return result_bytes(method, offset) + store_bytes_after(method, offset);
 }

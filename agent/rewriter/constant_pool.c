@@ -2,6 +2,8 @@
 /* The constant pool: where each constant lies, their texts, and the constants that probes need. */
 #include "agent/rewriter/class_file.h"
 
+#include <stdio.h>
+
 #define POOL_LIMIT 65535u
 
 static const struct {
@@ -19,6 +21,15 @@ static const uint8_t constant_sizes[21] = {
     [1] = 3,  [3] = 5,  [4] = 5,  [5] = 9,  [6] = 9,  [7] = 3,  [8] = 3,  [9] = 5,  [10] = 5,
     [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5, [18] = 5, [19] = 3, [20] = 3,
 };
+
+bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
+                 const char *message)
+{
+    file->result = result;
+    file->error.offset = offset;
+    snprintf(file->error.message, sizeof file->error.message, "%s", message);
+    return false;
+}
 
 bool pool_parse(struct class_file *file)
 {

@@ -92,11 +92,17 @@ struct method_code {
     uint32_t trampoline_count, trampoline_room;
 };
 
-/* Always return false. */
+/* method_code.c; these always return false. */
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message);
 bool method_leave(struct method_code *method, const char *reason);
 bool method_no_memory(struct method_code *method);
+/* The call of a probe. */
+bool code_put_call(struct method_code *method, enum probe probe);
+/* A load or store of a variable; `brief` is the opcode for number 0. */
+void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                       uint32_t variable);
 
+/* instructions.c */
 /* Bytes of the instruction at `offset` of the old code, with operands and padding; 0: it does not
  * fit into the code or is none. */
 uint32_t instruction_size(const uint8_t *code, uint32_t length, uint32_t offset);
@@ -158,7 +164,6 @@ static inline struct guard unwind_guard(const struct method_code *method)
     return (struct guard){0, method->handler};
 }
 /* Of the whole, of the part that is guarded; where GUARD is. */
-uint32_t guard_bytes(const struct method_code *method, uint32_t variable);
 uint32_t guard_start(struct guard guard);
 uint32_t guard_end(const struct method_code *method, struct guard guard);
 uint32_t guard_handler(const struct method_code *method, struct guard guard);
@@ -197,7 +202,6 @@ bool constructor_mark(struct method_code *method);
 bool code_layout(struct method_code *method);
 /* Bytes of probes before and after the instruction at `offset`. */
 uint32_t bytes_before(const struct method_code *method, uint32_t offset);
-uint32_t bytes_after(const struct method_code *method, uint32_t offset);
 /* The new place of the instruction itself, after the probes before it. */
 static inline uint32_t instruction_place(const struct method_code *method, uint32_t offset)
 {
@@ -218,11 +222,6 @@ const struct trampoline *trampoline_of(const struct method_code *method, uint32_
 
 /* code_emit.c: the code itself, without its length. */
 bool code_emit(struct method_code *method);
-/* The call of a probe. */
-bool code_put_call(struct method_code *method, enum probe probe);
-/* A load or store of a variable; `brief` is the opcode for number 0. */
-void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
-                       uint32_t variable);
 
 /* code_tables.c: the exception table with its count; a LineNumberTable, LocalVariable(Type)Table or
  * Runtime(In)VisibleTypeAnnotations, whole. */
@@ -231,7 +230,8 @@ bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
 
 /* stack_map.c: the StackMapTable, whole. */
 bool stack_map_put(struct method_code *method);
-/* Calls `visit` for the old offset of each frame. */
+
+/* map_reader.c: calls `visit` for the old offset of each frame. */
 bool stack_map_visit(struct method_code *method,
                      void (*visit)(struct method_code *method, uint32_t offset));
 

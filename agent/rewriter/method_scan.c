@@ -7,22 +7,6 @@
 #define INVOKESTATIC 0xB8
 #define INVOKEINTERFACE 0xB9
 
-bool method_malformed(struct method_code *method, uint32_t offset, const char *message)
-{
-    return class_malformed(method->file, method->code + offset, message);
-}
-
-bool method_leave(struct method_code *method, const char *reason)
-{
-    method->reason = reason;
-    return false;
-}
-
-bool method_no_memory(struct method_code *method)
-{
-    return class_fault(method->file, REWRITE_NO_MEMORY, 0, "out of memory");
-}
-
 /* super.clone() of a class below Object is Object's for sure; through an interface it never is, nor
  * is a private one of the class itself.  Otherwise the probe finds out. */
 static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode, bool references)

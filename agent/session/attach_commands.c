@@ -7,9 +7,9 @@
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/references/heap_graph.h"
-#include "agent/session/entry_points.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
+#include "agent/session/vm_life.h"
 #include "capture/log.h"
 
 static bool is_running(void)
@@ -32,7 +32,7 @@ static jint start(struct options *options)
     session_stop(END_STOPPED, COMMAND_PATIENCE_NS); /* one that ended by itself is not joined yet */
     internals_begin(options->internals, options->internals_proven);
     hash_state_find(jni);
-    if (!entry_points_prepare(options))
+    if (!vm_life_prepare_engine(options))
         return JNI_ERR;
     jint code = JNI_ERR;
     if (!control_take(COMMAND_PATIENCE_NS)) {

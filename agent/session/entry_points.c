@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libtracer.so's entry points: what the JVM calls when it loads the agent, starts and ends. */
-#include "agent/session/entry_points.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,6 @@
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/deaths/reaper.h"
-#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
@@ -25,70 +22,12 @@
 #include "agent/session/engine_choice.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
+#include "agent/session/vm_life.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
-/* Made at load, begun at VM init. */
-static struct session *prepared;
-
-static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
-{
-    (void) jvmti, (void) jni;
-    tracer.start = clock_moment_now();
-}
-
-/* Nothing of the program has begun.  Runtime.halt() would wait for the JVM's start on some JDKs. */
-static void end_jvm(void)
-{
-    log_message("required=yes: the program does not run untraced");
-    _exit(1);
-}
-
-static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-    (void) jvmti, (void) thread;
-    bool begun = true;
-    hash_state_find(jni);
-    hash_state_enter();
-    bool taken = control_take(PATIENCE_NS);
-    if (!taken)
-        log_message("another trace is being started: none is begun");
-    else if (prepared != NULL && prepared->options.start_at.count != 0)
-        begun = trigger_arm(prepared, jni);
-    else if (prepared != NULL)
-        begun = session_begin(prepared, jni);
-    prepared = NULL;
-    if (taken)
-        control_give_back();
-    hash_state_leave();
-    if (!begun && tracer.options.required)
-        end_jvm();
-}
-
-static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
-{
-    (void) jvmti;
-    collections_are_silent(jni);
-    atomic_store(&tracer.death_ns, clock_monotonic_ns());
-    tracer.dying = true;
-    tracer.closer = pthread_self();
-    atomic_store(&tracer.closing, true);
-    session_stop(END_VM_DEATH, 0);
-    atomic_store(&tracer.closing, false);
-    trigger_disarm();
-    reaper_wake();
-}
-
-bool entry_points_prepare(const struct options *options)
-{
-    jvmtiEventCallbacks callbacks = {
-        .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
-    engine_jvmti.set_callbacks(&callbacks);
-    engine_bytecode.set_callbacks(&callbacks);
-    return engine_prepare(engine_of_options(options), options->events, &callbacks);
-}
 
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
 static void after_fork(void)
@@ -221,13 +160,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
         return JNI_OK;
     if (!set_clock())
         return JNI_ERR;
-    if (!initialize(vm) || !entry_points_prepare(&tracer.options))
+    if (!initialize(vm) || !vm_life_prepare_engine(&tracer.options))
         return tracer.options.required ? JNI_ERR : JNI_OK;
     engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
-    prepared = session_prepare(&tracer.options);
-    if (prepared == NULL)
+    if (!vm_life_prepare_session())
         return JNI_ERR;
     return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
 }

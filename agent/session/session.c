@@ -31,7 +31,7 @@
 #include "agent/references/heap_graph.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/session_drain.h"
-#include "agent/session/triggers.h"
+#include "agent/session/stop_call.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
@@ -346,10 +346,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_describe(session, session->map->header);
     event_set_free_gap(session);
     slots_prove(jni);
-    if (!engine_choice_settle(session, jni)) {
-        session_discard(session);
-        return false;
-    }
+    if (!engine_choice_settle(session, jni))
+        return fail(session);
     internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();
@@ -371,7 +369,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
     tracer.last = session;
     class_is_of_application(jni, NULL);
     tags_forget(session);
-    trigger_expect(session);
+    stop_call_expect(session);
     stacks_begin(session, jni);
     atomic_store(&tracer.session, session);
     atomic_store(&session->published, true);

@@ -6,21 +6,14 @@
 #include "agent/bytecode/watched_methods.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
-#include "agent/records/threads.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/session.h"
+#include "agent/session/stop_call.h"
 #include "capture/log.h"
 
 #define BEGIN_PATIENCE_NS SECOND_NS
 
 static struct session *_Atomic waiting; /* prepared, not begun */
-/* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
- * many such calls are open in that thread. */
-static struct {
-    _Atomic uint64_t session, thread;
-    uint64_t depth; /* that thread's own */
-} last_call;
-
 /* One thread begins the session; others go on untraced meanwhile, or after a while. */
 static void begin(JNIEnv *jni)
 {
@@ -34,29 +27,6 @@ static void begin(JNIEnv *jni)
     hash_state_leave();
 }
 
-/* Who runs here, as a number in the session; 0: nobody that can be named. */
-static uint64_t thread_number(struct session *session, struct os_thread *os)
-{
-    const struct java_thread *java = thread_current(session, os, NULL);
-    return java != NULL ? java->id : 0;
-}
-
-static void note_call(void)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    uint64_t thread = thread_number(session, os), none = 0;
-    if (thread != 0 && atomic_load(&last_call.session) == session->number) {
-        if (atomic_compare_exchange_strong(&last_call.thread, &none, thread))
-            last_call.depth = 1;
-        else if (none == thread)
-            last_call.depth++;
-    }
-    probe_leave(os);
-}
-
 /* A thread that starts or stops a trace runs Java code for it, which is none of the program's. */
 static void entered(JNIEnv *jni, unsigned triggers)
 {
@@ -65,28 +35,12 @@ static void entered(JNIEnv *jni, unsigned triggers)
     if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
         begin(jni);
     if ((triggers & TRIGGER_STOP) != 0)
-        note_call();
-}
-
-/* The outermost of the calls that the trace ends with has returned. */
-static bool is_end(void)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return false;
-    uint64_t chosen = atomic_load(&last_call.thread);
-    bool end = chosen != 0 && atomic_load(&last_call.session) == session->number &&
-               thread_number(session, os) == chosen && --last_call.depth == 0;
-    if (end)
-        atomic_store(&last_call.session, 0);
-    probe_leave(os);
-    return end;
+        stop_call_enter();
 }
 
 static void left(unsigned triggers)
 {
-    if ((triggers & TRIGGER_STOP) != 0 && !control_is_mine() && is_end())
+    if ((triggers & TRIGGER_STOP) != 0 && !control_is_mine() && stop_call_leave())
         session_stop(END_STOPPED, PATIENCE_NS);
 }
 
@@ -94,12 +48,6 @@ void triggers_initialize(void)
 {
     static const struct watch_actions actions = {entered, left};
     watched_methods_act(&actions);
-}
-
-void trigger_expect(const struct session *session)
-{
-    atomic_store(&last_call.thread, 0);
-    atomic_store(&last_call.session, session->number);
 }
 
 bool trigger_arm(struct session *session, JNIEnv *jni)

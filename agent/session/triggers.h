@@ -13,8 +13,6 @@
 
 /* Once, at load. */
 void triggers_initialize(void);
-/* A session begins: its stop= methods have not been entered yet. */
-void trigger_expect(const struct session *session);
 /* The session waits for its start; takes it over.  The control lock is held, but at load. */
 bool trigger_arm(struct session *session, JNIEnv *jni);
 /* The session that waits, if one does, will never begin: its files are removed. */

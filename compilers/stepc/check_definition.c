@@ -5,20 +5,33 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compilers/compiler.h"
+#include "compilers/stepc/attribute_rules.h"
 #include "format/language/dl_fault.h"
 #include "format/language/dl_tree.h"
 #include "format/step/layout.h"
+#include "format/step/plan/charset.h"
 #include "format/step/plan/plan.h"
 #include "steptrace/maps.h"
 
 _Static_assert(DL_RECORD_LIMIT == STEP_MAX_RECORD_TYPES, "one limit, in two layers");
 _Static_assert(DL_TEXT_LIMIT == STEP_MAX_DEFINITION_BYTES, "one limit, in two layers");
 
-void check_report(struct definition_check *check, const struct dl_place *place, bool warning,
-                  const char *format, ...)
+/* Where faults and warnings of one definition go to. */
+struct definition_check {
+    const struct step_definition *definition;
+    bool strict; /* warnings are faults */
+    size_t faults;
+    size_t warnings;
+};
+
+__attribute__((format(printf, 4, 5))) static void check_report(struct definition_check *check,
+                                                               const struct dl_place *place,
+                                                               bool warning, const char *format,
+                                                               ...)
 {
     char text[700];
     struct step_fault fault = {.message = text};
@@ -33,6 +46,278 @@ void check_report(struct definition_check *check, const struct dl_place *place, 
         return;
     dl_definition_locate(check->definition, *place, &fault);
     compiler_report_fault(NULL, &fault);
+}
+
+/* What an attribute stands at. */
+struct target {
+    unsigned place;                   /* AT_INT and so on; 0: not known */
+    const struct step_record *record; /* whose field it is */
+    size_t field;
+};
+
+/* One check, and the groups that were reported. */
+struct checking {
+    struct definition_check *check;
+    const char *groups[64];
+    size_t group_count;
+};
+
+static unsigned value_place(const struct step_field *field)
+{
+    switch (field->kind) {
+    case STEP_TYPE_INT:
+        return AT_INT;
+    case STEP_TYPE_STRING:
+        return AT_STRING;
+    case STEP_TYPE_DATA:
+        return AT_DATA;
+    case STEP_TYPE_RECORD:
+        break;
+    }
+    return step_field_is_identifier(field) ? AT_ENTRY : AT_VALUE;
+}
+
+/* `depth`: of the field's arrays, as seen from here. */
+static unsigned place_of(const struct step_field *field, uint32_t depth)
+{
+    return value_place(field) | (depth > 0 ? AT_ARRAY : 0);
+}
+
+static const char *name_of(unsigned place)
+{
+    place &= ~(unsigned) AT_ARRAY;
+    return place == AT_INT      ? "an int"
+           : place == AT_STRING ? "a string"
+           : place == AT_DATA   ? "data"
+           : place == AT_ENTRY  ? "the number of an entry"
+           : place == AT_VALUE  ? "a record by value"
+           : place == AT_LENGTH ? "a length"
+                                : "a record's definition";
+}
+
+/* The index of the record's field of that name, or SIZE_MAX. */
+static size_t find_field(const struct step_record *record, const char *name, size_t length)
+{
+    for (size_t i = 0; i < record->field_count; i++)
+        if (step_rule_text_is(name, length, record->fields[i].name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* A path in a record: one field, or a part of it. */
+static struct target find_target(const struct step_definition *definition,
+                                 const struct step_record *record, const char *path)
+{
+    struct target none = {0, NULL, 0};
+    size_t length = strcspn(path, "."), i = find_field(record, path, length);
+    if (i == SIZE_MAX)
+        return none;
+    uint32_t depth = record->fields[i].array_depth;
+    for (path += length; *path == '.'; path += length) {
+        const struct step_field *field = &record->fields[i];
+        path++;
+        length = strcspn(path, ".");
+        bool is_length = step_rule_text_is(path, length, "length");
+        if (is_length && (depth > 0 || field->kind != STEP_TYPE_RECORD))
+            return (struct target){AT_LENGTH, record, i};
+        if (depth > 0) {
+            depth--;
+            continue;
+        }
+        if (field->kind != STEP_TYPE_RECORD)
+            return none;
+        record = &definition->records[field->record];
+        i = find_field(record, path, length);
+        if (i == SIZE_MAX)
+            return none;
+        depth = record->fields[i].array_depth;
+    }
+    return (struct target){place_of(&record->fields[i], depth), record, i};
+}
+
+static bool is_single(const struct step_field *field)
+{
+    return field->array_depth == 0 &&
+           (field->kind == STEP_TYPE_INT || step_field_is_identifier(field));
+}
+
+/* An absolute name, or one in the package of `near`; NULL: there is none. */
+static const struct step_record *find_record(const struct step_definition *definition,
+                                             const struct step_record *near, const char *name,
+                                             size_t length)
+{
+    const char *dot = strrchr(near->name, '.');
+    size_t prefix = dot != NULL ? (size_t) (dot + 1 - near->name) : 0;
+    for (size_t i = 0; i < definition->record_count; i++) {
+        const char *other = definition->records[i].name;
+        if (step_rule_text_is(name, length, other) ||
+            (strncmp(other, near->name, prefix) == 0 &&
+             step_rule_text_is(name, length, other + prefix)))
+            return &definition->records[i];
+    }
+    return NULL;
+}
+
+/* NULL, or what is wrong with the thing that a value names. */
+static const char *name_fault(const struct step_definition *definition, const struct target *target,
+                              enum attribute_value kind, const struct step_rule *rule)
+{
+    const char *name = rule->value;
+    size_t length = rule->value_length;
+    if (kind == VALUE_FIELD) {
+        size_t i = find_field(target->record, name, length);
+        return i == SIZE_MAX ? "is no field of the record"
+               : i >= target->field || !is_single(&target->record->fields[i])
+                   ? "is no single value that stands before the field"
+                   : NULL;
+    }
+    size_t field = length;
+    while (kind == VALUE_OF_RECORD && field > 0 && name[field - 1] != '.')
+        field--;
+    if (field == 0)
+        return "is not RECORD.FIELD";
+    size_t record_length = kind == VALUE_OF_RECORD ? field - 1 : length;
+    const struct step_record *record = find_record(definition, target->record, name, record_length);
+    if (record == NULL)
+        return "names no record";
+    if (kind != VALUE_OF_RECORD)
+        return NULL;
+    size_t i = find_field(record, name + field, length - field);
+    return i == SIZE_MAX || !is_single(&record->fields[i]) ? "names no single value of the record"
+                                                           : NULL;
+}
+
+/* The same for each of the names that a value has; a fault is that of the first. */
+static const char *links_fault(const struct step_definition *definition,
+                               const struct target *target, const struct step_rule *rule)
+{
+    const char *fault = NULL;
+    for (size_t start = 0; start < rule->value_length && fault == NULL;) {
+        const char *text = rule->value + start;
+        const char *plus = memchr(text, '+', rule->value_length - start);
+        struct step_rule name = *rule;
+        name.value = text;
+        name.value_length = plus != NULL ? (size_t) (plus - text) : rule->value_length - start;
+        start += name.value_length + 1;
+        if (memchr(text, '.', name.value_length) != NULL) {
+            fault = name_fault(definition, target, VALUE_OF_RECORD, &name);
+            continue;
+        }
+        size_t i = find_field(target->record, text, name.value_length);
+        if (i == SIZE_MAX || i == target->field || !is_single(&target->record->fields[i]))
+            fault = "names no other single value of the record";
+    }
+    return fault;
+}
+
+/* A rule whose key is known. */
+static void check_rule(struct checking *checking, const struct dl_attribute *attribute,
+                       const struct attribute_rule *known, const struct step_rule *rule,
+                       const struct target *target)
+{
+    struct definition_check *check = checking->check;
+    bool property = strcmp(known->group, "property") == 0;
+    const char *fault = attribute_value_fault(known, rule);
+    if (fault == NULL &&
+        (known->value == VALUE_FIELD || known->value == VALUE_RECORD ||
+         known->value == VALUE_OF_RECORD) &&
+        target->record != NULL && (known->places & target->place) != 0)
+        fault = name_fault(check->definition, target, known->value, rule);
+    if (fault == NULL && known->value == VALUE_LINKS && target->record != NULL &&
+        (known->places & target->place) != 0)
+        fault = links_fault(check->definition, target, rule);
+    if (fault != NULL)
+        check_report(check, &attribute->place, false, "%s: the value '%.*s' of '%s' %s",
+                     known->group, (int) rule->value_length, rule->value, known->key, fault);
+    if (known->value == VALUE_CHARSET && fault == NULL &&
+        step_charset_find(rule->value, rule->value_length) == STEP_CHARSET_ANY)
+        check_report(check, &attribute->place, true,
+                     "charset '%.*s' is not known: strings are not checked",
+                     (int) rule->value_length, rule->value);
+    if (target->place == 0 || (known->places & target->place) != 0)
+        return;
+    if (target->place == AT_RECORD && !property)
+        check_report(check, &attribute->place, true, "'%s' has no effect on a record's definition",
+                     known->key);
+    else
+        check_report(check, &attribute->place, property, "'%s' does not fit %s", known->key,
+                     name_of(target->place));
+}
+
+static void check_group(struct checking *checking, const struct dl_attribute *attribute)
+{
+    const char *nearest;
+    if (attribute_group_is_known(attribute->group, &nearest))
+        return;
+    for (size_t i = 0; i < checking->group_count; i++)
+        if (strcmp(checking->groups[i], attribute->group) == 0)
+            return;
+    if (checking->group_count < sizeof checking->groups / sizeof checking->groups[0])
+        checking->groups[checking->group_count++] = attribute->group;
+    check_report(checking->check, &attribute->place, true,
+                 "group '%.64s' is not known to StepTrace%s%s%s", attribute->group,
+                 nearest != NULL ? "; is '" : "", nearest != NULL ? nearest : "",
+                 nearest != NULL ? "' meant?" : "");
+}
+
+static void check_list(struct checking *checking, const struct dl_attribute *attribute,
+                       const struct target *target)
+{
+    for (; attribute != NULL; attribute = attribute->next) {
+        const char *at = attribute->value, *end = at + strlen(at), *nearest;
+        struct step_rule rule;
+        bool known_group =
+            strcmp(attribute->group, "encoding") == 0 || strcmp(attribute->group, "property") == 0;
+        check_group(checking, attribute);
+        if (known_group && at == end)
+            check_report(checking->check, &attribute->place, true, "the attribute is empty");
+        while (known_group && step_rule_next(&at, end, &rule)) {
+            struct attribute_rule known;
+            if (attribute_rule_find(attribute->group, &rule, &known, &nearest))
+                check_rule(checking, attribute, &known, &rule, target);
+            else
+                check_report(checking->check, &attribute->place, true,
+                             "%s: '%.*s' is not known to StepTrace%s%s%s", attribute->group,
+                             (int) (rule.key_length < 64 ? rule.key_length : 64), rule.key,
+                             nearest != NULL ? "; is '" : "", nearest != NULL ? nearest : "",
+                             nearest != NULL ? "' meant?" : "");
+        }
+    }
+}
+
+static void check_record(struct checking *checking, const struct dl_record *record)
+{
+    const struct step_definition *definition = checking->check->definition;
+    const struct step_record *built = &definition->records[record->index];
+    const struct target whole = {AT_RECORD, built, 0};
+    const struct dl_type *last = NULL;
+    size_t i = built->parent != STEP_NO_RECORD ? definition->records[built->parent].field_count : 0;
+    check_list(checking, record->attributes, &whole);
+    for (const struct dl_field *field = record->fields; field != NULL; field = field->next, i++) {
+        uint32_t depth = built->fields[i].array_depth;
+        struct target target = {place_of(&built->fields[i], depth), built, i};
+        for (const struct dl_type *type = field->type; type != last && type != NULL;
+             type = type->element) {
+            target.place = place_of(&built->fields[i], depth > 0 ? depth-- : 0);
+            check_list(checking, type->attributes, &target);
+        }
+        target.place = place_of(&built->fields[i], built->fields[i].array_depth);
+        last = field->type;
+        check_list(checking, field->attributes, &target);
+    }
+    for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
+         modifier = modifier->next) {
+        struct target target = find_target(definition, built, modifier->path);
+        check_list(checking, modifier->attributes, &target);
+    }
+}
+
+static void check_attributes(struct definition_check *check)
+{
+    struct checking checking = {.check = check};
+    for (const struct dl_record *record = dl_definition_tree(check->definition); record != NULL;
+         record = record->next)
+        check_record(&checking, record);
 }
 
 static void report_map(void *user, const char *record, const struct step_attribute *attribute,

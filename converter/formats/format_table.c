@@ -14,7 +14,7 @@
 const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT] = {TRACE_FORMATS(ROW)};
 #undef ROW
 
-const struct trace_format *trace_format_by_name(const char *name)
+static const struct trace_format *trace_format_by_name(const char *name)
 {
     for (size_t i = 0; i < TRACE_FORMAT_COUNT; i++)
         if (strcmp(trace_formats[i]->name, name) == 0)

@@ -13,7 +13,6 @@ enum { TRACE_FORMAT_COUNT = 0 TRACE_FORMATS(TRACE_FORMAT_ONE) };
 extern const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT];
 
 /* NULL where there is none. */
-const struct trace_format *trace_format_by_name(const char *name);
 const struct trace_format *trace_format_by_ending(const char *path);
 /* What a file is in: `from` where it is not NULL, else by its ending, else by what it starts with,
  * unpacked where gzip or zstd packed it.  NULL: it is not known, or standard input ("-"). */
@@ -27,7 +26,7 @@ bool trace_format_streams(const struct trace_format *format, const struct standa
 bool take_input_format(void *format_target, const char *value, const char **fault);
 #define FROM_ROW(format)                                                                           \
     {                                                                                              \
-        "from", 0, "FORMAT", "the format of IN, by name", take_input_format, (format)              \
+        "from", 0, "FORMAT", "format of IN, by name", take_input_format, (format)                  \
     }
 /* The help's lines of all formats that need the same; a star marks those that are read. */
 void trace_format_help(enum format_needs needs, FILE *out);

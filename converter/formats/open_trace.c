@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum step_status trace_open(const char *path, const struct trace_format *format,
-                            const struct event_selection *selected, struct opened_trace *out,
-                            struct step_error *error)
+/* `format` NULL: by ending and content.  What fails sets nothing in `out`. */
+static enum step_status trace_open(const char *path, const struct trace_format *format,
+                                   const struct event_selection *selected, struct opened_trace *out,
+                                   struct step_error *error)
 {
     *out = (struct opened_trace){NULL, NULL};
     format = trace_format_of(path, format);

@@ -8,11 +8,6 @@
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/events_as_allocs.h"
 
-/* `format` NULL: by ending and content.  What fails sets nothing in `out`. */
-enum step_status trace_open(const char *path, const struct trace_format *format,
-                            const struct event_selection *selected, struct opened_trace *out,
-                            struct step_error *error);
-
 /* `made_of`, if not NULL, is set to the allocations that the events are made of, which are theirs;
  * to NULL where they are not. */
 enum step_status trace_open_events(const char *path, const struct trace_format *format,

@@ -269,20 +269,21 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
 
 /* ---- from start to end ---- */
 
-bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
-                        struct death_runs *deaths)
+/* False: out of memory; reset is allowed then. */
+static bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
+                               struct death_runs *deaths)
 {
     const uint64_t *counts = source->inventory.counts;
     *tracker = (struct death_tracker){.deaths = deaths};
     tracker->has_references =
         counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
-    const char *collect = step_reader_property(source->reader, "collect");
+    const char *collect = step_reader_property(source->java.reader, "collect");
     tracker->has_full_collections = collect != NULL && *collect != '\0';
     id_table_init(&tracker->threads, sizeof(struct receivers));
     return graph_replay_init(&tracker->replay, source, true, false);
 }
 
-void death_tracker_reset(struct death_tracker *tracker)
+static void death_tracker_reset(struct death_tracker *tracker)
 {
     for (uint32_t id = 0; id_table_next(&tracker->threads, &id); id++)
         free(((struct receivers *) id_table_find(&tracker->threads, id))->items);
@@ -293,8 +294,8 @@ void death_tracker_reset(struct death_tracker *tracker)
     *tracker = (struct death_tracker){0};
 }
 
-enum step_status death_tracker_put(struct death_tracker *tracker, const struct graph_event *event,
-                                   struct step_error *error)
+static enum step_status death_tracker_put(struct death_tracker *tracker,
+                                          const struct graph_event *event, struct step_error *error)
 {
     bool is_free = event->kind == GRAPH_FREE;
     if (tracker->batch_count > 0 && (!is_free || event->time != tracker->batch_time)) {
@@ -314,7 +315,9 @@ enum step_status death_tracker_put(struct death_tracker *tracker, const struct g
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-enum step_status death_tracker_finish(struct death_tracker *tracker, struct step_error *error)
+/* After the last event. */
+static enum step_status death_tracker_finish(struct death_tracker *tracker,
+                                             struct step_error *error)
 {
     return tracker->batch_count > 0 ? end_collection(tracker, error) : STEP_STATUS_OK;
 }
@@ -358,7 +361,7 @@ static void summarize(const struct dating *dating, const struct death_tracker *t
     summary->has_full_collections = tracker->has_full_collections;
     summary->unknown = tracker->replay.unknown;
     summary->errors = tracker->errors;
-    summary->resolution_ns = dating->source.resolution_ns;
+    summary->resolution_ns = dating->source.java.resolution_ns;
 }
 
 static enum step_status find_deaths(struct dating *dating, struct dated_summary *summary,

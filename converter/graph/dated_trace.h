@@ -58,16 +58,6 @@ struct death_tracker {
     struct death_errors errors;
 };
 
-/* False: out of memory; reset is allowed then. */
-bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
-                        struct death_runs *deaths);
-void death_tracker_reset(struct death_tracker *tracker);
-
-enum step_status death_tracker_put(struct death_tracker *tracker, const struct graph_event *event,
-                                   struct step_error *error);
-/* After the last event. */
-enum step_status death_tracker_finish(struct death_tracker *tracker, struct step_error *error);
-
 /* The property that such a trace has. */
 #define DEATHS_PROPERTY "deaths"
 #define DEATHS_EXACT "exact"

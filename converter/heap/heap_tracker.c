@@ -5,79 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/heap/heap_choice.h"
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
-/* Cells in an array, and an open-addressed table into it. */
+/* Cells in an array, and an index of it. */
 
-#define FIRST_SLOTS ((size_t) 1024)
-
-bool heap_cells_init(struct heap_cells *cells, bool follow_peak)
+void heap_cells_init(struct heap_cells *cells, bool follow_peak)
 {
     *cells = (struct heap_cells){.peak = follow_peak};
-    cells->capacity = FIRST_SLOTS / 2;
-    cells->items = malloc(cells->capacity * sizeof *cells->items);
-    cells->slots = calloc(FIRST_SLOTS, sizeof *cells->slots);
-    cells->mask = FIRST_SLOTS - 1;
-    return cells->items != NULL && cells->slots != NULL;
 }
 
 void heap_cells_reset(struct heap_cells *cells)
 {
     free(cells->items);
-    free(cells->slots);
+    step_index_reset(&cells->index);
     *cells = (struct heap_cells){.items = NULL};
-}
-
-static uint32_t *slot_of(const struct heap_cells *cells, const struct heap_key *key)
-{
-    uint64_t hash = step_hash_join((uint64_t) key->site << 32, key->class_id);
-    size_t at = (size_t) step_hash_join(hash, key->thread_id) & cells->mask;
-    while (cells->slots[at] != 0) {
-        const struct heap_key *other = &cells->items[cells->slots[at] - 1].key;
-        if (other->site == key->site && other->class_id == key->class_id &&
-            other->thread_id == key->thread_id)
-            break;
-        at = (at + 1) & cells->mask;
-    }
-    return &cells->slots[at];
 }
 
 static bool grow(struct heap_cells *cells)
 {
-    size_t capacity = cells->capacity * 2;
-    if (capacity > UINT32_MAX / 4)
-        return false;
-    struct heap_cell *items = realloc(cells->items, capacity * sizeof *items);
+    struct heap_cell *items =
+        step_grown(cells->items, &cells->capacity, cells->count + 1, sizeof *items);
     if (items == NULL)
         return false;
     cells->items = items;
-    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(cells->slots);
-    cells->slots = slots;
-    cells->mask = capacity * 2 - 1;
-    cells->capacity = capacity;
-    for (size_t i = 0; i < cells->count; i++)
-        *slot_of(cells, &items[i].key) = (uint32_t) i + 1;
-    return true;
+    return cells->count < UINT32_MAX / 4;
 }
 
 uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
 {
-    uint32_t *slot = slot_of(cells, key);
-    if (*slot != 0)
-        return *slot - 1;
-    if (cells->count == cells->capacity) {
-        if (!grow(cells))
-            return UINT32_MAX;
-        slot = slot_of(cells, key);
+    uint64_t words = step_hash_join((uint64_t) key->site << 32, key->class_id);
+    uint32_t hash = (uint32_t) step_hash_join(words, key->thread_id), number;
+    STEP_INDEX_EACH (&cells->index, hash, number) {
+        const struct heap_key *other = &cells->items[number].key;
+        if (other->site == key->site && other->class_id == key->class_id &&
+            other->thread_id == key->thread_id)
+            return number;
     }
+    number = (uint32_t) cells->count;
+    if ((cells->count == cells->capacity && !grow(cells)) ||
+        !step_index_add(&cells->index, hash, number))
+        return UINT32_MAX;
     /* At the last peak it was as it is now: empty. */
-    cells->items[cells->count] = (struct heap_cell){.key = *key};
-    *slot = (uint32_t) ++cells->count;
-    return *slot - 1;
+    cells->items[cells->count++] = (struct heap_cell){.key = *key};
+    return number;
 }
 
 void heap_cells_renumber(struct heap_cells *cells)
@@ -121,6 +92,88 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
     return true;
 }
 
+/* Which objects snapshots have.  Verdicts on sites are kept; what is hidden has a key that no
+ * object has. */
+
+/* A note of a site: it was looked at, and is wanted. */
+enum { LOOKED_AT = 1, WANTED = 2 };
+
+static const struct heap_key hidden = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+
+/* False: out of memory; reset is allowed then. */
+static bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection *selected)
+{
+    struct event_selection everything;
+    event_selection_init(&everything);
+    id_table_init(&tracker->verdicts, sizeof(uint32_t));
+    bool ok = trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
+    tracker->selects = !tracker->filter.everything;
+    return ok &&
+           (!tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL);
+}
+
+static void heap_choice_reset(struct heap_tracker *tracker)
+{
+    trace_filter_reset(&tracker->filter);
+    id_table_reset(&tracker->verdicts);
+}
+
+static bool site_is_wanted(const struct heap_tracker *tracker, uint32_t site)
+{
+    const struct trace_names *names = tracker->sites.names;
+    const struct event_selection *selected = &tracker->filter.selected;
+    const struct heap_site *inner = &tracker->sites.items[site];
+    uint32_t mask = 0;
+    if (selected->methods.count > 0 &&
+        !selected_globs_accept(&selected->methods,
+                               site == 0 ? 0
+                                         : trace_filter_frame_mask(names, &selected->methods,
+                                                                   inner->method_id, inner->line)))
+        return false;
+    for (uint32_t at = site; selected->sites.count > 0 && at != 0;) {
+        const struct heap_site *item = &tracker->sites.items[at];
+        mask |= trace_filter_frame_mask(names, &selected->sites, item->method_id, item->line);
+        at = item->parent;
+    }
+    return selected_globs_accept(&selected->sites, mask);
+}
+
+static bool heap_choice_takes(struct heap_tracker *tracker, const struct trace_event *event,
+                              uint32_t site)
+{
+    if (!trace_filter_takes_object(&tracker->filter, tracker->sites.names, event))
+        return false;
+    if (tracker->filter.selected.sites.count == 0 && tracker->filter.selected.methods.count == 0)
+        return true;
+    uint32_t *note = id_table_get(&tracker->verdicts, site);
+    if (note != NULL && *note != 0)
+        return (*note & WANTED) != 0;
+    bool wanted = site_is_wanted(tracker, site);
+    if (note != NULL)
+        *note = LOOKED_AT | (wanted ? WANTED : 0);
+    return wanted;
+}
+
+static void take_off(struct heap_amount *sum, const struct heap_amount *amount)
+{
+    sum->objects -= amount->objects;
+    sum->bytes -= amount->bytes;
+    sum->ages_us -= amount->ages_us;
+}
+
+/* Takes what is hidden off the snapshot. */
+static void heap_choice_show(const struct heap_tracker *tracker, struct heap_snapshot *snapshot)
+{
+    size_t i = 0;
+    while (tracker->selects && i < snapshot->count && snapshot->rows[i].key.site != hidden.site)
+        i++;
+    if (!tracker->selects || i == snapshot->count)
+        return;
+    take_off(&snapshot->live, &snapshot->rows[i].live);
+    take_off(&snapshot->allocated, &snapshot->rows[i].allocated);
+    snapshot->rows[i] = snapshot->rows[--snapshot->count];
+}
+
 static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool is_first)
 {
     const struct heap_tracker_options *options = &tracker->options;
@@ -143,7 +196,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     find_next_time(tracker, 0, true);
     call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, names);
-    ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
+    heap_cells_init(&tracker->cells, follow_peak);
     ok = ok && heap_choice_init(tracker, options->selected);
     return object_table_init(&tracker->live) && ok;
 }

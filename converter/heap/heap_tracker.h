@@ -14,6 +14,7 @@
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "converter/trace/trace_filter.h"
+#include "format/core/hash_index.h"
 #include "steptrace/status.h"
 
 /*
@@ -40,17 +41,15 @@ struct heap_cells {
     struct heap_cell *items;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* cell numbers + 1; 0: empty */
-    size_t mask;
-    uint32_t peak; /* number of the last peak; 0: peaks are not followed */
+    struct step_index index; /* by key */
+    uint32_t peak;           /* number of the last peak; 0: peaks are not followed */
     struct heap_sums all;
     struct heap_sums all_at_peak;
     uint64_t peak_ns;
     uint64_t peak_collections;
 };
 
-/* False: out of memory; reset is allowed then. */
-bool heap_cells_init(struct heap_cells *cells, bool follow_peak);
+void heap_cells_init(struct heap_cells *cells, bool follow_peak);
 void heap_cells_reset(struct heap_cells *cells);
 
 /* The cell's number, made if need be; UINT32_MAX: out of memory. */
@@ -163,5 +162,12 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
 /* Calls for each object that lives now and is selected. */
 typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);
+
+/*
+ * Which objects a tracker's snapshots tell of.  The others are followed in one cell, so that
+ * moments are those of the whole heap, and are taken off snapshots.
+ */
+/* The cell of the objects that are not wanted, where there is a selection. */
+#define HEAP_HIDDEN_CELL 0u
 
 #endif

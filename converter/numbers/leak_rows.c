@@ -104,8 +104,9 @@ static bool names_site(const char *pattern, const struct heap_sites *sites, uint
     return false;
 }
 
-bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
-                       const struct heap_key *key)
+/* Whether one of them names the class, or a frame of the site; that is counted. */
+static bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
+                              const struct heap_key *key)
 {
     for (size_t i = 0; i < suppressions->count; i++) {
         struct suppression *item = &suppressions->items[i];

@@ -28,9 +28,6 @@ struct suppressions {
 bool take_suppressions(void *suppressions_target, const char *value, const char **fault);
 void suppressions_reset(struct suppressions *suppressions);
 
-/* Whether one of them names the class, or a frame of the site; that is counted. */
-bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
-                       const struct heap_key *key);
 /* Tells on stderr which of them named nothing. */
 void suppressions_tell_unused(const struct suppressions *suppressions);
 

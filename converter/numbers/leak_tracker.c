@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/heap/heap_choice.h"
+#include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,

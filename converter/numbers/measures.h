@@ -96,6 +96,5 @@ struct measured measured_of(double *values, size_t count);
 /* `row` on one side; no runs there: all 0. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);
-size_t measures_runs(const struct measures *measures, enum measure_side side);
 
 #endif

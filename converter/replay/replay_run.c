@@ -99,16 +99,23 @@ enum step_status replay_allocators_add_installed(struct replay_allocators *alloc
     return status;
 }
 
-void replay_allocators_reset(struct replay_allocators *allocators)
+static void replay_allocator_reset(struct replay_allocator *allocator)
+{
+    free(allocator->best);
+    free(allocator->busy_ns);
+}
+
+static void replay_allocators_reset(struct replay_allocators *allocators)
 {
     for (size_t i = 0; i < allocators->count; i++)
         replay_allocator_reset(&allocators->items[i]);
     free(allocators->items);
 }
 
-enum step_status replay_allocator_keep(struct replay_allocator *allocator,
-                                       const struct replay_control *result,
-                                       struct step_error *error)
+/* Keeps a run's result: a copy of it where it is the best. */
+static enum step_status replay_allocator_keep(struct replay_allocator *allocator,
+                                              const struct replay_control *result,
+                                              struct step_error *error)
 {
     uint64_t *grown =
         realloc(allocator->busy_ns, (allocator->run_count + 1) * sizeof *allocator->busy_ns);
@@ -121,12 +128,6 @@ enum step_status replay_allocator_keep(struct replay_allocator *allocator,
         memcpy(allocator->best, result, sizeof *result);
     grown[allocator->run_count++] = result->busy_ns;
     return STEP_STATUS_OK;
-}
-
-void replay_allocator_reset(struct replay_allocator *allocator)
-{
-    free(allocator->best);
-    free(allocator->busy_ns);
 }
 
 #define DRIVER_RUNS 3u

@@ -34,13 +34,6 @@ enum step_status replay_allocators_add(struct replay_allocators *allocators, con
 /* Adds all known ones that are installed. */
 enum step_status replay_allocators_add_installed(struct replay_allocators *allocators,
                                                  struct step_error *error);
-void replay_allocators_reset(struct replay_allocators *allocators);
-
-/* Keeps a run's result: a copy of it where it is the best. */
-enum step_status replay_allocator_keep(struct replay_allocator *allocator,
-                                       const struct replay_control *result,
-                                       struct step_error *error);
-void replay_allocator_reset(struct replay_allocator *allocator);
 
 struct replay {
     struct replay_settings settings;

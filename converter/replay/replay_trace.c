@@ -51,7 +51,7 @@ enum step_status replay_process_start(struct replay_process *process, const char
     return STEP_STATUS_OK;
 }
 
-bool replay_process_has_ended(struct replay_process *process)
+static bool replay_process_has_ended(struct replay_process *process)
 {
     if (!process->has_ended)
         process->has_ended = waitpid(process->id, &process->wait_status, WNOHANG) == process->id;
@@ -148,7 +148,9 @@ void replay_pieces_close(struct replay_pieces *pieces)
         close(pieces->file);
 }
 
-void replay_pieces_restart(struct replay_pieces *pieces)
+/* Pieces from the first on, by begin and end in turn, as in struct replay_plan_options; NULL: no
+ * room (is_full), or a streamed replay's driver has ended. */
+static void replay_pieces_restart(struct replay_pieces *pieces)
 {
     pieces->count = 0;
     pieces->is_full = false;
@@ -184,7 +186,7 @@ static bool find_room(struct replay_pieces *pieces, uint64_t place)
     return is_there || ftruncate(pieces->file, (off_t) end) == 0;
 }
 
-struct replay_piece *replay_pieces_begin(void *user)
+static struct replay_piece *replay_pieces_begin(void *user)
 {
     struct replay_pieces *pieces = user;
     uint64_t place = pieces->is_streamed ? pieces->count % REPLAY_RING : pieces->count;
@@ -194,7 +196,7 @@ struct replay_piece *replay_pieces_begin(void *user)
     return pieces->piece;
 }
 
-void replay_pieces_end(void *user)
+static void replay_pieces_end(void *user)
 {
     struct replay_pieces *pieces = user;
     munmap(pieces->piece, REPLAY_PIECE_BYTES);

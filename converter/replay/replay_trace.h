@@ -31,7 +31,6 @@ struct replay_process {
 enum step_status replay_process_start(struct replay_process *process, const char *program,
                                       const char *library, int file, struct step_error *error);
 /* Looks, without waiting. */
-bool replay_process_has_ended(struct replay_process *process);
 void replay_process_kill(const struct replay_process *process);
 /* Waits for the end; IO if it was by a signal or with another exit code than 0: the message names
  * the program and the allocator. */
@@ -75,11 +74,6 @@ void replay_pieces_prepare(struct replay_pieces *pieces, const struct replay_set
                            bool is_empty);
 void replay_pieces_close(struct replay_pieces *pieces);
 
-/* Pieces from the first on, by begin and end in turn, as in struct replay_plan_options; NULL: no
- * room (is_full), or a streamed replay's driver has ended. */
-void replay_pieces_restart(struct replay_pieces *pieces);
-struct replay_piece *replay_pieces_begin(void *pieces);
-void replay_pieces_end(void *pieces);
 /* Of a streamed replay: there are no more. */
 void replay_pieces_complete(struct replay_pieces *pieces);
 

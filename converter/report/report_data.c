@@ -69,7 +69,9 @@ static void put_rows(const struct report_retained *retained, const struct retain
     json_end_array(json);
 }
 
-void report_retained_put_data(const struct report_retained *retained, struct json_output *json)
+/* As "retained"; null where it is not known. */
+static void report_retained_put_data(const struct report_retained *retained,
+                                     struct json_output *json)
 {
     if (!retained->is_known) {
         json_null(json, "retained");

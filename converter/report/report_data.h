@@ -26,9 +26,6 @@ enum step_status report_retained_find(struct report_retained *retained, struct s
                                       struct step_error *error);
 void report_retained_reset(struct report_retained *retained);
 
-/* As "retained"; null where it is not known. */
-void report_retained_put_data(const struct report_retained *retained, struct json_output *json);
-
 /* As "leaks"; null without a tracker.  False: out of memory. */
 bool report_leaks_put_data(const struct leak_tracker *tracker, struct json_output *json);
 

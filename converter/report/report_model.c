@@ -19,7 +19,8 @@ struct open_calls {
 static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
                              uint32_t method_id, uint64_t time_ns, struct step_error *error);
 
-bool report_calls_init(struct report_calls *calls)
+/* False: out of memory; reset is allowed then. */
+static bool report_calls_init(struct report_calls *calls)
 {
     *calls = (struct report_calls){.longest = malloc(REPORT_CALLS * sizeof *calls->longest)};
     id_table_init(&calls->threads, sizeof(struct open_calls));
@@ -27,7 +28,7 @@ bool report_calls_init(struct report_calls *calls)
     return calls->longest != NULL;
 }
 
-void report_calls_reset(struct report_calls *calls)
+static void report_calls_reset(struct report_calls *calls)
 {
     for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
         struct open_calls *open = id_table_find(&calls->threads, i);
@@ -94,8 +95,9 @@ static enum step_status note(void *user, enum call_change change, uint32_t threa
     return STEP_STATUS_OK;
 }
 
-enum step_status report_calls_put(struct report_calls *calls, const struct trace_event *events,
-                                  size_t count, struct step_error *error)
+static enum step_status report_calls_put(struct report_calls *calls,
+                                         const struct trace_event *events, size_t count,
+                                         struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
@@ -115,7 +117,8 @@ static int by_start(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error)
+/* Ends what is open, and sorts the calls by their starts. */
+static enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error)
 {
     enum step_status status = call_events_finish(&calls->calls, error);
     qsort(calls->longest, calls->count, sizeof *calls->longest, by_start);
@@ -126,12 +129,12 @@ enum step_status report_calls_finish(struct report_calls *calls, struct step_err
 
 #define FIRST_STEP_NS UINT64_C(1000)
 
-void report_bins_init(struct report_bins *bins)
+static void report_bins_init(struct report_bins *bins)
 {
     *bins = (struct report_bins){.step_ns = FIRST_STEP_NS};
 }
 
-void report_bins_reset(struct report_bins *bins)
+static void report_bins_reset(struct report_bins *bins)
 {
     for (size_t i = 0; i < bins->count; i++)
         free(bins->bins[i].changes);
@@ -251,9 +254,10 @@ static bool advance(struct report_bins *bins, const struct heap_tracker *tracker
     return true;
 }
 
-enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
-                                 const struct trace_event *events, size_t count,
-                                 struct step_error *error)
+/* Hands the events on to the tracker, and closes bins in between. */
+static enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
+                                        const struct trace_event *events, size_t count,
+                                        struct step_error *error)
 {
     size_t first = 0;
     enum step_status status = STEP_STATUS_OK;
@@ -275,7 +279,8 @@ enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *
     return status;
 }
 
-bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker)
+/* Closes the last bin.  False: out of memory. */
+static bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker)
 {
     return close_bin(bins, tracker);
 }

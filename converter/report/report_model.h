@@ -35,14 +35,6 @@ struct report_calls {
     uint64_t seen;
 };
 
-/* False: out of memory; reset is allowed then. */
-bool report_calls_init(struct report_calls *calls);
-void report_calls_reset(struct report_calls *calls);
-enum step_status report_calls_put(struct report_calls *calls, const struct trace_event *events,
-                                  size_t count, struct step_error *error);
-/* Ends what is open, and sorts the calls by their starts. */
-enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error);
-
 /*
  * What was allocated when, and what died, by class and site: bins of equal length, of which two
  * become one when time runs past the last.  A bin has only the cells of the tracker that changed in
@@ -70,15 +62,6 @@ struct report_bins {
     struct bin_change *before; /* by cell: what it came to when the last bin was closed */
     size_t before_count;
 };
-
-void report_bins_init(struct report_bins *bins);
-void report_bins_reset(struct report_bins *bins);
-/* Hands the events on to the tracker, and closes bins in between. */
-enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
-                                 const struct trace_event *events, size_t count,
-                                 struct step_error *error);
-/* Closes the last bin.  False: out of memory. */
-bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker);
 
 struct report_model {
     const struct event_source *source; /* borrowed */

@@ -5,7 +5,7 @@
 
 #include "converter/tables/tables_trace.h"
 
-/* Adds a table.  Its name, columns and cells are taken over or constant (tables_open.c). */
+/* Adds a table.  Its name, columns and cells are taken over or constant. */
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error);
 

@@ -324,8 +324,6 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     source->records = records;
     id_table_init(&source->described, sizeof(struct described_call));
     ok = object_table_init(&source->objects) && ok;
-    ok = name_index_init(&source->classes) && ok;
-    ok = name_index_init(&source->threads) && ok;
     if (!ok) {
         destroy(&source->base);
         return no_memory(error);

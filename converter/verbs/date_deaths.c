@@ -25,7 +25,7 @@ static void tell_what_is_missing(const char *path, const struct dated_summary *s
                     path);
     if (summary->has_references && summary->has_existing && !summary->has_first_snapshot)
         report_line("%s: has no snapshot of its start (the agent's option snapshot=start): what "
-                    "existed before may have been held by what nobody told",
+                    "existed before may have been held by references that were not recorded",
                     path);
 }
 

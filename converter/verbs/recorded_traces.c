@@ -346,21 +346,10 @@ static enum step_status convert(const struct recorded_traces *traces,
     return status;
 }
 
-#define LIMIT "limit"
-
-bool recorded_trace_is_cut(const struct recorded_trace *trace)
-{
-    static const char *const cuts[] = {LIMIT, "disk-full", "failed"};
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
-        if (strcmp(trace->end, cuts[i]) == 0)
-            return true;
-    return false;
-}
-
 /* A trace that was cut is a fault, although its program did well, but where that was asked for. */
 static enum step_status judge_end(const struct recorded_trace *trace)
 {
-    if (!recorded_trace_is_cut(trace) || strcmp(trace->end, LIMIT) == 0)
+    if (!recorded_trace_is_cut(trace) || strcmp(trace->end, RECORDED_LIMIT) == 0)
         return STEP_STATUS_OK;
     report_line("%s: cut (%s): it ends before its program", trace->output, trace->end);
     return STEP_STATUS_IO;

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <string.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -43,8 +44,17 @@ struct trace_list {
     size_t count, capacity;
 };
 
+#define RECORDED_LIMIT "limit"
+
 /* Did it end before its program? */
-bool recorded_trace_is_cut(const struct recorded_trace *trace);
+static inline bool recorded_trace_is_cut(const struct recorded_trace *trace)
+{
+    static const char *const cuts[] = {RECORDED_LIMIT, "disk-full", "failed"};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
+        if (strcmp(trace->end, cuts[i]) == 0)
+            return true;
+    return false;
+}
 
 /* Waits until their drains have written them; makes whole what was left to be recovered; converts;
  * tells of those that were cut, and of further ones that nobody asked for by name; where the name

@@ -64,11 +64,6 @@ static enum step_status restart(struct watch_feed *feed, bool forget, struct ste
                               : STEP_STATUS_OK;
 }
 
-enum step_status watch_feed_restart(struct watch_feed *feed, struct step_error *error)
-{
-    return restart(feed, false, error);
-}
-
 enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
                                    struct step_error *error)
 {
@@ -137,6 +132,76 @@ static bool wants_live_file(const struct watch_feed *feed)
     return feed->tail.state == WATCH_RUNNING && !feed->is_pending && feed->follows < FOLLOWS_MOST;
 }
 
+/* ---- a native program's trace, to the end of the file and then to that of the live file ---- */
+
+/* Where the trace has ended since reading began, begins anew, in the order of time.  Rows of
+ * another source have other numbers. */
+static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
+{
+    if (!feed->heap.is_running || feed->tail.state == WATCH_RUNNING)
+        return STEP_STATUS_OK;
+    watch_model_drop_rows(&feed->model);
+    feed->model.total.shown = (struct watch_sums){0};
+    feed->model.has_mark = false;
+    return restart(feed, false, error);
+}
+
+/* A program that is faster than its trace is read is not followed for ever. */
+#define HEAP_FOLLOWS_MOST 4u
+
+/* Whether there is more of the file to read. */
+static enum step_status look_for_more(struct watch_feed *feed, struct step_error *error)
+{
+    size_t blocks = step_reader_block_count(feed->tail.reader);
+    bool opened_anew;
+    enum step_status status = watch_tail_refresh(&feed->tail, &opened_anew, error);
+    bool has_grown = step_reader_block_count(feed->tail.reader) != blocks;
+    if (status != STEP_STATUS_OK || (feed->tail.state == WATCH_RUNNING &&
+                                     (!has_grown || feed->heap.follows++ >= HEAP_FOLLOWS_MOST)))
+        return status;
+    feed->heap.at_end = false;
+    return end_heap(feed, error);
+}
+
+/* The live file is told of where the trace has not grown since it was read, nor while that was
+ * done: what was in the one is in the other then. */
+static enum step_status follow(struct watch_feed *feed, struct step_error *error)
+{
+    enum step_status status = look_for_more(feed, error);
+    if (status != STEP_STATUS_OK || !feed->heap.at_end)
+        return status;
+    if (watch_heap_clock_is_new(&feed->heap, &feed->tail))
+        return restart(feed, false, error);
+    watch_model_begin_pending(&feed->model);
+    status = watch_heap_peek(&feed->heap, &feed->tail, &feed->model, &feed->tail.dropped, error);
+    if (status == STEP_STATUS_OK)
+        status = look_for_more(feed, error);
+    if (!feed->heap.at_end) /* it is told once more */
+        watch_model_begin_pending(&feed->model);
+    feed->heap.has_peeked = feed->heap.at_end;
+    feed->heap.follows = feed->heap.at_end ? 0 : feed->heap.follows;
+    return status;
+}
+
+static enum step_status read_heap(struct watch_feed *feed, uint64_t slice_ns, bool *more,
+                                  struct step_error *error)
+{
+    struct watch_heap *heap = &feed->heap;
+    double until = watch_feed_cpu_ns() + (double) slice_ns;
+    enum step_status status = STEP_STATUS_OK;
+    bool done = false;
+    heap->at_end = heap->has_peeked = false;
+    while (status == STEP_STATUS_OK && !done && watch_feed_cpu_ns() < until) {
+        status = watch_heap_read(heap, &feed->model, error);
+        if (status == STEP_STATUS_OK && heap->at_end && heap->is_running)
+            status = follow(feed, error);
+        done = heap->at_end && (heap->has_peeked || !heap->is_running);
+    }
+    *more = !done;
+    feed->next = done ? step_reader_block_count(feed->tail.reader) : 0;
+    return status;
+}
+
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error)
 {
@@ -144,7 +209,7 @@ enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, boo
     enum step_status status = STEP_STATUS_OK;
     bool may = true;
     if (feed->tail.is_heap)
-        return watch_feed_read_heap(feed, slice_ns, more, error);
+        return read_heap(feed, slice_ns, more, error);
     while (status == STEP_STATUS_OK && (has_blocks(feed) || wants_live_file(feed)) &&
            watch_feed_cpu_ns() < until && (may = may_read(feed)))
         status = has_blocks(feed) ? read_block(feed, error) : look_at_live_file(feed, error);
@@ -164,8 +229,7 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
     feed->round = feed->round_before = 0;
     watch_model_begin_pending(&feed->model);
     enum step_status status = refresh_tail(feed, error);
-    return status == STEP_STATUS_OK && feed->tail.is_heap ? watch_feed_end_heap(feed, error)
-                                                          : status;
+    return status == STEP_STATUS_OK && feed->tail.is_heap ? end_heap(feed, error) : status;
 }
 
 /* ---- how far ---- */

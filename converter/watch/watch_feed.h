@@ -72,10 +72,6 @@ double watch_feed_progress(const struct watch_feed *feed);
  */
 double watch_feed_settle(struct watch_feed *feed, double seconds);
 
-/* ---- for watch_feed_heap.c ---- */
-
-/* Reads the trace once more, into a model that begins anew. */
-enum step_status watch_feed_restart(struct watch_feed *feed, struct step_error *error);
 /* Processor time of this process. */
 double watch_feed_cpu_ns(void);
 
@@ -83,12 +79,5 @@ double watch_feed_cpu_ns(void);
 
 /* Puts the events of the live file that the trace does not have, as pending ones. */
 void watch_feed_peek(struct watch_feed *feed);
-
-/* ---- watch_feed_heap.c, of a native program's trace ---- */
-
-enum step_status watch_feed_read_heap(struct watch_feed *feed, uint64_t slice_ns, bool *more,
-                                      struct step_error *error);
-/* Where the trace has ended since reading began, begins anew, in the order of time. */
-enum step_status watch_feed_end_heap(struct watch_feed *feed, struct step_error *error);
 
 #endif

@@ -1,12 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which source, and its events. */
-#include "converter/watch/watch_heap.h"
+/*
+ * Which source, and its events; and what of a native program's trace lies in the live file.  Frees
+ * are taken from there at once, in the order of their stream and without a gap, and are passed over
+ * when they come with a block.  Births wait for their block, which tells their call stacks; whether
+ * they live is known by the frees.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/arrival_order.h"
+#include "converter/trace/recorded_calls.h"
+#include "converter/watch/watch_heap.h"
+#include "format/core/grow.h"
+#include "steptrace/live.h"
+
+#define STREAMS_MOST (UINT64_C(1) << 24)
+
+/* Of a stream: what was taken of the live file, from a record's number up to another. */
+struct watch_told {
+    uint64_t from, to;
+};
+
+struct watch_birth {
+    uint64_t address, time_ns, size, thread;
+    uint32_t call;
+};
+
+struct peeking {
+    struct watch_heap *heap;
+    const struct watch_tail *tail;
+    bool no_memory;
+};
+
+static struct watch_told *told_of(struct watch_heap *heap, uint64_t stream)
+{
+    if (heap->told.entry_bytes == 0)
+        id_table_init(&heap->told, sizeof(struct watch_told));
+    return stream < STREAMS_MOST ? id_table_get(&heap->told, (uint32_t) stream) : NULL;
+}
+
+static bool is_told(void *user, uint64_t stream, uint64_t number)
+{
+    struct watch_heap *heap = user;
+    const struct watch_told *told = told_of(heap, stream);
+    return told != NULL && number >= told->from && number < told->to;
+}
+
+static void forget(struct watch_heap *heap)
+{
+    id_table_reset(&heap->told);
+    free(heap->births);
+}
+
+static uint64_t written_of(void *user, uint64_t stream)
+{
+    struct peeking *peeking = user;
+    uint64_t written = watch_tail_written(peeking->tail, stream);
+    struct watch_told *told = told_of(peeking->heap, stream);
+    if (told != NULL && told->to < written) /* and all of that was read */
+        *told = (struct watch_told){written, written};
+    return written;
+}
+
+static bool add_birth(struct watch_heap *heap, const struct watch_birth *birth)
+{
+    if (heap->birth_count == heap->birth_capacity) {
+        struct watch_birth *births =
+            step_grown(heap->births, &heap->birth_capacity, heap->birth_count + 1, sizeof *births);
+        if (births == NULL)
+            return false;
+        heap->births = births;
+    }
+    heap->births[heap->birth_count++] = *birth;
+    return true;
+}
+
+static void visit(void *user, const struct step_live_event *event)
+{
+    struct peeking *peeking = user;
+    struct watch_heap *heap = peeking->heap;
+    struct watch_told *told = told_of(heap, event->stream);
+    uint64_t time_ns = watch_tail_time_ns(peeking->tail, event->ticks);
+    bool is_free = event->kind == STEP_LIVE_FREE_OBJECT, ok = true;
+    bool is_resized = event->kind == STEP_LIVE_HEAP_REALLOC;
+    bool is_next = told != NULL && event->method == told->to;
+    if (is_next)
+        told->to++;
+    if (is_next && (is_free || is_resized)) {
+        const struct hatf_record record = {.tag = is_free ? HATF_FREE : HATF_REALLOC_NO_ALLOC,
+                                           .time = time_ns,
+                                           .address = event->object};
+        ok = arrival_order_free(heap->order, &record);
+    }
+    if (!is_free && event->kind != STEP_LIVE_NONE && told != NULL && event->method < told->to) {
+        const struct watch_birth birth = {event->object, time_ns, event->size, event->thread,
+                                          (uint32_t) event->class_};
+        ok = add_birth(heap, &birth) && ok;
+    }
+    peeking->no_memory |= !ok;
+}
+
+static void define(void *user, const struct step_live_entry *entry)
+{
+    (void) user;
+    (void) entry;
+}
+
+/* ---- births as events ---- */
+
+static void pend_births(struct watch_heap *heap, struct watch_model *model)
+{
+    uint64_t thread = UINT64_MAX;
+    uint32_t thread_id = 0, call = UINT32_MAX, class_id = 0;
+    arrival_order_look(heap->order);
+    for (size_t i = 0; i < heap->birth_count; i++)
+        arrival_order_note_birth(heap->order, heap->births[i].address, heap->births[i].time_ns);
+    for (size_t i = 0; i < heap->birth_count; i++) {
+        const struct watch_birth *birth = &heap->births[i];
+        if (birth->thread != thread)
+            thread_id = record_trace_source_thread(heap->events, birth->thread);
+        if (birth->call != call)
+            class_id = record_trace_source_class(heap->events, recorded_call_text(birth->call));
+        thread = birth->thread;
+        call = birth->call;
+        const struct trace_event event = {.kind = EVENT_OBJECT_ALLOC,
+                                          .time_ns = birth->time_ns,
+                                          .size = birth->size,
+                                          .class_id = class_id,
+                                          .thread_id = thread_id};
+        watch_model_pend_object(
+            model, &event, arrival_order_would_live(heap->order, birth->address, birth->time_ns));
+    }
+}
+
+/* False: it is too long. */
+static bool live_path(const struct watch_tail *tail, char *path, size_t size)
+{
+    int length = snprintf(path, size, "%s%s", tail->path, STEP_LIVE_SUFFIX);
+    return length >= 0 && (size_t) length < size;
+}
+
+bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail)
+{
+    char path[4096];
+    struct step_live_header header;
+    int file =
+        live_path(tail, path, sizeof path) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (file < 0)
+        return false;
+    bool is_read = pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header;
+    close(file);
+    if (!is_read)
+        return false;
+    uint64_t before = heap->clock_multiplier;
+    heap->clock_multiplier = header.clock_multiplier;
+    return before != 0 && before != header.clock_multiplier;
+}
+
+enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tail *tail,
+                                 struct watch_model *model, uint64_t *dropped,
+                                 struct step_error *error)
+{
+    char path[4096];
+    struct peeking peeking = {heap, tail, false};
+    const struct step_live_look look = {
+        .user = &peeking, .written = written_of, .visit = visit, .define = define};
+    heap->birth_count = 0;
+    if (!live_path(tail, path, sizeof path) ||
+        step_live_peek(path, &look, dropped, NULL) != STEP_STATUS_OK)
+        return STEP_STATUS_OK; /* it has ended meanwhile */
+    enum step_status status = peeking.no_memory ? no_memory(error) : STEP_STATUS_OK;
+    heap->at_end = false;
+    while (status == STEP_STATUS_OK && !heap->at_end) /* the deaths */
+        status = watch_heap_read(heap, model, error);
+    if (status == STEP_STATUS_OK)
+        pend_births(heap, model);
+    return status;
+}
 
 enum { EVENTS_AT_ONCE = 4096 };
 
@@ -17,7 +193,7 @@ static enum step_status open_running(struct watch_heap *heap, const struct watch
     enum step_status status = stepfile_alloc_tail_create(tail->path, tail->reader, &blocks, error);
     if (status != STEP_STATUS_OK)
         return status;
-    stepfile_alloc_tail_pass(blocks, watch_heap_is_told, heap);
+    stepfile_alloc_tail_pass(blocks, is_told, heap);
     status = arrival_order_create(blocks, out, error);
     heap->order = status == STEP_STATUS_OK ? *out : NULL;
     return status;
@@ -57,7 +233,7 @@ void watch_heap_reset(struct watch_heap *heap)
 {
     if (heap->events != NULL)
         heap->events->operations->destroy(heap->events);
-    watch_heap_forget(heap);
+    forget(heap);
     *heap = (struct watch_heap){.events = NULL};
 }
 

@@ -36,8 +36,6 @@ void watch_heap_reset(struct watch_heap *heap);
 enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *model,
                                  struct step_error *error);
 
-/* ---- watch_heap_live.c ---- */
-
 /* Whether times of the live file are others than when it was looked at last: the rate of the clock
  * is found soon after the start.  The trace is to be read from the start then. */
 bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail);
@@ -46,8 +44,5 @@ bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *t
 enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tail *tail,
                                  struct watch_model *model, uint64_t *dropped,
                                  struct step_error *error);
-/* Whether the free with that number was taken so; `user` is the heap. */
-bool watch_heap_is_told(void *user, uint64_t stream, uint64_t number);
-void watch_heap_forget(struct watch_heap *heap);
 
 #endif

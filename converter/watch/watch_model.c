@@ -50,12 +50,13 @@ void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t byte
     curve->freed[step_at(curve, time_ns)] += bytes;
 }
 
-void watch_curve_begin_pending(struct watch_curve *curve)
+static void watch_curve_begin_pending(struct watch_curve *curve)
 {
     memset(curve->pending, 0, sizeof curve->pending);
 }
 
-void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
+/* The same for what is replaced at each look: `bytes` more, or less. */
+static void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
 {
     curve->pending[step_at(curve, time_ns)] += bytes;
 }

@@ -40,10 +40,6 @@ void watch_curve_init(struct watch_curve *curve);
 void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
 void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
 
-/* The same for what is replaced at each look: `bytes` more, or less. */
-void watch_curve_begin_pending(struct watch_curve *curve);
-void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes);
-
 /* What lived at the end of `columns` equal parts of the time up to `end_ns`, from time 0 on. */
 void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
                       size_t columns);

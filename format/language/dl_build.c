@@ -5,6 +5,16 @@
 #include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
+void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
+{
+    void *memory = NULL;
+    if (count == 0 || size <= SIZE_MAX / count)
+        memory = step_arena_zeroed(resolver->parse->arena, (count + (count == 0)) * size);
+    if (memory == NULL)
+        resolver->parse->out_of_memory = true;
+    return memory;
+}
+
 static size_t hash_text(const char *text, size_t length)
 {
     uint64_t hash = UINT64_C(1469598103934665603);

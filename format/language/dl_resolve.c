@@ -6,16 +6,6 @@
 #include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
-void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
-{
-    void *memory = NULL;
-    if (count == 0 || size <= SIZE_MAX / count)
-        memory = step_arena_zeroed(resolver->parse->arena, (count + (count == 0)) * size);
-    if (memory == NULL)
-        resolver->parse->out_of_memory = true;
-    return memory;
-}
-
 static void report_twice(struct dl_resolver *resolver, const struct dl_record *record,
                          const struct dl_record *first)
 {

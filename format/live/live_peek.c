@@ -11,7 +11,6 @@ struct peek {
     struct step_live_header clock;
     uint64_t *words; /* of a chunk */
     size_t capacity;
-    uint32_t stride; /* each so-many-th chunk is read */
 };
 
 static uint32_t kind_of(uint64_t word)
@@ -31,7 +30,6 @@ static int by_place(const void *left, const void *right)
 static void choose_chunks(struct peek *peek)
 {
     struct live_file *file = &peek->file;
-    uint64_t bytes = 0;
     size_t kept = 0;
     if (file->count > 1)
         qsort(file->chunks, file->count, sizeof *file->chunks, by_place);
@@ -41,15 +39,9 @@ static void choose_chunks(struct peek *peek)
         if (!is_last && chunk->stream != STEP_LIVE_STREAM_GLOBAL &&
             chunk[1].first_record <= peek->look->written(peek->look->user, chunk->stream))
             continue;
-        bytes += chunk->used;
         file->chunks[kept++] = *chunk;
     }
     file->count = kept;
-    peek->stride = 1;
-    if (peek->look->most_bytes > 0 && bytes > peek->look->most_bytes) {
-        uint64_t stride = bytes / peek->look->most_bytes + 1;
-        peek->stride = stride < file->count ? (uint32_t) stride : (uint32_t) file->count;
-    }
 }
 
 static struct step_bytes text_at(const uint64_t *words, uint64_t offset, uint64_t length)
@@ -194,8 +186,7 @@ static void visit_heap_words(struct peek *peek, const struct found_chunk *chunk,
 {
     const struct step_live_look *look = peek->look;
     uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    struct chunk_state state = {
-        .event = {.weight = 1, .stream = chunk->stream, .thread = chunk->thread}};
+    struct chunk_state state = {.event = {.stream = chunk->stream, .thread = chunk->thread}};
     bool is_event;
     for (size_t at = 0, length; at < count; at += length) {
         length = take_heap_word(peek, &state, peek->words + at, count - at, &is_event);
@@ -213,10 +204,7 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
 {
     const struct step_live_look *look = peek->look;
     uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    bool is_global = chunk->stream == STEP_LIVE_STREAM_GLOBAL;
-    struct chunk_state state = {.event = {.weight = is_global ? 1 : peek->stride,
-                                          .stream = chunk->stream,
-                                          .thread = chunk->thread}};
+    struct chunk_state state = {.event = {.stream = chunk->stream, .thread = chunk->thread}};
     state.event.ticks =
         live_stamp_ns(&peek->clock, peek->file.header.free_stamp) / peek->clock.resolution_ns;
     for (size_t at = 0, length; at < count; at += length) {
@@ -285,8 +273,7 @@ enum step_status step_live_peek(const char *path, const struct step_live_look *l
         choose_chunks(&peek);
     }
     for (size_t i = 0; i < peek.file.count && status == STEP_STATUS_OK; i++)
-        if (peek.file.chunks[i].stream == STEP_LIVE_STREAM_GLOBAL || i % peek.stride == 0)
-            status = visit_chunk(&peek, &peek.file.chunks[i]);
+        status = visit_chunk(&peek, &peek.file.chunks[i]);
     free(peek.words);
     live_file_close(&peek.file);
     return status;

@@ -2,25 +2,16 @@
 /* Lines: what fields each kind has, and formatting an event as its line. */
 #include <string.h>
 
-#include "steptrace/text.h"
-
-static const struct {
-    const char *name;
-    const char *fields;
-} kinds[STEP_TEXT_KIND_COUNT] = {
-#define KIND_ROW(name, fields) {#name, fields},
-    STEP_TEXT_KIND_LIST(KIND_ROW)
-#undef KIND_ROW
-};
+#include "format/text/text_kinds.h"
 
 const char *step_text_kind_name(enum step_text_kind kind)
 {
-    return (unsigned) kind < STEP_TEXT_KIND_COUNT ? kinds[kind].name : "?";
+    return (unsigned) kind < STEP_TEXT_KIND_COUNT ? text_kinds[kind].name : "?";
 }
 
 const char *step_text_kind_fields(enum step_text_kind kind)
 {
-    return (unsigned) kind < STEP_TEXT_KIND_COUNT ? kinds[kind].fields : "";
+    return (unsigned) kind < STEP_TEXT_KIND_COUNT ? text_kinds[kind].fields : "";
 }
 
 static const char digit_pairs[] = "0001020304050607080910111213141516171819"
@@ -81,10 +72,10 @@ static inline char *put_field(char *out, const struct step_text_event *event, ch
 static inline size_t format_line(const struct step_text_event *event, char *out, bool escape)
 {
     char *start = out;
-    memcpy(out, kinds[event->kind].name, 2);
+    memcpy(out, text_kinds[event->kind].name, 2);
     out[2] = ':';
     out = put_number(out + 3, event->time_ns);
-    for (const char *field = kinds[event->kind].fields; *field != '\0'; field++) {
+    for (const char *field = text_kinds[event->kind].fields; *field != '\0'; field++) {
         out = put_field(out, event, *field, escape);
         if (out == NULL)
             return 0;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "format/text/text_kinds.h"
 #include "steptrace/show.h"
-#include "steptrace/text.h"
 
 /* Names: decoding UTF-8 with surrogates, and escaping what a line cannot hold. */
 
@@ -366,7 +366,7 @@ static bool scan_line(struct scan *scan, struct step_text_event *event)
 {
     if (!scan_kind(scan, &event->kind) || !scan_colon(scan) || !scan_number(scan, &event->time_ns))
         return false;
-    for (const char *field = step_text_kind_fields(event->kind); *field != '\0'; field++) {
+    for (const char *field = text_kinds[event->kind].fields; *field != '\0'; field++) {
         if (!scan_field(scan, *field, event))
             return false;
     }

@@ -34,6 +34,7 @@ def check_trace(session, program, killed):
         faults.append("run.step.live is there after a clean end")
     if faults:
         raise Failure("\n".join(faults))
+    return trace
 
 
 def allocation_sites(session, trace):
@@ -65,9 +66,9 @@ def run_program(session, name):
     program.add_facts(session.path("facts.out"))
     if session.engine == "jvmti":
         program.facts = [fact for fact in program.facts if fact[0] != "frees-between"]
-    check_trace(session, program, killed)
+    trace = check_trace(session, program, killed)
     if killed:
-        drivers.compare_recovered(session)
+        drivers.compare_recovered(session, trace)
 
 
 def arguments():

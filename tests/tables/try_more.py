@@ -167,7 +167,7 @@ def check_clock(steptrace, trace, work):
                         for n, (born, died, size) in times[0].items()} and times[1]
     _, fault = run(steptrace, "convert", trace, "-o", f"{work}/no.parquet", "--to=parquet",
                    "--table=objects", "--clock", code=2)
-    assert "does not tell when it began" in fault, fault
+    assert "does not contain its start time" in fault, fault
     print("times of the clock")
 
 

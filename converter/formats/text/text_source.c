@@ -244,9 +244,7 @@ static enum step_status create(open_function open_reader, const char *path,
     source->file = -1;
     enum step_status status =
         step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    if (event_source_init(&source->base, &operations, path, selected) &&
-        name_index_init(&source->classes) && name_index_init(&source->methods) &&
-        name_index_init(&source->threads))
+    if (event_source_init(&source->base, &operations, path, selected))
         status = open_reader(source, path, error);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);

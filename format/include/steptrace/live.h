@@ -274,7 +274,6 @@ struct step_live_event {
      * `object` is the address, `class_` the enum step_live_heap_call, `method` the record's number
      * in the stream (of any kind). */
     uint32_t kind;
-    uint32_t weight; /* it stands for so many: where not all is read */
     uint64_t stream;
     uint64_t ticks;  /* its time; of a free: that of the latest event before it */
     uint64_t object; /* allocations, frees */
@@ -301,7 +300,6 @@ struct step_live_look {
     void (*visit)(void *user, const struct step_live_event *event);
     /* Entries, before the events that name them; also such as the trace has. */
     void (*define)(void *user, const struct step_live_entry *entry);
-    uint64_t most_bytes; /* of raw records that are read; 0: all */
 };
 
 /* Looks at what a running program has not got into its trace yet, without stopping it: each

@@ -11,8 +11,8 @@
 enum { FIELD_BITS = 24 };
 #define FIELD_MASK ((UINT64_C(1) << FIELD_BITS) - 1)
 
-void step_links_pack(const struct step_plan *plan, const struct step_links *links,
-                     uint64_t parameters[2])
+static void step_links_pack(const struct step_plan *plan, const struct step_links *links,
+                            uint64_t parameters[2])
 {
     uint64_t holder = links->holder != STEP_NO_INDEX ? links->holder + UINT64_C(1) : 0;
     parameters[0] = links->key | holder << FIELD_BITS;

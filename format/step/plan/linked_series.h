@@ -7,8 +7,6 @@
 
 /* The transform's parameters 0 and 1, and back; false for what names nothing that can be: a field
  * of the column's record other than its own, a column that a record's field has alone. */
-void step_links_pack(const struct step_plan *plan, const struct step_links *links,
-                     uint64_t parameters[2]);
 bool step_links_unpack(const struct step_plan *plan, uint32_t column, const uint64_t parameters[2],
                        struct step_links *links);
 

@@ -136,6 +136,14 @@ uint32_t step_plan_find_column(const struct step_plan *plan, uint64_t record, ui
                                uint64_t leaf);
 
 /* The column that holds a record's field as a single value, or STEP_NO_INDEX. */
-uint32_t step_field_column(const struct step_plan *plan, uint32_t record, uint64_t field);
+static inline uint32_t step_field_column(const struct step_plan *plan, uint32_t record,
+                                         uint64_t field)
+{
+    const struct step_plan_record *planned = &plan->records[record];
+    if (field >= planned->field_count)
+        return STEP_NO_INDEX;
+    const struct step_plan_node *node = &plan->nodes[planned->field_nodes[field]];
+    return node->kind == STEP_NODE_VALUE ? node->column : STEP_NO_INDEX;
+}
 
 #endif

@@ -58,9 +58,7 @@ enum step_status step_writer_output(struct step_writer *writer, const void *data
 /* Writes a block of bytes. */
 enum step_status step_writer_bytes_block(struct step_writer *writer, enum step_block_kind kind,
                                          const uint8_t *bytes, size_t length);
-/* Notes the ranges of a data block's fields, which stands in writer->columns and goes out next; and
- * writes what was noted as a block. */
-enum step_status step_writer_note_ranges(struct step_writer *writer);
+/* Writes what was noted of the data blocks' ranges as a block. */
 enum step_status step_writer_ranges_block(struct step_writer *writer);
 /* Writes properties and dictionary entries, which must stand before the data that uses them. */
 enum step_status step_writer_pending(struct step_writer *writer);

@@ -22,6 +22,10 @@ head -c 16 heap.mtf | od -An -c | head -n 1
 printf '\177MTF\001\001\010\0\0\0\0\0\0\0\0\0\0\0\0\0\044\0\0\0\0\0\0\0heap.dtd\002\001\004\040\0\0\0\0\020\0\0\0' >bare.mtf
 steptrace dump bare.mtf
 echo $?
+mkfifo heap.dtd # the trace names it: nobody waits for it
+timeout 20 "$STEPTRACE" dump bare.mtf
+echo $?
+rm heap.dtd
 cat >heap.dtd <<DTD
 size.width = 4; size.interpretation = none;
 address.width = 4; address.interpretation = none;

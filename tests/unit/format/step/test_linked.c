@@ -12,6 +12,7 @@
 #include "format/step/plan/linked_series.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 enum { STORES = 4000, OBJECTS = 700, FIELDS = 5 };
 
@@ -244,18 +245,12 @@ static void test_sizes_of_lists(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step linked", NULL, NULL);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "parameters", test_parameters);
     CU_add_test(suite, "codes", test_codes);
     CU_add_test(suite, "sizes of lists", test_sizes_of_lists);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures > 0;
 }

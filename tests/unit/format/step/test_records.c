@@ -10,6 +10,7 @@
 #include "steptrace/records.h"
 #include "steptrace/writer.h"
 #include "tests/unit/format/step/records_test.h"
+#include "tests/unit/run_suite.h"
 
 enum { STREAMS = 7, RECORDS = 2000, BLOCK = 64 };
 
@@ -272,10 +273,9 @@ static void test_file_names(void)
     step_definition_destroy(definition);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS || records_add_maps_suite() == NULL)
-        return 1;
+    records_add_maps_suite();
     CU_pSuite suite = CU_add_suite("records", NULL, NULL);
     CU_ADD_TEST(suite, test_order);
     CU_ADD_TEST(suite, test_checked);
@@ -283,9 +283,4 @@ int main(void)
     CU_ADD_TEST(suite, test_selection);
     CU_ADD_TEST(suite, test_damage);
     CU_ADD_TEST(suite, test_file_names);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures == 0 ? 0 : 1;
 }

@@ -15,6 +15,7 @@
 #include "steptrace/reader.h"
 #include "steptrace/value.h"
 #include "steptrace/writer.h"
+#include "tests/unit/run_suite.h"
 
 /* Statement and Expression hold each other; a Call any number of values. */
 static const char text[] =
@@ -344,18 +345,17 @@ static void test_damage(void)
     damage(STEP_WRITE_COLUMNS);
 }
 
-int main(void)
+static int forget_records(void)
 {
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("trees", find_records, NULL);
+    step_definition_destroy(definition);
+    return 0;
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("trees", find_records, forget_records);
     CU_add_test(suite, "layouts", test_layouts);
     CU_add_test(suite, "depth", test_depth);
     CU_add_test(suite, "foreign type", test_foreign_type);
     CU_add_test(suite, "damage", test_damage);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    step_definition_destroy(definition);
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "steptrace/text.h"
+#include "tests/unit/run_suite.h"
 
 static char directory[] = "/tmp/steptrace-text-XXXXXX";
 static char path[128];
@@ -449,12 +450,23 @@ static void test_changed_bytes(void)
     free(file.data);
 }
 
-int main(void)
+static int make_directory(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS || mkdtemp(directory) == NULL)
+    if (mkdtemp(directory) == NULL)
         return 1;
     snprintf(path, sizeof path, "%s/run.zip", directory);
-    CU_pSuite suite = CU_add_suite("text files", NULL, NULL);
+    return 0;
+}
+
+static int remove_directory(void)
+{
+    unlink(path);
+    return rmdir(directory);
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("text files", make_directory, remove_directory);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "put event", test_put_event);
     CU_add_test(suite, "many lines", test_many_lines);
@@ -468,10 +480,4 @@ int main(void)
     CU_add_test(suite, "full disk", test_full_disk);
     CU_add_test(suite, "cut", test_cut);
     CU_add_test(suite, "changed bytes", test_changed_bytes);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    unlink(path);
-    rmdir(directory);
-    return failures != 0;
 }

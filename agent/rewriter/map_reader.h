@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of a StackMapTable, one after the other. */
-#ifndef AGENT_REWRITER_STACK_MAP_H
-#define AGENT_REWRITER_STACK_MAP_H
+/* Reads the frames of a StackMapTable, one after the other. */
+#ifndef AGENT_REWRITER_MAP_READER_H
+#define AGENT_REWRITER_MAP_READER_H
 
 #include "agent/rewriter/method_code.h"
 
@@ -13,6 +13,8 @@ enum frame_kind {
     FRAME_SAME = 251,
     FRAME_FULL = 255
 };
+
+enum { TYPE_EARLY_THIS = 6, TYPE_OBJECT = 7, TYPE_UNINITIALIZED = 8 };
 
 /* A frame; short forms have the kind of their long ones.  Types are as they lie in the file. */
 struct map_frame {
@@ -31,13 +33,9 @@ struct map_reader {
 bool map_reader_open(struct map_reader *reader, const struct method_code *method);
 /* The next frame; false at the end and at a fault. */
 bool map_reader_next(struct map_reader *reader, struct map_frame *frame);
+/* True if all frames were read. */
+bool map_reader_done(const struct map_reader *reader);
 /* Always false. */
 bool map_reader_fault(struct map_reader *reader, struct method_code *method);
-
-/* Types, with the places of `new` in uninitialised ones set right. */
-bool stack_map_put_types(struct method_code *method, const uint8_t *types, uint32_t count);
-/* The prefix of an early larval frame; nothing if `unset` is NULL. */
-void stack_map_put_unset(struct class_output *output, const uint8_t *unset);
-void stack_map_put_head(struct class_output *output, uint32_t kind, uint32_t delta);
 
 #endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rewrites the classes that the JVM loads or retransforms while the hook is on. */
+#include "agent/bytecode/class_hook.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
+#include "agent/base/patience.h"
+#include "agent/base/text_hash.h"
+#include "agent/bytecode/engine_proof.h"
+#include "agent/bytecode/huge_methods.h"
+#include "agent/bytecode/retransform.h"
+#include "agent/bytecode/watched_methods.h"
+#include "agent/hotspot/archived_classes.h"
+#include "agent/records/classes.h"
+#include "agent/records/method_numbers.h"
+#include "agent/records/rare_records.h"
+#include "agent/records/threads.h"
+#include "agent/references/field_numbers.h"
+#include "agent/rewriter/rewrite.h"
+#include "capture/log.h"
+
+#define CHANGED_BITS 16u
+#define USERS_POLL_NS 100000L
+
+struct class_hook class_hook;
+
+static struct {
+    _Atomic bool on;
+    _Atomic unsigned users; /* threads that rewrite a class, and look at the session */
+    _Atomic uint64_t left_alone;
+    /* a set of hashes of the names of changed classes: which ones to restore */
+    _Atomic uint8_t changed[1u << CHANGED_BITS];
+} hook;
+
+void class_hook_on(void)
+{
+    atomic_store(&hook.on, true);
+}
+
+/* False: the engine is off, and its session may be gone. */
+static bool use(void)
+{
+    atomic_fetch_add(&hook.users, 1);
+    if (atomic_load(&hook.on))
+        return true;
+    atomic_fetch_sub(&hook.users, 1);
+    return false;
+}
+
+static void end_use(void)
+{
+    atomic_fetch_sub(&hook.users, 1);
+}
+
+/* Nobody looks at the session any more; a thread that is stopped while it does keeps it for good.
+ */
+void class_hook_off(void)
+{
+    atomic_store(&hook.on, false);
+    uint64_t from = clock_monotonic_ns(), limit_ns = tracer.dying ? SECOND_NS : PATIENCE_NS;
+    while (atomic_load(&hook.users) != 0 && clock_monotonic_ns() - from < limit_ns)
+        nanosleep(&(struct timespec){0, USERS_POLL_NS}, NULL);
+    if (atomic_load(&hook.users) != 0)
+        atomic_store(&class_hook.session->abandoned, true);
+}
+
+static size_t hash_name(const char *name)
+{
+    return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
+}
+
+/* The trace names all, stderr the first. */
+static void report_left_alone(const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, uint64_t missing)
+{
+    struct os_thread *os;
+    if (engine_proof_runs()) {
+        engine_proof_fail(class_name, method_name, reason);
+        return;
+    }
+    struct session *session = probe_enter(&os);
+    if (session == NULL) {
+        log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
+                    reason);
+        return;
+    }
+    if (atomic_fetch_add(&hook.left_alone, 1) == 0)
+        log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
+                    method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
+    fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
+    probe_leave(os);
+}
+
+/* What is to be done with the methods of a class. */
+struct class_plan {
+    bool traced;  /* all are traced */
+    bool watched; /* some are those of start= or stop= */
+    bool named;   /* its loader has no other class of this name */
+    uint64_t loader;
+};
+
+static unsigned triggers_of(const char *class_name, const char *method_name)
+{
+    const struct options *options = &class_hook.session->options;
+    unsigned triggers = 0;
+    if (options_names_method(options, &options->stop_at, class_name, method_name))
+        triggers |= TRIGGER_STOP;
+    if (!class_hook.armed)
+        return triggers;
+    return options_names_method(options, &options->start_at, class_name, method_name)
+               ? triggers | TRIGGER_START
+               : 0;
+}
+
+static bool takes_loader(JNIEnv *jni, jobject loader)
+{
+    return class_hook.method && !class_hook.armed &&
+           (class_hook.session->options.include.count != 0 || class_is_of_application(jni, loader));
+}
+
+static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *name)
+{
+    return (struct class_plan){.traced = options_trace_class(&class_hook.session->options, name) &&
+                                         takes_loader(jni, loader),
+                               .watched = triggers_of(name, NULL) != 0};
+}
+
+static uint32_t new_number(const struct class_plan *plan, const char *class_name,
+                           const char *method_name, const char *descriptor)
+{
+    uint32_t number = plan->named
+                          ? method_number_of(plan->loader, class_name, method_name, descriptor)
+                          : method_new_number();
+    if (number != 0)
+        method_name_number(number, class_name, method_name, descriptor);
+    return number;
+}
+
+static uint32_t number_method(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags)
+{
+    const struct class_plan *plan = context;
+    unsigned triggers = plan->watched ? triggers_of(class_name, method_name) : 0;
+    (void) access_flags;
+    if (triggers == 0 &&
+        !(plan->traced && options_trace_class(&class_hook.session->options, class_name)))
+        return 0;
+    uint32_t number = new_number(plan, class_name, method_name, descriptor);
+    if (number == 0 || (triggers != 0 && !watched_method_add(number, triggers)))
+        report_left_alone(class_name, method_name, descriptor, "there are too many methods",
+                          FACT_METHOD_EVENTS);
+    return number;
+}
+
+static uint32_t number_field(void *context, const char *owner, const char *name,
+                             const char *descriptor, bool is_static)
+{
+    const struct class_plan *plan = context;
+    return field_site_number(plan->loader, !plan->named, owner, name, descriptor, is_static);
+}
+
+static void method_left_alone(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason, enum rewrite_loss loss)
+{
+    if (loss == LOSS_COMPILATION) {
+        huge_method_add(class_name, method_name, descriptor);
+        return;
+    }
+    static const uint64_t missing[] = {[LOSS_METHOD_EVENTS] = FACT_METHOD_EVENTS,
+                                       [LOSS_STORES] = FACT_STORES,
+                                       [LOSS_ALLOCATIONS] = FACT_ALLOCATIONS};
+    (void) context;
+    report_left_alone(class_name, method_name, descriptor, reason, missing[loss]);
+}
+
+static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
+                                         struct class_plan *plan)
+{
+    return (struct rewrite_request){.class_file = bytes,
+                                    .size_bytes = length,
+                                    .alloc = class_hook.alloc,
+                                    .method = plan->traced || plan->watched,
+                                    .references = class_hook.references,
+                                    .nameless = class_hook.nameless,
+                                    .leaf = class_hook.leaf,
+                                    .apart = true,
+                                    .compiled_bytes = plan->watched ? 0 : class_hook.compiled_bytes,
+                                    .method_number = number_method,
+                                    .field_number = number_field,
+                                    .left_alone = method_left_alone,
+                                    .context = plan};
+}
+
+/* Rewrites a class; says so in the trace where that cannot be done. */
+static bool rewrite(const struct rewrite_request *request, const char *name, uint8_t **out,
+                    size_t *out_bytes)
+{
+    struct rewrite_error error;
+    enum rewrite_result result = class_rewrite(request, out, out_bytes, &error);
+    if (result > REWRITE_UNCHANGED)
+        report_left_alone(name, "", "", error.message,
+                          (request->alloc ? FACT_ALLOCATIONS : 0u) |
+                              (request->method ? FACT_METHOD_EVENTS : 0u));
+    return result == REWRITE_CHANGED;
+}
+
+static unsigned char *copied(const uint8_t *bytes, size_t length)
+{
+    unsigned char *copy = NULL;
+    if (length > INT32_MAX ||
+        (*tracer.jvmti)->Allocate(tracer.jvmti, (jlong) length, &copy) != JVMTI_ERROR_NONE)
+        return NULL;
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
+/* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
+ * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
+ * them parse and resolve it anew. */
+static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, const char *name,
+                                     const uint8_t *bytes, size_t length, size_t *new_length)
+{
+    struct class_plan plan = plan_class(jni, loader, name != NULL ? name : "");
+    struct rewrite_request request = request_of(bytes, length, &plan);
+    uint8_t *out = NULL;
+    size_t out_bytes = 0;
+    if ((plan.traced || plan.watched || class_hook.references) && loader != NULL)
+        plan.loader = loader_number(loader);
+    plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
+    if (!request.alloc && !request.method && !(class_hook.armed && loader == NULL))
+        return NULL;
+    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
+    *new_length = changed ? out_bytes : length;
+    unsigned char *copy = NULL;
+    if (changed || (is_new && tracer.java_major >= JAVA_TAGS_BY_HASH))
+        copy = copied(changed ? out : bytes, *new_length);
+    if (name != NULL && changed && copy != NULL)
+        atomic_store(&hook.changed[hash_name(name)], 1);
+    free(out);
+    return copy;
+}
+
+void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
+                                const char *name, jobject domain, jint length,
+                                const unsigned char *bytes, jint *new_length,
+                                unsigned char **new_bytes)
+{
+    size_t new_size = (size_t) length;
+    unsigned char *file = NULL;
+    (void) jvmti, (void) domain;
+    if (jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
+        return;
+    bool on = use();
+    if (!on && redefined == NULL)
+        return;
+    /* also of a class that gets back what it was */
+    if (redefined != NULL && engine_proof_runs())
+        engine_proof_seen();
+    uint8_t *lean = redefined != NULL ? class_without_spare_nans(bytes, new_size) : NULL;
+    if (on)
+        file = new_class_file(jni, redefined == NULL, loader, name, lean != NULL ? lean : bytes,
+                              (size_t) length, &new_size);
+    if (on)
+        end_use();
+    if (file == NULL && lean != NULL)
+        file = copied(lean, new_size = (size_t) length);
+    free(lean);
+    if (file != NULL) {
+        *new_bytes = file;
+        *new_length = (jint) new_size;
+    }
+    if (redefined == NULL && name != NULL)
+        archived_class_loads(name, file != NULL);
+}
+
+/* Method handles' own classes have no probes of allocations: see has_probes() of vm_objects.c. */
+static uint8_t *rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                               size_t *new_length)
+{
+    struct class_plan plan = {.traced = takes_loader(jni, loader),
+                              .watched = class_hook.session->options.stop_at.count != 0};
+    struct rewrite_request request = request_of(bytes, length, &plan);
+    uint8_t *out = NULL;
+    request.alloc &= loader != NULL;
+    request.method &= loader != NULL;
+    if ((!request.alloc && !request.method && !request.references) ||
+        !rewrite(&request, "?", &out, new_length))
+        return NULL;
+    return out;
+}
+
+uint8_t *class_hook_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
+                           size_t *new_length)
+{
+    if (!use())
+        return NULL;
+    uint8_t *changed = rewrite_hidden(jni, loader, bytes, length, new_length);
+    end_use();
+    return changed;
+}
+
+static bool may_be_changed(JNIEnv *jni, jobject loader, const char *name)
+{
+    (void) jni, (void) loader;
+    return atomic_load(&hook.changed[hash_name(name)]) != 0;
+}
+
+static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
+{
+    (void) jni, (void) loader;
+    return triggers_of(name, NULL) != 0;
+}
+
+/* Its class file is asked for, whether it will be changed or not. */
+static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
+{
+    struct class_plan plan = plan_class(jni, loader, name);
+    return class_hook.alloc || plan.traced || plan.watched;
+}
+
+/* What a class without probes leaves out.  Hidden classes (with a dot in the name) are seen to
+ * where they are defined.  Classes that nobody may change: of JDK 21 and later
+ * jdk.internal.vm.Continuation is one (JDK-8302779), whose code makes no objects but for errors. */
+static uint64_t missing_of(const char *name, jvmtiError code)
+{
+    const struct options *options = &class_hook.session->options;
+    bool kept = code == JVMTI_ERROR_UNMODIFIABLE_CLASS;
+    bool traced = class_hook.method &&
+                  (!kept || (options->include.count != 0 && options_trace_class(options, name)));
+    if (kept && strchr(name, '.') != NULL)
+        return 0;
+    return (class_hook.alloc && !kept ? FACT_ALLOCATIONS : 0u) |
+           (traced ? FACT_METHOD_EVENTS : 0u) | (class_hook.references ? FACT_STORES : 0u);
+}
+
+/* The JVM does not take a class that it has loaded back with probes. */
+static void report_refused(jclass class, jvmtiError code)
+{
+    char *signature = NULL, *error = NULL;
+    if (!atomic_load(&hook.on))
+        return;
+    (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
+        JVMTI_ERROR_NONE) {
+        size_t length = strlen(signature);
+        if (length > 2)
+            signature[length - 1] = '\0';
+        uint64_t missing = missing_of(signature + (length > 2), code);
+        if (missing != 0)
+            report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
+                              missing);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
+}
+
+void class_hook_retransform(JNIEnv *jni, enum class_choice choice)
+{
+    static class_test *const tests[] = {[CLASSES_WANTED] = is_wanted,
+                                        [CLASSES_WATCHED] = is_watched,
+                                        [CLASSES_CHANGED] = may_be_changed};
+    retransform_loaded(jni, tests[choice], report_refused);
+}
+
+void class_hook_forget(void)
+{
+    memset(hook.changed, 0, sizeof hook.changed);
+}
+
+/* With the first class of a module that goes through the hook the JVM calls Java code that makes
+ * the module read others, and draws identity hashes.  Let that be now, with the probes' class;
+ * later JDKs have other classes for it, and modules without a hash: there it may cost one. */
+void class_hook_meet(JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class =
+        tracer.java_major < JAVA_TAGS_BY_HASH ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    if (class != NULL)
+        retransform(&class, 1, report_refused);
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, class);
+}

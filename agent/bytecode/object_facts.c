@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class and size of a new object: by its header if its class is known, else as the JVM says. */
+#include "agent/bytecode/object_facts.h"
+
+#include <string.h>
+
+#include "agent/base/exceptions.h"
+#include "agent/bytecode/plain_calls.h"
+#include "agent/records/classes.h"
+
+static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
+{
+    jlong size = 0;
+    if (class->size_bytes != 0)
+        return class->size_bytes;
+    if ((*tracer.jvmti)->GetObjectSize(tracer.jvmti, object, &size) != JVMTI_ERROR_NONE)
+        return 0;
+    if (!class->is_array && !(class->is_array = class_element_shift(mirror, 0) >= 0))
+        class->size_bytes = (uint64_t) size;
+    return (uint64_t) size;
+}
+
+/* The same object's class and size, as the JVM has said them: for the next of this class. */
+static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
+                        jobject object, const struct class_cache_entry *class, uint64_t size)
+{
+    int shift =
+        class->size_bytes == 0 ? class_element_shift(mirror, header_layout.references_shift) : 0;
+    if (!header_layout.known || shift < 0 || size == 0 || !hold_begin(os))
+        return;
+    uintptr_t address = slot_word(object);
+    uint64_t word = header_class_word(address);
+    struct class_word_entry *pair = class_word_pair(os, word);
+    if (class->size_bytes != 0 ||
+        header_array_size(header_array_length(address), (unsigned) shift) == size) {
+        pair[1] = pair[0];
+        pair[0] = (struct class_word_entry){
+            .word = word,
+            .collections = atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed),
+            .session = session->number,
+            .number = class->number,
+            .size_bytes = class->size_bytes,
+            .element_shift = (uint8_t) shift};
+    }
+    hold_end(os);
+}
+
+struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jobject object)
+{
+    struct object_facts facts = {0};
+    jclass mirror = (*jni)->GetObjectClass(jni, object);
+    struct class_cache_entry *class = class_cached(session, os, jni, mirror);
+    facts.class = class->number;
+    if (class->number != 0) {
+        facts.size_bytes = size_of(class, mirror, object);
+        note_header(session, os, mirror, object, class, facts.size_bytes);
+    }
+    return facts;
+}
+
+static jint JNICALL note_size(jlong class_tag, jlong size, jlong *tag, jint length, void *size_out)
+{
+    (void) class_tag, (void) tag, (void) length;
+    *(jlong *) size_out = size;
+    return JVMTI_VISIT_ABORT;
+}
+
+/* The size of an object of a class that has one at least, whose constructor is open: the heap is
+ * searched for it.  To make another would wait for the class's initializer, which waits for that
+ * constructor, if this is another thread. */
+static uint64_t size_in_heap(jclass class)
+{
+    jvmtiHeapCallbacks callbacks;
+    jlong size = 0;
+    memset(&callbacks, 0, sizeof callbacks);
+    callbacks.heap_iteration_callback = note_size;
+    (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, class, &callbacks, &size);
+    return (uint64_t) size;
+}
+
+static bool is_initialized(jclass class)
+{
+    jint status = 0;
+    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
+           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
+}
+
+uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class)
+{
+    if (known->size_bytes != 0)
+        return known->size_bytes;
+    if (!is_initialized(class))
+        return known->size_bytes = size_in_heap(class);
+    jthrowable of_program = exception_set_aside(jni);
+    jobject like = plain_object(jni, class);
+    uint64_t size = like != NULL ? size_of(known, class, like) : 0;
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, like);
+    return size;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Class and size of a new object, as records say them. */
+#ifndef AGENT_BYTECODE_OBJECT_FACTS_H
+#define AGENT_BYTECODE_OBJECT_FACTS_H
+
+#include "agent/hotspot/headers.h"
+#include "agent/hotspot/slots.h"
+#include "agent/records/hold.h"
+#include "agent/records/threads.h"
+#include "format/core/hash.h"
+
+/* What a record says of an object besides its id; class 0: it has none. */
+struct object_facts {
+    uint64_t class, size_bytes;
+    bool known; /* this thread has had an object of the class before */
+};
+
+/* The two places where the word may be. */
+static inline struct class_word_entry *class_word_pair(struct os_thread *os, uint64_t word)
+{
+    return os->class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
+}
+
+static inline bool is_of_word(const struct class_word_entry *entry, const struct session *session,
+                              uint64_t word)
+{
+    return entry->word == word && entry->session == session->number &&
+           entry->collections ==
+               atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+}
+
+/* From the header of the object at that address, while nothing moves, if its class was seen since
+ * the last collection. */
+static inline bool facts_at(const struct session *session, struct os_thread *os, uintptr_t address,
+                            struct object_facts *facts)
+{
+    uint64_t word = header_class_word(address);
+    const struct class_word_entry *entry = class_word_pair(os, word);
+    entry += !is_of_word(entry, session, word);
+    if (!is_of_word(entry, session, word))
+        return false;
+    facts->class = entry->number;
+    facts->known = true;
+    facts->size_bytes = entry->size_bytes;
+    if (entry->size_bytes == 0)
+        facts->size_bytes = header_array_size(header_array_length(address), entry->element_shift);
+    return true;
+}
+
+/* From the object's header, if its class was seen since the last collection. */
+static inline bool facts_of_header(const struct session *session, struct os_thread *os,
+                                   jobject object, struct object_facts *facts)
+{
+    if (!header_layout.known || !hold_begin(os))
+        return false;
+    bool found = facts_at(session, os, slot_word(object), facts);
+    hold_end(os);
+    return found;
+}
+
+/* The same, as the JVM says, of any object. */
+struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
+                                       jobject object);
+static inline struct object_facts object_facts_of(struct session *session, struct os_thread *os,
+                                                  JNIEnv *jni, jobject object)
+{
+    struct object_facts facts;
+    if (__builtin_expect(facts_of_header(session, os, object, &facts), 1))
+        return facts;
+    return object_facts_asked(session, os, jni, object);
+}
+
+/* The size of an object of that class that is still to come. */
+uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class);
+
+#endif

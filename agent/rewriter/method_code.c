@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by all steps of rewriting a method: how they fail, and instructions that they write. */
+#include "agent/rewriter/method_code.h"
+
+#define INVOKESTATIC 0xB8
+#define WIDE 0xC4
+
+bool method_malformed(struct method_code *method, uint32_t offset, const char *message)
+{
+    return class_malformed(method->file, method->code + offset, message);
+}
+
+bool method_leave(struct method_code *method, const char *reason)
+{
+    method->reason = reason;
+    return false;
+}
+
+bool method_no_memory(struct method_code *method)
+{
+    return class_fault(method->file, REWRITE_NO_MEMORY, 0, "out of memory");
+}
+
+bool code_put_call(struct method_code *method, enum probe probe)
+{
+    uint32_t index = pool_probe(method->file, probe);
+    put_u1(&method->file->output, INVOKESTATIC);
+    put_u2(&method->file->output, index);
+    return index != 0;
+}
+
+/* Loads (aload) or stores (astore) a reference. */
+void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
+                       uint32_t variable)
+{
+    if (variable <= 3) {
+        put_u1(output, brief + variable);
+        return;
+    }
+    if (variable > 255)
+        put_u1(output, WIDE);
+    put_u1(output, opcode);
+    if (variable > 255)
+        put_u2(output, variable);
+    else
+        put_u1(output, variable);
+}

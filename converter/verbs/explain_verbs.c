@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Has a verb show its table of options in another way than as help. */
+#include "converter/verbs/explain_verbs.h"
+
+void explain_verb(const struct verb *verb, arguments_printer print)
+{
+    static char word[] = "--help";
+    char *arguments[] = {word, NULL};
+    arguments_print_with(print);
+    verb->run(1, arguments);
+    arguments_print_with(arguments_print_help);
+}

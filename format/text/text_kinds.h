@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of lines, with the letters of their fields. */
+#ifndef FORMAT_TEXT_TEXT_KINDS_H
+#define FORMAT_TEXT_TEXT_KINDS_H
+
+#include "steptrace/text.h"
+
+static const struct {
+    const char *name;
+    const char *fields;
+} text_kinds[STEP_TEXT_KIND_COUNT] = {
+#define KIND_ROW(name, fields) {#name, fields},
+    STEP_TEXT_KIND_LIST(KIND_ROW)
+#undef KIND_ROW
+};
+
+#endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
+#include "format/core/no_memory.h"
 #include "format/step/layout.h"
 #include "steptrace/live.h"
 
@@ -157,7 +158,7 @@ enum step_status trace_file_open(const char *path, const struct trace_file_rules
     if (file == NULL || live == NULL || (file->path = strdup(path)) == NULL) {
         free(file);
         free(live);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     }
     snprintf(live, size, "%s%s", path, STEP_LIVE_SUFFIX);
     file->descriptor = -1;

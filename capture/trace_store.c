@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
+#include "format/core/no_memory.h"
 
 /* The ring may become that many times what the buffers may hold: chunks that are being filled, and
  * streams that never wait. */
@@ -146,8 +147,7 @@ enum step_status trace_store_open(const struct trace_store_wanted *wanted, struc
     struct trace_store *store = calloc(1, sizeof *store);
     struct step_error why = {.status = STEP_STATUS_OK};
     if (store == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, wanted->path, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, wanted->path);
     if (wanted->ring == RING_MEMORY)
         store->writer = writer_process_start(ring_bytes_of(wanted), &why);
     if (wanted->ring == RING_MEMORY && store->writer == NULL)

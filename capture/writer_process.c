@@ -17,6 +17,7 @@
 
 #include "capture/clock.h"
 #include "capture/detached.h"
+#include "format/core/no_memory.h"
 
 #define START_PATIENCE_NS UINT64_C(60000000000) /* a JVM starts without a trace after that */
 #define WAIT_NS INT64_C(100000000)
@@ -180,7 +181,7 @@ struct writer_process *writer_process_start(uint64_t ring_bytes, struct step_err
 {
     struct writer_process *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
-        step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, NULL);
         return NULL;
     }
     writer->ring_bytes = ring_bytes;

@@ -126,7 +126,7 @@ bool compiler_write_file(const char *program, const char *base, const char *endi
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s.%s", base, ending);
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long) getpid());
-    FILE *file = fopen(temporary, "w");
+    FILE *file = fopen(temporary, "wx"); /* a new file: no link of somebody else's is followed */
     if (file != NULL) {
         write(user, file);
         bool good = !ferror(file);
@@ -135,7 +135,8 @@ bool compiler_write_file(const char *program, const char *base, const char *endi
             return true;
     }
     fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
-    unlink(temporary);
+    if (file != NULL)
+        unlink(temporary);
     return false;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by address, of pairs; linear probing, what is taken out leaves a mark.  How many blocks a
- * heap has says whether it is there: those of one that was dropped stay in the table until their
- * addresses, or the table, are used anew. */
+/* A table by address, of pairs, in memory that is not of malloc(): no step_index; linear probing,
+ * what is taken out leaves a mark.  How many blocks a heap has says whether it is there: those of
+ * one that was dropped stay in the table until their addresses, or the table, are used anew. */
 #include "malloc-recorder/heap_blocks.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "format/core/hash.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/recorder.h"
 
@@ -30,7 +31,7 @@ static uint64_t count_capacity;
 
 static size_t place_of(uintptr_t block)
 {
-    return (size_t) ((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
+    return (size_t) (step_hash(block >> 4) >> 20) & (capacity - 1);
 }
 
 static bool lives(const struct pair *pair)

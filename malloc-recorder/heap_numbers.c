@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by key; linear probing, what is taken out leaves a mark.  Each thread remembers the heap
- * that it used last. */
+/* A table by key, in memory that is not of malloc(): no step_index; linear probing, what is taken
+ * out leaves a mark.  Each thread remembers the heap that it used last. */
 #include "malloc-recorder/heap_numbers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "format/core/hash.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/recorder.h"
 
@@ -30,7 +31,7 @@ static _Thread_local struct {
 
 static struct entry *place_of(uintptr_t key)
 {
-    size_t at = (size_t) ((key ^ key >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 24) & (capacity - 1);
+    size_t at = (size_t) (step_hash(key ^ key >> 12) >> 24) & (capacity - 1);
     while (entries[at].key != 0 && entries[at].key != key)
         at = (at + 1) & (capacity - 1);
     return &entries[at];

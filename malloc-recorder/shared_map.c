@@ -110,7 +110,7 @@ bool shared_map_is_drained(struct live_map *map)
 
 static bool map_file(struct recording *recording, const char *live_path)
 {
-    int file = open(live_path, O_RDWR | O_CLOEXEC);
+    int file = open(live_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
     void *base = mmap(recording->base, recording->range_bytes, PROT_READ | PROT_WRITE,

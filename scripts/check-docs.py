@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """check-docs.py: is what the pages about the source say still there?
 
-In architecture.md, CONTRIBUTING.md, README.md's source tour and the READMEs of folders, each `path` must be a file
+In architecture.md, CONTRIBUTING.md, README.md and the READMEs of folders, each `path` must be a file
 or a folder, each `path:function` must be a function that this file has, each unit_x, fuzz_x and
 bench_x a test of the tree (or the beginning of its name); links are check-links.py's.
 In a list of `path:function`s, as in architecture.md's journeys, each function is reached from one before it.
+The pictures on all pages are checked as well (picture_faults).
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
+Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
+in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source. Pages of
+docs/results begin with date, machine and conditions.
 """
+import glob
 import os
 import re
 import subprocess
@@ -19,6 +24,8 @@ PAGES = ["docs/architecture.md", "docs/README.md", "CONTRIBUTING.md", "README.md
 TOPS = r"(?:agent|capture|cmake|compilers|converter|docs|examples|format|java-tests|malloc-recorder|python|scripts|tests)"
 
 
+README_LINES = 180
+LARGEST_PICTURE = 200_000  # bytes
 CALLS_BETWEEN = 4  # at most, from one place of a journey to the next
 
 
@@ -37,8 +44,9 @@ def tests():
     names = ["fuzz_verbs"]
     for folder, _, files in os.walk("tests"):
         names += [n[:-2] for n in files if re.match(r"(fuzz|bench)_\w+\.c$", n)]
-        if folder.startswith("tests/unit/"):
-            names.append("unit_" + re.sub(r"\W", "_", folder[len("tests/unit/"):]))
+        for root, name in (("tests/unit/", "unit_"), ("tests/formats/", "unit_format_")):
+            if folder.startswith(root):
+                names.append(name + re.sub(r"\W", "_", folder[len(root):]))
     return names
 
 
@@ -60,6 +68,53 @@ def not_reached(names, calls):
         if i > 0 and name not in reached:
             yield name
         reached |= calls.reach(name, CALLS_BETWEEN)
+
+
+def unreachable():
+    """Pages below docs/ to which no links lead from docs/README.md."""
+    seen, todo = {"README.md"}, ["docs/README.md"]
+    while todo:
+        page = todo.pop()
+        if page in seen or not os.path.exists(page):
+            continue
+        seen.add(page)
+        for link in re.findall(r"\]\(([^)\s#]+\.md)", read(page)):
+            todo.append(os.path.normpath(os.path.join(os.path.dirname(page), link)))
+    return sorted({os.path.join(folder, name) for folder, _, names in os.walk("docs") for name in names
+                   if name.endswith(".md")} - seen)
+
+
+def headless():
+    """Lab notes without the three lines that say when, where and how."""
+    head = r"# [^\n]*\n\n- Date, commit: [^\n]+\n- Machine: [^\n]+\n- Conditions: "
+    return [page for page in sorted(glob.glob("docs/results/*.md")) if not re.match(head, read(page))]
+
+
+def unknown_messages(page):
+    """Messages that headings and tables begin with or quote (or their parts between `...`), and no string of the source has."""
+    sources = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    strings = re.sub(r'"\s*\n\s*"', "", "\n".join(read(path) for path in sources if not path.startswith("tests/")))
+    for message in re.findall(r"^(?:#.*?|\| )`([^`]*)`", read(page), re.M):
+        for part in message.split("..."):
+            if part.strip() not in strings:
+                yield f"{page}: {part.strip()!r}: no such message in the source"
+
+
+def picture_faults():
+    """Each picture is small, comes in light and in dark, and is on a page; those on pages are there."""
+    found = sorted(os.listdir("docs/pictures"))
+    pages = subprocess.run(["git", "ls-files", "*.md"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    shown = {name for page in pages for name in re.findall(r"pictures/([\w.-]+\.(?:png|svg))", read(page))}
+    for name in sorted(shown.union(found)):
+        other = name.replace("-light.", "-dark.") if "-light." in name else name.replace("-dark.", "-light.")
+        if name not in found:
+            yield f"docs/pictures/{name}: is on a page and not there"
+        elif os.path.getsize(f"docs/pictures/{name}") > LARGEST_PICTURE:
+            yield f"docs/pictures/{name}: has over {LARGEST_PICTURE} bytes"
+        elif other == name or other not in found:
+            yield f"docs/pictures/{name}: does not come in light and in dark"
+        if name not in shown:
+            yield f"docs/pictures/{name}: is on no page"
 
 
 def main():
@@ -93,6 +148,12 @@ def main():
             count += 1
             if not is_test(name, names):
                 faults.append(f"{page}: {name}: no such test")
+    faults += [f"{page}: no links lead there from docs/README.md" for page in unreachable()]
+    faults += unknown_messages("docs/troubleshooting.md")
+    faults += [f"{page}: begins without the lines Date, Machine and Conditions" for page in headless()]
+    lines = read("README.md").count("\n")
+    faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
+    faults += picture_faults()
     print(*faults, f"{len(pages)} pages, {count} places", sep="\n")
     return 1 if faults else 0
 

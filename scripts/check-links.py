@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check-links.py DIRECTORY: does each link between the Markdown pages below it lead to a file that is there, and,
-with an anchor, to a heading of that page?
+"""check-links.py DIRECTORY: does each link of the Markdown pages below it, and each picture, lead to a file that is
+there, and, with an anchor, to a heading of that page?
 """
 import functools
 import os
@@ -28,7 +28,8 @@ def anchors(path):
 
 
 def faults(page):
-    for target in re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", read(page))):
+    text = re.sub(r"`[^`\n]*`", "", read(page))
+    for target in re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", text) + re.findall(r"\b(?:src|srcset)=\"([^\"\s]+)", text):
         path, _, anchor = target.partition("#")
         if "://" in target or target.startswith("mailto:"):
             continue

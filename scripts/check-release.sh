@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # check-release.sh [--tag]: do all places say the same version (CMakeLists.txt, CHANGELOG.md, CITATION.cff,
-# debian/changelog, README.md's example, check-install.sh)?  --tag: and can this commit get the tag, that
+# debian/changelog, docs/tutorial.md's example, check-install.sh)?  --tag: and can this commit get the tag, that
 # is, is the tree clean, does nothing wait in the changelog, and does no other commit have the tag?
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ waiting() {
 same CHANGELOG.md "$(sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' CHANGELOG.md | head -n 1)"
 same CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
 same debian/changelog "$(sed -n '1s/.*(\(.*\)-.*/\1/p' debian/changelog)"
-same README.md "$(sed -n 's/^producer  *StepTrace libtracer.so //p' README.md)"
+same docs/tutorial.md "$(sed -n 's/^producer  *StepTrace libtracer.so //p' docs/tutorial.md)"
 same tests/abi "$(basename tests/abi/*.abi.xz .abi.xz | sed 's/.*-//').${version##*.}"
 same scripts/check-install.sh "$(sed -n 's/^find_package(StepTrace \([0-9.]*\) .*/\1/p' scripts/check-install.sh).${version##*.}"
 grep -q '^## \[Unreleased\]' CHANGELOG.md || fail 'CHANGELOG.md: no heading [Unreleased] for what comes next'

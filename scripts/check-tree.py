@@ -4,8 +4,8 @@
 
 Faults are: tracked junk (.orig, .rej, compiled files, build directories), links that lead out of the tree or
 nowhere, paths of somebody's home in sources, sources above 600 lines that LONG gives no reason for, and options of
-the agent that differ between option_table.c, README.md and libtracer.7.  With a BUILD: options of its steptrace
-that differ between --help and steptrace.1.
+the agent that differ between option_table.c, docs/agent-options.md and libtracer.7.  With a BUILD: options of its steptrace,
+stepc and metatfc that differ between --help and their man pages.
 """
 import os
 import re
@@ -64,10 +64,10 @@ def compare(name, lists):
 
 
 def agent_faults():
-    table = read("README.md").partition("## The agent's options")[2].partition("\n## ")[0]
+    table = read("docs/agent-options.md")
     yield from compare("option of the agent:", {
         "option_table.c": set(re.findall(r'^ *\{"(\w+)", "', read("agent/base/option_table.c"), re.M)) | {"help"},
-        "README.md": set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*)\|", table, re.M)))),
+        "docs/agent-options.md": set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`[^|]*)\|", table, re.M)))),
         "libtracer.7": set(re.findall(r"\bCm (\w+)=", read("docs/man/libtracer.7"))) | {"help"}})
 
 
@@ -93,6 +93,12 @@ def verb_faults(program):
             yield f"steptrace {verb}: --{option}: in steptrace.1, not in its --help"
 
 
+def compiler_faults(build, name):
+    helped = set(re.findall(r"(?<![\w-])-(-?[A-Za-z]\w*)", output(f"{build}/bin/{name}", "--help"), re.M))
+    described = set(re.findall(r"\bFl (-?[A-Za-z]\w*)", read(f"docs/man/{name}.1")))
+    yield from compare(f"option of {name}: -", {"--help": helped, f"{name}.1": described})
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
     files = output("git", "ls-files", "-z").split("\0")[:-1]
@@ -100,6 +106,7 @@ def main():
     faults += agent_faults()
     if len(sys.argv) > 1:
         faults += verb_faults(f"{sys.argv[1]}/converter/steptrace")
+        faults += [fault for name in ("stepc", "metatfc") for fault in compiler_faults(sys.argv[1], name)]
     print(*faults, f"{len(files)} files, {len(faults)} faults", sep="\n")
     return 1 if faults else 0
 

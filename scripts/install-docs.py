@@ -9,8 +9,8 @@ import shutil
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SINGLE = ["README.md", "CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"]
-TREES = [("docs", (".md", ".json")), ("examples", (".c", ".step", ".md", ".java"))]
+SINGLE = ["README.md", "CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CITATION.cff"]
+TREES = [("docs", (".md", ".json", ".png", ".svg")), ("examples", (".c", ".step", ".md", ".java"))]
 
 
 def pages():

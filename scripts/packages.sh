@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # packages.sh [--build-only] [--keep] [DIRECTORY]: builds the Debian packages into DIRECTORY (default:
 # build-packages), asks lintian, and tries them in a fresh system (debootstrap, as root): installs them, runs
-# README's examples with them, builds a program against the library, purges them, looks whether
+# the examples of the tutorial and the library's page with them, builds a program against the library, purges them, looks whether
 # anything is left, installs them again.  --keep leaves the system in DIRECTORY/root.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -50,7 +50,7 @@ cp /etc/resolv.conf "$root/etc/"
 mkdir -p "$root/work/scripts"
 cp "$out"/*.deb "$root/work/"
 rm -f "$root/work/"*-dbgsym_*.deb
-cp "$top/README.md" "$root/work/"
+cp "$top/docs/tutorial.md" "$top/docs/library.md" "$root/work/"
 cp "$top/scripts/readme-examples.py" "$root/work/scripts/"
 there() { # in the new system
     chroot "$root" env DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes PATH=/usr/sbin:/usr/bin:/sbin:/bin \
@@ -62,8 +62,8 @@ there "apt-get -qq update; $install"
 there 'apt-get -qq install -y --no-install-recommends openjdk-17-jdk-headless gcc libc6-dev pkgconf perl gawk \
     unzip python3 mawk >/dev/null'
 there "mkdir -p /work/examples"
-there 'agent=$(steptrace agent-path) step=$(pkg-config --cflags --libs steptrace) \
-    python3 scripts/readme-examples.py README.md /work/examples'
+there 'agent=$(steptrace agent-path) step=$(pkg-config --cflags --libs steptrace); export agent step
+    for page in tutorial library; do python3 scripts/readme-examples.py $page.md /work/examples; done'
 there 'apt-get -qq install -y --no-install-recommends python3-numpy >/dev/null'
 there 'cd /work/examples; python3 -c "import steptrace; sizes = steptrace.open(\"words.step\").objects(columns=[\"size\"]).read()
 print(\"python3-steptrace:\", len(sizes[\"size\"]), \"objects,\", int(sizes[\"size\"].sum()), \"bytes\")"'
@@ -73,4 +73,4 @@ there "apt-get -qq purge -y $packages >/dev/null"
 left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*steptrace*' -o -name 'libtracer*')
 [ -z "$left" ] || { echo "left after purging: $left" && exit 1; }
 there "$install; steptrace version >/dev/null"
-echo "packages: built, installed, README's examples run, purged without a rest, installed again"
+echo "packages: built, installed, examples run, purged without a rest, installed again"

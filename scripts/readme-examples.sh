@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# readme-examples.sh [--update] [BUILD_DIR [PAGE...]]: runs the commands of pages (the README, docs/sql.md, docs/python.md) with
-# the programs of a build (default: build) and checks that they work and that what they print has the
-# shape shown.  --update puts what they print into the pages.
+# readme-examples.sh [--update] [BUILD_DIR [PAGE...]]: runs the commands of pages (see `pages`) with the programs of a
+# build (default: build) and checks that they work and that what they print has the shape shown.
+# --update puts what they print into the pages.
 set -euo pipefail
 update=()
 [ "${1:-}" != --update ] || { update=(--update) && shift; }
@@ -17,11 +17,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 shift $(($# > 0 ? 1 : 0))
-[ $# -gt 0 ] || set -- README.md docs/sql.md docs/python.md
+pages=(README.md docs/tutorial.md docs/library.md docs/troubleshooting.md docs/start/*.md docs/answers/*.md docs/python.md)
+[ $# -gt 0 ] || set -- "${pages[@]}"
 
 library=$build/format
 step="-I$top/format/include -L$library -Wl,-rpath,$library -lsteptrace"
 export PATH=$(dirname "$steptrace"):$build/bin:$jdk/bin:$PATH agent step
+export shop=$top/examples/shop/WebShop.java # what the pages in docs/answers ask about
 export PYTHONPATH=$build/python python=/usr/bin/python3
 for page in "$@"; do
     if [ "$page" = docs/python.md ] && ! "$python" -c 'import pandas, steptrace' 2>/dev/null; then

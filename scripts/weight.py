@@ -16,15 +16,15 @@ SOURCE = (".c", ".h", ".y", ".l", ".py", ".sh", ".js", ".css", ".html", ".java",
 # name, who asked for it, patterns of paths (fnmatch: * matches / too)
 FEATURES = (
     ("STEP files, STEP-DL, stepc", "the STEP papers", "format/step/* format/codec/* format/language/* format/core/* format/io/* format/include/* "
-     "format/CMakeLists.txt format/exports.map compilers/stepc/* compilers/*.[ch] tests/unit/format/step/* tests/unit/format/codec/* tests/unit/format/language/* "
-     "tests/unit/format/core/* tests/step-reader/* tests/golden/* docs/formats/step* docs/man/stepc* tests/fuzz/step/* tests/fuzz/codec/* tests/fuzz/language/*"),
+     "format/CMakeLists.txt format/exports.map compilers/stepc/* compilers/*.[ch] tests/formats/step/* tests/unit/format/codec/* tests/unit/format/language/* "
+     "tests/unit/format/core/* tests/formats/step/* tests/golden/* docs/formats/step* docs/man/stepc* tests/fuzz/step/* tests/fuzz/codec/* tests/fuzz/language/*"),
     ("Meta-TF and metatfc", "the Meta-TF paper", "*metatf* *dtd*"),
     ("HATF, simple-binary, memory-replay", "the HATF paper, allocator studies", "*hatf* *simple_binary*"),
     ("definitions of JVM entities, JVMPI, JVMTI, bytecode", "the STEP papers", "format/definitions/* tests/unit/format/definitions/* docs/formats/java.md"),
     ("memory-infra: written and read", "the HATF paper (heap dumps of Chromium)", "*memory_infra* *memory-infra*"),
-    ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/unit/format/text/* docs/formats/text* tests/fuzz/text/*"),
+    ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/formats/text/* docs/formats/text* tests/fuzz/text/*"),
     ("HPROF, heaptrack, CTF, pprof, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *heaptrack* *ctf* *pprof* *collapsed* *speedscope* "
-     "*chrome* tests/formats/*"),
+     "*chrome* tests/formats/*.c tests/formats/CMakeLists.txt"),
     ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/class_bytes/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),
     ("agent: internals of HotSpot", "JVM engineers (cost, stacks)", "agent/hotspot/* tests/unit/agent/hotspot/* docs/hotspot-internals.md tests/jvm/internals*"),
@@ -34,11 +34,11 @@ FEATURES = (
     ("capture, live files, recovery, peeking", "services: a killed JVM loses nothing", "capture/* format/live/* tests/unit/capture/* tests/unit/format/live/* tests/fuzz/live/* docs/formats/live*"),
     ("native programs: recorder and drain", "the HATF paper, allocator studies", "malloc-recorder/* tests/malloc-recorder/* tests/unit/malloc-recorder/*"),
     ("replay", "allocator studies", "converter/replay/* *replay*"),
-    ("exact deaths, retained sizes, paths", "the papers on object lifetimes, leak hunters", "converter/graph/* tests/graph/* tests/unit/converter/graph/* docs/deaths.md docs/keepers.md docs/results/deaths.md"),
+    ("exact deaths, retained sizes, paths", "the papers on object lifetimes, leak hunters", "converter/graph/* tests/graph/* tests/unit/converter/graph/* docs/answers/how-long-objects-live.md docs/answers/what-keeps-it-alive.md docs/results/deaths.md"),
     ("heap, leaks, compare, gates, statistics", "performance engineers, builds", "converter/heap/* converter/numbers/* tests/unit/converter/heap/* tests/unit/converter/numbers/* "
-     "docs/heap.md docs/compare.md docs/gates.md"),
-    ("tables: SQL, Parquet, ClickHouse, Python, Arrow", "data engineers", "converter/tables/* converter/formats/tables/* python/* tests/tables/* tests/python/* tests/unit/converter/tables/* "
-     "docs/tables.md docs/sql.md docs/python.md docs/distributed.md docs/results/tables.md setup.py"),
+     "docs/answers/what-allocates.md docs/answers/what-changed.md docs/gates.md"),
+    ("tables: SQL, Parquet, ClickHouse, Python, Arrow", "data engineers", "converter/tables/* converter/formats/tables/* python/* tests/tables/* tests/formats/parquet/* tests/formats/clickhouse_native/* tests/python/* tests/unit/converter/tables/* "
+     "docs/tables.md docs/answers/sql-and-python.md docs/python.md docs/answers/many-machines.md docs/results/tables.md setup.py"),
     ("report page", "everybody's first look", "converter/report/* tests/report/* tests/unit/converter/report/* docs/report.md"),
     ("watch", "services", "converter/watch/* *watch*"),
     ("attach", "services, containers", "converter/attach/* tests/unit/converter/attach/* *attach*"),

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers by hash, in an open-addressed table: a hash of 64 bits is taken for what it is of.  The
+/* Numbers by hash: a hash of 64 bits is taken for what it is of.  The
  * owner locks. */
 #ifndef AGENT_BASE_HASH_NUMBERS_H
 #define AGENT_BASE_HASH_NUMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "format/core/hash_index.h"
 
 struct hash_number {
     uint64_t hash; /* 0: free */
@@ -15,7 +17,8 @@ struct hash_number {
 /* Zero-initialised is empty. */
 struct hash_numbers {
     struct hash_number *entries;
-    size_t size, count;
+    size_t capacity, count;
+    struct step_index index; /* of the entries */
 };
 
 /* Where the hash (not 0) is, or will be: then the place is free, and its number 0.  Valid until the

@@ -341,10 +341,14 @@ static void parse_pair(struct option_parse *parse, char *pair)
         *equals = '\0';
     if (!(equals != NULL ? parse_value(parse, pair, equals + 1) : take_command(parse, pair))) {
         const char *nearest = nearest_key(parse, pair);
+        parse->faults++;
+        if (nearest != NULL && strcmp(nearest, pair) == 0) {
+            log_message("option '%s' lacks its value: %s=... (try help)", pair, pair);
+            return;
+        }
         log_message("option '%s' is unknown%s%s%s (try help)", pair,
                     nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
                     nearest != NULL ? "'?" : "");
-        parse->faults++;
     }
 }
 

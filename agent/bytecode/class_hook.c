@@ -322,6 +322,21 @@ static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
     return class_hook.alloc || plan.traced || plan.watched;
 }
 
+/* What a class without probes leaves out.  Hidden classes (with a dot in the name) are seen to
+ * where they are defined.  Classes that nobody may change: of JDK 21 and later
+ * jdk.internal.vm.Continuation is one (JDK-8302779), whose code makes no objects but for errors. */
+static uint64_t missing_of(const char *name, jvmtiError code)
+{
+    const struct options *options = &class_hook.session->options;
+    bool kept = code == JVMTI_ERROR_UNMODIFIABLE_CLASS;
+    bool traced = class_hook.method &&
+                  (!kept || (options->include.count != 0 && options_trace_class(options, name)));
+    if (kept && strchr(name, '.') != NULL)
+        return 0;
+    return (class_hook.alloc && !kept ? FACT_ALLOCATIONS : 0u) |
+           (traced ? FACT_METHOD_EVENTS : 0u) | (class_hook.references ? FACT_STORES : 0u);
+}
+
 /* The JVM does not take a class that it has loaded back with probes. */
 static void report_refused(jclass class, jvmtiError code)
 {
@@ -334,9 +349,10 @@ static void report_refused(jclass class, jvmtiError code)
         size_t length = strlen(signature);
         if (length > 2)
             signature[length - 1] = '\0';
-        report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
-                          (class_hook.alloc ? FACT_ALLOCATIONS : 0u) |
-                              (class_hook.method ? FACT_METHOD_EVENTS : 0u));
+        uint64_t missing = missing_of(signature + (length > 2), code);
+        if (missing != 0)
+            report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
+                              missing);
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);

@@ -7,9 +7,12 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/java_versions.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/plain_calls.h"
+#include "agent/bytecode/reference_stores.h"
+#include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/hotspot/hash_state.h"
 
@@ -60,6 +63,17 @@ static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definitio
     free(bytes);
 }
 
+/* What the events of a new class lead to.  The JVM sends none while a virtual thread changes its
+ * carrier; where it has sent them, only stores are recorded again. */
+static void announce(JNIEnv *jni, jclass class)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    event_class_load(NULL, class);
+    stores_of_vm(jni, class);
+    stores_of_constants(jni, class);
+    exception_restore(jni, of_program);
+}
+
 static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, jclass lookup,
                                    jstring name, jbyteArray data, jint offset, jint length,
                                    jobject domain, jboolean initialize, jint flags, jobject extra)
@@ -74,6 +88,8 @@ static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, j
                                    class.length, domain, initialize, flags, extra);
     if (class.archived)
         hash_state_leave();
+    if (defined != NULL && (flags & HIDDEN) != 0 && tracer.java_major >= JAVA_VIRTUAL_THREADS)
+        announce(jni, defined);
     return defined;
 }
 

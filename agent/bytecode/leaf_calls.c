@@ -126,7 +126,8 @@ static uintptr_t on_tan(void)
 bool leaf_calls_possible(void)
 {
     if (!routine_find(&tan_calls.routine))
-        internal_refused(INTERNAL_TAN, "the JVM does not tell of its routine, or where it is kept");
+        internal_refused(INTERNAL_TAN,
+                         "the JVM does not publish its routine, or where it is stored");
     return tan_calls.routine.variable != NULL;
 }
 

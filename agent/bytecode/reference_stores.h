@@ -24,6 +24,10 @@ void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni
 void stores_of_vm(JNIEnv *jni, jobject object);
 /* A class's static fields have the constants of its class file; outside of probes. */
 void stores_of_constants(JNIEnv *jni, jclass class);
+/* The first virtual thread of a session begins to run: constants of the class that nobody may
+ * change (JDK-8302779) and whose initializer therefore has no probes. */
+void stores_of_continuations(JNIEnv *jni);
+
 static inline bool stores_wanted(const struct session *session)
 {
     return (session->options.events & EVENT_REFERENCE) != 0;

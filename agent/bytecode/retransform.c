@@ -26,13 +26,17 @@ static bool passes(JNIEnv *jni, jclass class, class_test *test)
 }
 
 /* The classes that can be retransformed and pass the test, moved to the front. */
-static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test)
+static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
+                   class_refused *refused)
 {
     jint chosen = 0;
     for (jint i = 0; i < count; i++) {
         jboolean modifiable = JNI_FALSE;
         (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, classes[i], &modifiable);
-        if (modifiable && passes(jni, classes[i], test))
+        bool wanted = passes(jni, classes[i], test);
+        if (wanted && !modifiable)
+            refused(classes[i], JVMTI_ERROR_UNMODIFIABLE_CLASS);
+        if (wanted && modifiable)
             classes[chosen++] = classes[i];
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
@@ -62,7 +66,7 @@ void retransform_loaded(JNIEnv *jni, class_test *test, class_refused *refused)
     jclass *classes = NULL;
     if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
         return;
-    count = choose(jni, classes, count, test);
+    count = choose(jni, classes, count, test, refused);
     retransform(classes, count, refused);
     for (jint i = 0; i < count; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);

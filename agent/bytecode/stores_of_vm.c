@@ -2,6 +2,7 @@
 /* What no probe sees being stored, as the JVM stores it itself, read when it has: the references of
  * objects that it makes, or that its native methods store into, and the constants of static fields.
  */
+#include "agent/base/exceptions.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/references/class_fields.h"
 #include "agent/references/fields.h"
@@ -136,6 +137,24 @@ void stores_of_constants(JNIEnv *jni, jclass class)
         return;
     if (stores_wanted(session))
         store_fields(session, os, jni, NULL, class);
+    probe_leave(os);
+}
+
+void stores_of_continuations(JNIEnv *jni)
+{
+    static _Atomic uint64_t seen_in;
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    bool first =
+        stores_wanted(session) && atomic_exchange(&seen_in, session->number) != session->number;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = first ? (*jni)->FindClass(jni, "jdk/internal/vm/Continuation") : NULL;
+    if (class != NULL)
+        store_fields(session, os, jni, NULL, class);
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, class);
     probe_leave(os);
 }
 

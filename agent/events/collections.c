@@ -1,41 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/events/collections.h"
 
+#include <string.h>
+
+#include "agent/base/java_versions.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/vm_structs.h"
 #include "agent/records/hold.h"
 
-#define COUNTERS 2 /* of young and of full collections */
+#define COUNTERS 4 /* of young, of full collections, and others of some collectors */
+#define COUNTERS_LEAST 2
 
 static struct {
-    bool all_announced;
-    const volatile int64_t *counters[COUNTERS]; /* NULL: the JVM does not count */
-    _Atomic int64_t counted;                    /* at the end of the last one that is known */
+    _Atomic bool all_announced;
+    const volatile int64_t *counters[COUNTERS];
+    size_t counters_used;    /* 0: the JVM does not count */
+    _Atomic int64_t counted; /* at the end of the last one that is known */
 } watch = {.all_announced = true};
 
 static int64_t count(void)
 {
-    return *watch.counters[0] + *watch.counters[1];
+    int64_t sum = 0;
+    for (size_t i = 0; i < watch.counters_used; i++)
+        sum += *watch.counters[i];
+    return sum;
+}
+
+static void find_counters(void)
+{
+    char name[] = "sun.gc.collector.0.invocations";
+    char *digit = strchr(name, '0');
+    size_t found = 0;
+    while (found < COUNTERS && (watch.counters[found] = vm_counter(name)) != NULL)
+        *digit = (char) ('0' + ++found);
+    watch.counters_used = found >= COUNTERS_LEAST ? found : 0;
 }
 
 void collections_watch(void)
 {
-    watch.all_announced = collector_announces_all();
-    if (watch.all_announced)
+    atomic_store(&watch.all_announced, collector_announces_all());
+    if (atomic_load(&watch.all_announced) && tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
-    watch.counters[0] = vm_counter("sun.gc.collector.0.invocations");
-    watch.counters[1] = vm_counter("sun.gc.collector.1.invocations");
-    if (watch.counters[0] == NULL || watch.counters[1] == NULL)
-        watch.counters[0] = watch.counters[1] = NULL;
-    else
-        atomic_store(&watch.counted, count());
+    find_counters();
+    atomic_store(&watch.counted, count());
 }
 
-void collection_begins(void)
+/* The launcher's thread has this name while it waits for the others to end; who calls
+ * System.exit() has Java frames yet. */
+static bool ends_jvm(jthread thread)
 {
-    atomic_store(&tracer.in_collection, true);
-    holds_wait();
-    atomic_fetch_add(&tracer.collections_begun, 1);
+    jint frames = 0;
+    jvmtiThreadInfo info = {0};
+    if ((*tracer.jvmti)->GetFrameCount(tracer.jvmti, NULL, &frames) == JVMTI_ERROR_NONE &&
+        frames != 0)
+        return true;
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE ||
+        info.name == NULL)
+        return false;
+    bool is = strcmp(info.name, "DestroyJavaVM") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
+    return is;
+}
+
+/* The JVM ends: no collection is announced any more, and nothing is done that needs it (holds). */
+static void fall_silent(void)
+{
+    if (tracer.java_major < JAVA_SILENT_AT_DEATH)
+        return;
+    holds_forbid();
+    holds_allow(false);
+    atomic_store(&watch.all_announced, false);
+}
+
+void collections_thread_ends(jthread thread)
+{
+    if (tracer.java_major >= JAVA_SILENT_AT_DEATH && ends_jvm(thread))
+        fall_silent();
 }
 
 static void date(void)
@@ -45,10 +85,28 @@ static void date(void)
     atomic_fetch_add(&tracer.collections, 1);
 }
 
+/* Of a pause that was announced before, the end is not: a call of the JVM waits for it. */
+void collections_are_silent(JNIEnv *jni)
+{
+    fall_silent();
+    if (tracer.java_major < JAVA_SILENT_AT_DEATH)
+        return;
+    (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, "java/lang/Object"));
+    if (atomic_exchange(&tracer.in_collection, false))
+        date();
+}
+
+void collection_begins(void)
+{
+    atomic_store(&tracer.in_collection, true);
+    holds_wait();
+    atomic_fetch_add(&tracer.collections_begun, 1);
+}
+
 void collection_ends(void)
 {
     date();
-    if (watch.counters[0] != NULL)
+    if (watch.counters_used != 0)
         atomic_store(&watch.counted, count());
     atomic_store(&tracer.in_collection, false);
     holds_go_on();
@@ -57,9 +115,10 @@ void collection_ends(void)
 /* A counter is greater before anything is cleared. */
 void collections_notice(void)
 {
-    if (__builtin_expect(watch.all_announced, 1) || atomic_load(&tracer.in_collection))
+    if (__builtin_expect(atomic_load_explicit(&watch.all_announced, memory_order_relaxed), 1) ||
+        atomic_load(&tracer.in_collection))
         return;
-    int64_t counted = watch.counters[0] != NULL ? count() : -1;
+    int64_t counted = watch.counters_used != 0 ? count() : -1;
     if (counted >= 0 && atomic_exchange(&watch.counted, counted) == counted)
         return;
     date();

@@ -11,6 +11,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/patience.h"
+#include "agent/events/carrier_classes.h"
 #include "agent/events/collections.h"
 #include "agent/events/events.h"
 #include "agent/events/tagged_deaths.h"
@@ -78,13 +79,18 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti;
+    collections_thread_ends(thread);
     event_thread_end(jni, thread, false);
 }
 
 static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
-    (void) jvmti, (void) jni;
+    (void) jvmti;
     event_thread_start(thread, true);
+    carrier_classes_load(jni);
+    const struct engine *engine = atomic_load(&prepared_engine);
+    if (engine->virtual_starts != NULL)
+        engine->virtual_starts(jni);
 }
 
 static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)

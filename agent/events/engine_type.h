@@ -28,6 +28,9 @@ struct engine {
     void (*enable_methods)(struct session *session, bool on);
     /* A collection ended; called in the pause.  NULL: it need not know. */
     void (*collection_ended)(void);
+    /* A virtual thread begins to run: the JDK's code for them is initialized.  NULL: it need not
+     * know. */
+    void (*virtual_starts)(JNIEnv *jni);
     /* A virtual thread leaves its native thread, or a thread ends; between probe_enter() and
      * probe_leave().  NULL: it need not know. */
     void (*thread_leaves)(struct session *session, struct os_thread *os, JNIEnv *jni,

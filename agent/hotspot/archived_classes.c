@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/java_versions.h"
 #include "agent/base/text_hash.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_state.h"
@@ -251,6 +252,10 @@ void archived_classes_read(void)
     char path[4096], *home = NULL;
     if (!hash_state_is_known() || !internal_try(INTERNAL_ARCHIVE))
         return;
+    if (tracer.java_major >= JAVA_TAGS_BY_HASH && tracer.java_major < JAVA_LINKS_WITH_HASH) {
+        internal_refused(INTERNAL_ARCHIVE, "this JDK's archive has hashes of some classes only");
+        return;
+    }
     if (table_count == 0)
         archive_scan(add_class);
     if (table_count != 0 && !has_known())
@@ -258,7 +263,7 @@ void archived_classes_read(void)
     if (table_count != 0)
         internal_used(INTERNAL_ARCHIVE);
     else
-        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not tell of it");
+        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not publish it");
     static bool is_read;
     if (is_read)
         return;

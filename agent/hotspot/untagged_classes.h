@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Classes that have been reported but have no tag yet.  JDKs after 17 draw an identity hash for
- * what is tagged, and link a class with one for its mirror: one that is tagged before takes it away
- * from the thread that links it.  No locks: the caller has one.
+ * what is tagged.  Where a class is linked with one for its mirror, a tag before takes it away from
+ * the thread that links it; where the mirror has none yet (JAVA_LINKS_WITH_HASH), any tag takes it
+ * away from the thread that asks for it.  No locks: the caller has one.
  */
 #ifndef AGENT_HOTSPOT_UNTAGGED_CLASSES_H
 #define AGENT_HOTSPOT_UNTAGGED_CLASSES_H

@@ -275,61 +275,91 @@ static uint64_t define_class(struct session *session, struct named_object *class
     return number;
 }
 
-static uint64_t number_class(struct session *session, jclass mirror, bool existing)
+/* Some JDKs draw a mirror's hash when a class is linked, others when the program asks for it.  With
+ * these, sessions that find no object through its tag give none to classes. */
+static bool tags_classes(const struct session *session)
+{
+    return tracer.java_major < JAVA_TAGS_BY_HASH || tracer.java_major >= JAVA_LINKS_WITH_HASH ||
+           !hash_state_is_known() || (session->options.events & EVENT_ALLOC) != 0;
+}
+
+/* Its mirror has its identity hash, or needs none. */
+static bool may_be_tagged(const struct session *session, jclass class)
+{
+    const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
+                        JVMTI_CLASS_STATUS_PRIMITIVE | JVMTI_CLASS_STATUS_ERROR;
+    jint status = 0;
+    if (tracer.java_major < JAVA_TAGS_BY_HASH || !hash_state_is_known() || !tags_classes(session))
+        return tags_classes(session);
+    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) != JVMTI_ERROR_NONE ||
+           (status & linked) != 0;
+}
+
+/* The entry of a class that gets no tag now.  The class lock is held. */
+static struct named_object *named_untagged(jclass class)
+{
+    jlong tag = 0;
+    uint64_t index = 0;
+    hash_state_enter();
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) == JVMTI_ERROR_NONE)
+        index =
+            (tag & TAG_CLASS) != 0 ? (uint64_t) (tag & ~TAG_MARKS) : index_untagged(class, true);
+    hash_state_leave();
+    return named_at(&classes, index);
+}
+
+static struct named_object *named_tagged(jclass class)
+{
+    hash_state_enter();
+    jlong tag = tag_class(class);
+    hash_state_leave();
+    return named_of_tag(tag);
+}
+
+/* The class lock is held. */
+static uint64_t number_named(struct session *session, struct named_object *class, bool existing)
+{
+    if (class == NULL)
+        return 0;
+    uint64_t packed = atomic_load(&class->session_number);
+    return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
+                                                    : define_class(session, class, existing);
+}
+
+/* `name`: NULL, or gets the name, as long as the class is loaded. */
+static uint64_t number_class(struct session *session, jclass mirror, bool may_tag, bool existing,
+                             const char **name)
 {
     jlong tag = 0;
     if ((*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
         return 0;
     uint64_t number = class_number_of_tag(session, tag);
-    if (number != 0)
-        return number;
-    if (!session_lock(session, &class_lock))
-        return 0;
-    hash_state_enter();
-    tag = tag_class(mirror);
-    hash_state_leave();
-    number = class_number_of_tag(session, tag);
-    if (tag != 0 && number == 0)
-        number = define_class(session, named_of_tag(tag), existing);
-    pthread_mutex_unlock(&class_lock);
+    struct named_object *named = number != 0 ? named_of_tag(tag) : NULL;
+    if (number == 0) {
+        if (!session_lock(session, &class_lock))
+            return 0;
+        named = may_tag ? named_tagged(mirror) : named_untagged(mirror);
+        number = number_named(session, named, existing);
+        pthread_mutex_unlock(&class_lock);
+    }
+    if (name != NULL)
+        *name = named != NULL ? named->name : NULL;
     return number;
 }
 
 uint64_t class_number(struct session *session, jclass class)
 {
-    return number_class(session, class, tracer_is_starting(session));
+    return class_number_and_name(session, class, NULL);
 }
 
-/* Its mirror has its identity hash, or needs none. */
-static bool may_be_tagged(jclass class)
+uint64_t class_number_and_name(struct session *session, jclass class, const char **name)
 {
-    const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
-                        JVMTI_CLASS_STATUS_PRIMITIVE | JVMTI_CLASS_STATUS_ERROR;
-    jint status = 0;
-    return tracer.java_major < JAVA_TAGS_BY_HASH || !hash_state_is_known() ||
-           (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) != JVMTI_ERROR_NONE ||
-           (status & linked) != 0;
+    return number_class(session, class, tags_classes(session), tracer_is_starting(session), name);
 }
 
 void class_loaded(struct session *session, jclass class, bool existing)
 {
-    jlong tag = 0;
-    if (may_be_tagged(class)) {
-        number_class(session, class, existing);
-        return;
-    }
-    if (!session_lock(session, &class_lock))
-        return;
-    hash_state_enter();
-    uint64_t index = 0;
-    if ((*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) == JVMTI_ERROR_NONE)
-        index =
-            (tag & TAG_CLASS) != 0 ? (uint64_t) (tag & ~TAG_MARKS) : index_untagged(class, true);
-    hash_state_leave();
-    struct named_object *named = named_at(&classes, index);
-    if (named != NULL && atomic_load(&named->session_number) >> NUMBER_BITS != session->number)
-        define_class(session, named, existing);
-    pthread_mutex_unlock(&class_lock);
+    number_class(session, class, may_be_tagged(session, class), existing, NULL);
 }
 
 /* A reference is the address of where the JVM keeps the object's address; that address is read as

@@ -31,6 +31,8 @@ uint64_t loader_number(jobject loader);
 /* The class's number in the session's dictionary, with its class load event if it is new; 0 if the
  * JVM cannot name it. */
 uint64_t class_number(struct session *session, jclass class);
+/* The same, and the name as in a class file, as long as the class is loaded. */
+uint64_t class_number_and_name(struct session *session, jclass class, const char **name);
 /* The same, through the thread's cache: the tag map has one lock for all threads.  The entry lives
  * until the next call. */
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,

@@ -11,7 +11,7 @@
 
 #define TEXT_LIMIT 131072u
 
-/* Read without a lock.  A table that became too small is kept:
+/* Read without a lock, which step_index is not.  A table that became too small is kept:
  * readers may still be in it until the session ends. */
 struct method_table {
     struct method_table *smaller; /* the one before */
@@ -110,10 +110,8 @@ static void describe_method(struct session *session, struct method_entry *entry,
     char *name = NULL, *descriptor = NULL;
     if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
         return;
-    uint64_t class = class_number(session, mirror);
-    jlong tag = 0;
-    (*jvmti)->GetTag(jvmti, mirror, &tag);
-    const char *class_name = class_name_of_tag(tag);
+    const char *class_name = NULL;
+    uint64_t class = class_number_and_name(session, mirror, &class_name);
     if (class != 0 && class_name != NULL &&
         (*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetMethodModifiers(jvmti, method, &modifiers) == JVMTI_ERROR_NONE) {

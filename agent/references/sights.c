@@ -98,7 +98,7 @@ bool sights_possible(void)
     else if (define.symbol == NULL)
         sights.refused = "the JVM defines no hidden classes for others";
     else if (!routine_find(&sights.routine))
-        sights.refused = "the JVM does not tell of its routine, or where it is kept";
+        sights.refused = "the JVM does not publish its routine, or where it is stored";
     else
         return true;
     return false;

@@ -28,6 +28,7 @@
 #include "capture/modules/late_zstd.h"
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
+
 /* The child of a fork shares the buffers' pages but has no drain thread: it records nothing. */
 static void after_fork(void)
 {

@@ -346,10 +346,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_describe(session, session->map->header);
     event_set_free_gap(session);
     slots_prove(jni);
-    if (!engine_choice_settle(session, jni)) {
-        session_discard(session);
-        return false;
-    }
+    if (!engine_choice_settle(session, jni))
+        return fail(session);
     internals_publish(session->map->header->internals);
     hash_state_report();
     recycle_begin();

@@ -7,6 +7,7 @@
 #include "agent/base/patience.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/deaths/reaper.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/session/engine_choice.h"
@@ -53,7 +54,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void) jvmti, (void) jni;
+    (void) jvmti;
+    collections_are_silent(jni);
     atomic_store(&tracer.death_ns, clock_monotonic_ns());
     tracer.dying = true;
     tracer.closer = pthread_self();

@@ -11,7 +11,9 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/methods.h"
 #include "agent/stacks/stack_known.h"
+#include "format/core/grow.h"
 #include "format/core/hash.h"
+#include "format/core/hash_index.h"
 
 #define FIRST_SLOTS ((size_t) 4096)
 
@@ -30,19 +32,18 @@ struct stack_table {
     struct stack_slot slots[];
 };
 
-/* Children of a parent by line: what the dictionary has.  Under the lock. */
-struct line_slot {
+/* A child of a parent by line: what the dictionary has.  Under the lock. */
+struct line {
     uint64_t method_and_parent; /* numbers */
     uint64_t place;
-    uint32_t number; /* 0: empty */
 };
 
 struct stack_tree {
     _Atomic(struct stack_table *) table;
     pthread_mutex_t lock;
-    struct line_slot *lines;
-    size_t line_mask;
-    uint32_t count; /* frames in the dictionary */
+    struct line *lines; /* frames of the dictionary, from number 1 on */
+    size_t count, capacity;
+    struct step_index index; /* of the lines */
     struct stack_known *known;
 };
 
@@ -58,19 +59,15 @@ struct stack_tree *stack_tree_create(void)
 {
     struct stack_tree *tree = calloc(1, sizeof *tree);
     struct stack_table *table = table_create(FIRST_SLOTS);
-    struct line_slot *lines = calloc(FIRST_SLOTS, sizeof *lines);
     struct stack_known *known = stack_known_create();
-    if (tree == NULL || table == NULL || lines == NULL || known == NULL) {
+    if (tree == NULL || table == NULL || known == NULL) {
         free(tree);
         free(table);
-        free(lines);
         stack_known_destroy(known);
         return NULL;
     }
     tree->known = known;
     atomic_store(&tree->table, table);
-    tree->lines = lines;
-    tree->line_mask = FIRST_SLOTS - 1;
     pthread_mutex_init(&tree->lock, NULL);
     return tree;
 }
@@ -86,6 +83,7 @@ void stack_tree_destroy(struct stack_tree *tree)
         table = older;
     }
     free(tree->lines);
+    step_index_reset(&tree->index);
     stack_known_destroy(tree->known);
     pthread_mutex_destroy(&tree->lock);
     free(tree);
@@ -152,33 +150,15 @@ static struct stack_table *grown_table(struct stack_tree *tree)
     return table;
 }
 
-static struct line_slot *find_line(struct line_slot *lines, size_t mask,
-                                   const struct line_slot *key)
+/* Room for one more. */
+static bool reserve_line(struct stack_tree *tree)
 {
-    size_t i =
-        (size_t) (step_hash_join(step_hash_join(0, key->method_and_parent), key->place) >> 20) &
-        mask;
-    while (lines[i].number != 0 &&
-           (lines[i].method_and_parent != key->method_and_parent || lines[i].place != key->place))
-        i = (i + 1) & mask;
-    return &lines[i];
-}
-
-static bool grow_lines(struct stack_tree *tree)
-{
-    if (tree->count < tree->line_mask / 8 * 5)
-        return true;
-    size_t slots = (tree->line_mask + 1) * 2;
-    struct line_slot *lines = calloc(slots, sizeof *lines);
-    if (lines == NULL)
-        return tree->count < tree->line_mask;
-    for (size_t i = 0; i <= tree->line_mask; i++)
-        if (tree->lines[i].number != 0)
-            *find_line(lines, slots - 1, &tree->lines[i]) = tree->lines[i];
-    free(tree->lines);
-    tree->lines = lines;
-    tree->line_mask = slots - 1;
-    return true;
+    if (tree->count < tree->capacity)
+        return step_index_reserve(&tree->index);
+    struct line *lines = step_grown(tree->lines, &tree->capacity, tree->count + 1, sizeof *lines);
+    if (lines != NULL)
+        tree->lines = lines;
+    return lines != NULL && step_index_reserve(&tree->index);
 }
 
 /* The line of a bytecode index; 0: not known. */
@@ -203,20 +183,25 @@ static uint32_t line_of(const jvmtiFrameInfo *frame)
 }
 
 /* The dictionary's number for a place, defined if need be.  The tree's lock is held. */
-static uint32_t define(struct session *session, const struct line_slot *key)
+static uint32_t define(struct session *session, const struct line *key)
 {
     struct stack_tree *tree = session->stacks;
-    struct line_slot *slot = find_line(tree->lines, tree->line_mask, key);
-    if (slot->number != 0 || tree->count >= UINT32_MAX - 1)
-        return slot->number;
+    uint64_t words_hashed = step_hash_join(0, key->method_and_parent);
+    uint32_t hash = (uint32_t) step_hash_join(words_hashed, key->place), line;
+    STEP_INDEX_EACH (&tree->index, hash, line)
+        if (tree->lines[line].method_and_parent == key->method_and_parent &&
+            tree->lines[line].place == key->place)
+            return line + 1;
+    if (tree->count >= UINT32_MAX - 1)
+        return 0;
     const uint64_t words[] = {live_word(STEP_LIVE_DEFINE_FRAME, tree->count + 1),
                               key->method_and_parent, key->place};
     pthread_mutex_lock(&session->global_lock);
     global_write(session, words, 3, 0);
     pthread_mutex_unlock(&session->global_lock);
-    *slot = *key;
-    slot->number = ++tree->count;
-    return slot->number;
+    step_index_add(&tree->index, hash, (uint32_t) tree->count);
+    tree->lines[tree->count++] = *key;
+    return (uint32_t) tree->count;
 }
 
 /* A frame that the table does not have.  Nothing is asked of the JVM under the lock. */
@@ -229,12 +214,12 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
     uint64_t place = line_of(frame);
     if (place == 0 && frame->location >= 0)
         place = ((uint64_t) frame->location + 1) << 32;
-    const struct line_slot key = {.method_and_parent = parent | method->id << 32, .place = place};
+    const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
     struct stack_tree *tree = session->stacks;
     uint32_t number = 0;
     pthread_mutex_lock(&tree->lock);
     struct stack_table *table = grown_table(tree);
-    if (table != NULL && grow_lines(tree) && (number = define(session, &key)) != 0)
+    if (table != NULL && reserve_line(tree) && (number = define(session, &key)) != 0)
         insert(table, parent, frame, age, number);
     pthread_mutex_unlock(&tree->lock);
     return number != 0 ? number : parent;

@@ -159,7 +159,8 @@ static void put_file_functions(const struct c_output *output, FILE *out)
         base, base);
     fprintf(
         out,
-        "/* The next record for the _get functions, or END.  Damage is an error, told once where\n"
+        "/* The next record for the _get functions, or END.  Damage is an error, reported once "
+        "where\n"
         " * it is come to: CORRUPT for what cannot be read, CUT at the end of a trace that was\n"
         " * not closed.  Call again, and the reader goes on with what is behind it. */\n"
         "static inline enum step_status %s_next(struct %s_reader *reader,\n"

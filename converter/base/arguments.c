@@ -20,7 +20,7 @@ enum step_status arguments_fault(const struct arguments *arguments, const char *
     va_start(values, format);
     report_text(format, values);
     va_end(values);
-    fprintf(stderr, "\n(`steptrace %s --help` tells how it is used)\n", arguments->help->name);
+    fprintf(stderr, "\n(see `steptrace %s --help`)\n", arguments->help->name);
     return STEP_STATUS_INVALID;
 }
 

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/core/page_map.h"
+
 #define BIRTH_PAGE_BITS 5u
 #define BIRTH_PAGE_SIZE ((size_t) 1 << BIRTH_PAGE_BITS)
 
@@ -31,11 +33,10 @@ struct birth_page {
 
 /* Zero-initialised is empty. */
 struct birth_pages {
-    struct birth_page **slots; /* by hash of the page's number; NULL: empty */
-    size_t mask, count;
-    struct birth_page *last;  /* asked for */
-    struct birth_page *free;  /* pages that wait for their next use */
-    struct birth_slab *slabs; /* where pages lie */
+    struct step_page_map pages; /* by number */
+    struct birth_page *last;    /* asked for */
+    struct birth_page *free;    /* pages that wait for their next use */
+    struct birth_slab *slabs;   /* where pages lie */
 };
 
 void birth_pages_reset(struct birth_pages *pages);

@@ -15,7 +15,7 @@ enum step_status open_with_given_definition(const char *path, struct step_reader
 
 #define DEFINITION_ROW                                                                             \
     {                                                                                              \
-        "definition", 0, "FILE", "the definition of a STEP trace that has lost its own",           \
+        "definition", 0, "FILE", "definition of a STEP trace that has lost its own",               \
             take_definition, NULL                                                                  \
     }
 

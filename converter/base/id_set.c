@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of bits in a hash table for each level. */
+/* A set of numbers: pages of bits in a map for each level. */
 #include "converter/base/id_set.h"
 
 #include <stdlib.h>
-
-#define HASH_NONFATAL_OOM 1 /* else a table that cannot grow ends the process */
-#include <uthash.h>
 
 #define PAGE_BITS ((uint64_t) 1 << ID_SET_PAGE_BITS)
 #define PAGE_WORDS (PAGE_BITS / 64)
@@ -14,7 +11,6 @@ struct id_set_page {
     uint64_t number; /* what its bits have in common: id >> ID_SET_PAGE_BITS */
     uint32_t count;  /* bits that are set */
     uint64_t words[PAGE_WORDS];
-    UT_hash_handle hh;
 };
 
 void id_set_init(struct id_set *set)
@@ -25,21 +21,12 @@ void id_set_init(struct id_set *set)
 void id_set_reset(struct id_set *set)
 {
     for (unsigned level = 0; level < ID_SET_LEVELS; level++) {
-        struct id_set_page *page, *next;
-        HASH_ITER(hh, set->pages[level], page, next)
-        {
-            HASH_DEL(set->pages[level], page);
+        size_t slot = 0;
+        for (void *page; (page = step_page_map_next(&set->pages[level], &slot)) != NULL;)
             free(page);
-        }
+        step_page_map_reset(&set->pages[level]);
     }
     id_set_init(set);
-}
-
-static struct id_set_page *find_page(const struct id_set *set, unsigned level, uint64_t number)
-{
-    struct id_set_page *page;
-    HASH_FIND(hh, set->pages[level], &number, sizeof number, page);
-    return page;
 }
 
 static bool has_bit(const struct id_set_page *page, uint64_t id)
@@ -52,7 +39,8 @@ static bool has_bit(const struct id_set_page *page, uint64_t id)
 static bool has_from(const struct id_set *set, unsigned level, uint64_t id)
 {
     for (; level < ID_SET_LEVELS; level++) {
-        const struct id_set_page *page = find_page(set, level, id >> ID_SET_PAGE_BITS);
+        const struct id_set_page *page =
+            step_page_map_find(&set->pages[level], id >> ID_SET_PAGE_BITS);
         if (page != NULL && has_bit(page, id))
             return true;
         id >>= ID_SET_PAGE_BITS;
@@ -73,8 +61,7 @@ static struct id_set_page *make_page(struct id_set *set, unsigned level, uint64_
     if (page == NULL)
         return NULL;
     page->number = number;
-    HASH_ADD(hh, set->pages[level], number, sizeof page->number, page);
-    if (page->hh.tbl == NULL) { /* it was not added */
+    if (!step_page_map_add(&set->pages[level], number, page)) {
         free(page);
         return NULL;
     }
@@ -85,7 +72,7 @@ static struct id_set_page *make_page(struct id_set *set, unsigned level, uint64_
 static bool add_from(struct id_set *set, unsigned level, uint64_t id)
 {
     for (;; level++) {
-        struct id_set_page *page = find_page(set, level, id >> ID_SET_PAGE_BITS);
+        struct id_set_page *page = step_page_map_find(&set->pages[level], id >> ID_SET_PAGE_BITS);
         if (page == NULL)
             page = make_page(set, level, id >> ID_SET_PAGE_BITS);
         if (page == NULL)
@@ -99,7 +86,7 @@ static bool add_from(struct id_set *set, unsigned level, uint64_t id)
             return true;
         if (page == set->last)
             set->last = NULL;
-        HASH_DEL(set->pages[level], page);
+        step_page_map_remove(&set->pages[level], page->number);
         free(page);
         id >>= ID_SET_PAGE_BITS;
     }

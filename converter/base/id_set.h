@@ -11,13 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/core/page_map.h"
+
 #define ID_SET_PAGE_BITS 9u /* 512 numbers a page */
 #define ID_SET_LEVELS 8u    /* enough for 64 bits */
 
 struct id_set_page;
 
 struct id_set {
-    struct id_set_page *pages[ID_SET_LEVELS];
+    struct step_page_map pages[ID_SET_LEVELS];
     struct id_set_page *last; /* the page of level 0 that was used last, or NULL */
 };
 

@@ -3,9 +3,10 @@
 #include "converter/base/id_table.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
+#include "format/core/hash_index.h"
 
 /* So long may the directory be for each page that there is. */
 #define DIRECTORY_SHARE ((size_t) 8)
@@ -16,12 +17,11 @@ struct far_page {
     void *entries;
 };
 
-/* Pages in the order of their making, or sorted; and an open-addressed table into them. */
+/* Pages in the order of their making, or sorted; and their places by number. */
 struct id_far_pages {
     struct far_page *items;
-    size_t count;
-    uint32_t *slots; /* places + 1; 0: empty */
-    size_t slot_count;
+    size_t count, capacity;
+    struct step_index places;
     bool is_sorted;
 };
 
@@ -33,7 +33,7 @@ void id_table_init(struct id_table *table, size_t entry_bytes)
 static void free_far(struct id_far_pages *far)
 {
     free(far->items);
-    free(far->slots);
+    step_index_reset(&far->places);
     free(far);
 }
 
@@ -52,26 +52,21 @@ void id_table_reset(struct id_table *table)
 
 /* ---- pages far beyond ---- */
 
-static uint32_t *slot_of(const struct id_far_pages *far, uint32_t page)
+/* There is room for all: they were there before. */
+static void place_all(struct id_far_pages *far)
 {
-    size_t at = (size_t) (step_hash(page) >> 32) & (far->slot_count - 1);
-    while (far->slots[at] != 0 && far->items[far->slots[at] - 1].number != page)
-        at = (at + 1) & (far->slot_count - 1);
-    return &far->slots[at];
-}
-
-static void fill_slots(struct id_far_pages *far)
-{
-    memset(far->slots, 0, far->slot_count * sizeof *far->slots);
+    step_index_clear(&far->places);
     for (size_t i = 0; i < far->count; i++)
-        *slot_of(far, far->items[i].number) = (uint32_t) i + 1;
+        step_index_add(&far->places, step_hash_half(far->items[i].number), (uint32_t) i);
 }
 
 void *id_table_far_page(const struct id_table *table, uint32_t page)
 {
-    const struct id_far_pages *far = table->far;
-    uint32_t slot = *slot_of(far, page);
-    return slot != 0 ? far->items[slot - 1].entries : NULL;
+    uint32_t place;
+    STEP_INDEX_EACH (&table->far->places, step_hash_half(page), place)
+        if (table->far->items[place].number == page)
+            return table->far->items[place].entries;
+    return NULL;
 }
 
 /* Room for one more. */
@@ -80,37 +75,25 @@ static bool grow_far(struct id_table *table)
     if (table->far == NULL && (table->far = calloc(1, sizeof *table->far)) == NULL)
         return false;
     struct id_far_pages *far = table->far;
-    if (far->count * 2 < far->slot_count)
-        return true;
-    size_t slot_count = far->slot_count > 0 ? far->slot_count * 2 : 16;
-    struct far_page *items = realloc(far->items, slot_count / 2 * sizeof *items);
-    if (items == NULL)
-        return false;
-    far->items = items;
-    uint32_t *slots = malloc(slot_count * sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(far->slots);
-    far->slots = slots;
-    far->slot_count = slot_count;
-    fill_slots(far);
-    return true;
+    if (far->count == far->capacity) {
+        struct far_page *items =
+            step_grown(far->items, &far->capacity, far->count + 1, sizeof *items);
+        if (items == NULL)
+            return false;
+        far->items = items;
+    }
+    return step_index_reserve(&far->places);
 }
 
 static bool put_far(struct id_table *table, uint32_t page, void *entries)
 {
-    if (!grow_far(table)) {
-        if (table->far != NULL && table->far->slot_count == 0) {
-            free_far(table->far);
-            table->far = NULL;
-        }
+    if (!grow_far(table))
         return false;
-    }
     struct id_far_pages *far = table->far;
     far->is_sorted =
         far->count == 0 || (far->is_sorted && far->items[far->count - 1].number < page);
     far->items[far->count] = (struct far_page){page, entries};
-    *slot_of(far, page) = (uint32_t) ++far->count;
+    step_index_add(&far->places, step_hash_half(page), (uint32_t) far->count++);
     return true;
 }
 
@@ -126,7 +109,7 @@ static size_t far_place(struct id_far_pages *far, uint32_t page)
 {
     if (!far->is_sorted) {
         qsort(far->items, far->count, sizeof *far->items, by_number);
-        fill_slots(far);
+        place_all(far);
         far->is_sorted = true;
     }
     size_t low = 0, high = far->count;
@@ -156,7 +139,7 @@ static void take_from_far(struct id_table *table)
             far->items[kept++] = far->items[i];
     }
     far->count = kept;
-    fill_slots(far);
+    place_all(far);
 }
 
 static bool grow(struct id_table *table, size_t page)

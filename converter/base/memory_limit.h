@@ -24,8 +24,9 @@ bool memory_limit_report(void);
 
 #define MEMORY_ROW                                                                                 \
     {                                                                                              \
-        "memory", 0, "SIZE", "take at most so much memory (half of it, at most 4g; 0: all)",       \
-            take_memory, NULL                                                                      \
+        "memory", 0, "SIZE",                                                                       \
+            "limit of memory use (half of the machine's, at most 4g; 0: no limit)", take_memory,   \
+            NULL                                                                                   \
     }
 
 #endif

@@ -7,23 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/core/hash_index.h"
 #include "steptrace/value.h"
 
 struct name_index_entry {
-    uint64_t hash;
     uint64_t number;
     struct step_bytes text; /* borrowed */
 };
 
+/* Zero-initialised is empty. */
 struct name_index {
-    uint32_t *slots; /* entry numbers; 0: empty */
-    size_t mask;
+    struct step_index index;
     struct name_index_entry *entries; /* the first is not used */
     size_t count;
     size_t capacity;
 };
 
-bool name_index_init(struct name_index *index);
 void name_index_reset(struct name_index *index);
 
 /* The pair's number; where it is new the text must live on, or be replaced by name_index_set_text()

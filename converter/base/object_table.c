@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing and backward-shift deletion. */
+/* Open addressing with linear probing and backward-shift deletion.  Objects lie in the slots, which
+ * a step_index of an array would not give: one place in memory for each look-up. */
 #include "converter/base/object_table.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define HASH_NONFATAL_OOM 1 /* else a table that cannot grow ends the process */
-#include <uthash.h>
 
 #include "format/core/hash.h"
 
@@ -14,12 +11,6 @@
 #define GROUP_BITS 4u
 #define GROUP_MASK ((UINT64_C(1) << GROUP_BITS) - 1)
 #define LEAST_SLOTS ((size_t) 1024)
-
-struct live_large {
-    uint64_t object;
-    uint64_t size;
-    UT_hash_handle hh;
-};
 
 static size_t home_of(const struct object_table *table, uint64_t object)
 {
@@ -44,26 +35,11 @@ bool object_table_init(struct object_table *table)
     return make_slots(table, LEAST_SLOTS);
 }
 
-static void forget_large(struct object_table *table, uint64_t object, uint64_t *size)
-{
-    struct live_large *large;
-    HASH_FIND(hh, table->large, &object, sizeof object, large);
-    if (large == NULL)
-        return;
-    if (size != NULL)
-        *size = large->size;
-    HASH_DEL(table->large, large);
-    free(large);
-}
-
 void object_table_reset(struct object_table *table)
 {
-    struct live_large *large, *next;
-    HASH_ITER(hh, table->large, large, next)
-    {
-        HASH_DEL(table->large, large);
-        free(large);
-    }
+    if (table->large != NULL)
+        object_table_reset(table->large);
+    free(table->large);
     free(table->slots);
     *table = (struct object_table){0};
 }
@@ -92,17 +68,16 @@ static bool resize(struct object_table *table, size_t count)
 
 static bool keep_large(struct object_table *table, const struct live_object *object)
 {
-    struct live_large *large = malloc(sizeof *large);
-    if (large == NULL)
-        return false;
-    large->object = object->object;
-    large->size = object->size;
-    HASH_ADD(hh, table->large, object, sizeof large->object, large);
-    if (large->hh.tbl == NULL) { /* it was not added */
-        free(large);
-        return false;
+    if (table->large == NULL) {
+        table->large = malloc(sizeof *table->large);
+        if (table->large == NULL || !object_table_init(table->large)) {
+            free(table->large);
+            table->large = NULL;
+            return false;
+        }
     }
-    return true;
+    const struct live_object size = {.object = object->object, .value = object->size};
+    return object_table_put(table->large, &size);
 }
 
 bool object_table_put(struct object_table *table, const struct live_object *object)
@@ -113,8 +88,9 @@ bool object_table_put(struct object_table *table, const struct live_object *obje
     if (table->count >= slots / 8 * 5 && !resize(table, slots * 2))
         return false;
     struct live_slot *slot = &table->slots[slot_of(table, object->object)];
+    struct live_object large;
     if (slot->object != 0 && slot->size == UINT32_MAX)
-        forget_large(table, slot->object, NULL);
+        object_table_take(table->large, slot->object, &large);
     bool is_large = object->size >= UINT32_MAX;
     if (is_large && !keep_large(table, object))
         return false;
@@ -137,11 +113,9 @@ bool object_table_find(const struct object_table *table, uint64_t object, struct
     if (slot->object == 0)
         return false;
     *out = (struct live_object){object, slot->value, slot->size, slot->class_id};
-    if (slot->size == UINT32_MAX) {
-        struct live_large *large;
-        HASH_FIND(hh, table->large, &object, sizeof object, large);
-        out->size = large != NULL ? large->size : UINT32_MAX;
-    }
+    struct live_object large;
+    if (slot->size == UINT32_MAX && object_table_find(table->large, object, &large))
+        out->size = large.value;
     return true;
 }
 
@@ -171,8 +145,9 @@ bool object_table_take(struct object_table *table, uint64_t object, struct live_
     if (slot->object == 0)
         return false;
     *out = (struct live_object){object, slot->value, slot->size, slot->class_id};
-    if (slot->size == UINT32_MAX)
-        forget_large(table, object, &out->size);
+    struct live_object large;
+    if (slot->size == UINT32_MAX && object_table_take(table->large, object, &large))
+        out->size = large.value;
     close_gap(table, at);
     table->count--;
     size_t slots = table->mask + 1;

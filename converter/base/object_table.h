@@ -25,14 +25,12 @@ struct live_slot {
     uint32_t class_id;
 };
 
-struct live_large;
-
 struct object_table {
     struct live_slot *slots;
     size_t mask; /* slots - 1 */
     unsigned shift;
     size_t count;
-    struct live_large *large; /* sizes that 32 bits do not hold, by object */
+    struct object_table *large; /* sizes that 32 bits do not hold; NULL: there were none */
 };
 
 bool object_table_init(struct object_table *table);

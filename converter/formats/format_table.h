@@ -26,7 +26,7 @@ bool trace_format_streams(const struct trace_format *format, const struct standa
 bool take_input_format(void *format_target, const char *value, const char **fault);
 #define FROM_ROW(format)                                                                           \
     {                                                                                              \
-        "from", 0, "FORMAT", "the format of IN, by name", take_input_format, (format)              \
+        "from", 0, "FORMAT", "format of IN, by name", take_input_format, (format)                  \
     }
 /* The help's lines of all formats that need the same; a star marks those that are read. */
 void trace_format_help(enum format_needs needs, FILE *out);

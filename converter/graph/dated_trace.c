@@ -277,7 +277,7 @@ static bool death_tracker_init(struct death_tracker *tracker, const struct graph
     *tracker = (struct death_tracker){.deaths = deaths};
     tracker->has_references =
         counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
-    const char *collect = step_reader_property(source->reader, "collect");
+    const char *collect = step_reader_property(source->java.reader, "collect");
     tracker->has_full_collections = collect != NULL && *collect != '\0';
     id_table_init(&tracker->threads, sizeof(struct receivers));
     return graph_replay_init(&tracker->replay, source, true, false);
@@ -361,7 +361,7 @@ static void summarize(const struct dating *dating, const struct death_tracker *t
     summary->has_full_collections = tracker->has_full_collections;
     summary->unknown = tracker->replay.unknown;
     summary->errors = tracker->errors;
-    summary->resolution_ns = dating->source.resolution_ns;
+    summary->resolution_ns = dating->source.java.resolution_ns;
 }
 
 static enum step_status find_deaths(struct dating *dating, struct dated_summary *summary,

@@ -15,7 +15,7 @@
  * When objects became unreachable: the algorithm of Merlin (Hertz, Blackburn, Moss, McKinley and
  * Stefanovic, 2002).  Each object has the time at which it was last known to be reachable; when a
  * collection has found some dead, what held them until then passes its own time on.
- * docs/deaths.md says what is exact and what is a bound.
+ * docs/answers/how-long-objects-live.md says what is exact and what is a bound.
  */
 
 #define DEATH_TRACKER_KINDS                                                                        \
@@ -72,6 +72,7 @@ struct dated_summary {
     struct graph_unknowns unknown;
     struct death_errors errors;
     uint64_t resolution_ns;
+    bool is_written; /* by date_deaths(): the file is there */
 };
 
 /* True for a trace that has such records. */

@@ -59,7 +59,7 @@ static enum step_status find_collection(struct graph_moment *graph, struct stop 
     stop->time = over.time;
     if (status == STEP_STATUS_OK && (number == 0 || over.number != number))
         status = step_error_set(error, STEP_STATUS_NOT_FOUND,
-                                step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
+                                step_reader_borrow_name(graph->source.java.reader), STEP_NO_OFFSET,
                                 "the trace has no such moment: it has %llu collection%s",
                                 (unsigned long long) clock.ended, plural(clock.ended));
     collection_clock_reset(&clock);
@@ -69,18 +69,18 @@ static enum step_status find_collection(struct graph_moment *graph, struct stop 
 static enum step_status find_time(struct graph_moment *graph, struct stop *stop,
                                   struct step_error *error)
 {
-    struct step_reader *reader = graph->source.reader;
+    struct step_reader *reader = graph->source.java.reader;
     uint64_t last = 0;
     for (size_t i = 0; i < step_reader_block_count(reader); i++)
         if (step_reader_block_info(reader, i)->time_max > last)
             last = step_reader_block_info(reader, i)->time_max;
-    stop->time = graph->moment.value / graph->source.resolution_ns;
+    stop->time = graph->moment.value / graph->source.java.resolution_ns;
     if (stop->time <= last)
         return STEP_STATUS_OK;
     return step_error_set(
         error, STEP_STATUS_NOT_FOUND, step_reader_borrow_name(reader), STEP_NO_OFFSET,
         "the trace has no such moment: it ends at %s",
-        quantity_of_ns((double) last * (double) graph->source.resolution_ns).text);
+        quantity_of_ns((double) last * (double) graph->source.java.resolution_ns).text);
 }
 
 static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
@@ -137,7 +137,7 @@ static enum step_status find_snapshot(struct graph_moment *graph, struct stop *s
         return status;
     if (found == UINT64_MAX)
         return step_error_set(error, STEP_STATUS_NOT_FOUND,
-                              step_reader_borrow_name(graph->source.reader), STEP_NO_OFFSET,
+                              step_reader_borrow_name(graph->source.java.reader), STEP_NO_OFFSET,
                               "the trace has no stores of references (the agent's option "
                               "events=reference) and no snapshot by that moment (snapshot=...)");
     *stop = (struct stop){found, UINT64_MAX};

@@ -20,13 +20,12 @@ static unsigned look_up_field(const struct graph_source *source, uint64_t field)
 {
     struct step_java_field entry;
     struct step_java_class class;
-    if (!step_java_field_look_up(&source->binding, source->reader, field, &entry))
+    if (!java_field(&source->java, field, &entry))
         return 0;
     unsigned known = GRAPH_FIELD_KNOWN;
     if ((entry.modifiers & ACCESS_STATIC) != 0)
         known |= GRAPH_FIELD_STATIC;
-    if (is_text(entry.name, "referent") &&
-        step_java_class_look_up(&source->binding, source->reader, entry.class_, &class) &&
+    if (is_text(entry.name, "referent") && java_class(&source->java, entry.class_, &class) &&
         is_text(class.name, "java/lang/ref/Reference"))
         known |= GRAPH_FIELD_WEAK;
     return known;

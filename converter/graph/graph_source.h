@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graph events of a STEP trace in one order: that of converter/step/event_order.h, with
+ * The graph events of a STEP trace in one order: that of the events, with
  * the records of references among them.  What a record names and the trace has not yet (at one
  * tick another thread may bring it) waits for it.
  */
@@ -10,32 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "steptrace/java_trace.h"
+#include "converter/step/java_records.h"
 #include "steptrace/records.h"
 
-/* The records of a trace about references between objects and about their lives. */
-
-enum graph_event_kind {
-    GRAPH_ALLOC,    /* object, class_id, site, amount: bytes */
-    GRAPH_EXISTING, /* the same, of an object that was there when tracing started */
-    GRAPH_FREE,     /* object, by a collection at `time`; number 1: the record tells its class */
-    GRAPH_DEATH,    /* object, which became unreachable at `time`; amount: when it was collected */
-    GRAPH_ENTRY,    /* object is the receiver or 0, number: the method */
-    GRAPH_EXIT,     /* number: the method */
-    GRAPH_FIELD,    /* target was stored into field `number` of object (0: static, or not known) */
-    GRAPH_ELEMENT,  /* target was stored into element `number` of object */
-    GRAPH_RANGE,    /* `amount` elements of source from `from` on went to object from `number` on */
-    GRAPH_CLONE,    /* object has the references of source */
-    GRAPH_SNAPSHOT, /* number: its own; amount 1: that of the start */
-    GRAPH_ROOT,     /* target, by kind `number`; from: the thread, source: the method */
-    GRAPH_HAS_FIELD,   /* of a snapshot: field `number` of object (0: static) refers to target */
-    GRAPH_HAS_ELEMENT, /* the same of element `number` */
-    GRAPH_HAS_OTHER,   /* the same, by kind `number` */
-    GRAPH_SNAPSHOT_END,
-    GRAPH_END, /* the VM ends */
-    GRAPH_EVENT_KIND_COUNT
-};
-
+/* What each kind (java_records.h) has of it. */
 struct graph_event {
     uint64_t time; /* in the trace's ticks */
     uint64_t object;
@@ -62,16 +40,12 @@ struct graph_inventory {
 };
 
 struct graph_source {
-    struct step_reader *reader; /* borrowed */
-    struct step_java_trace_binding binding;
-    int *records; /* by record of the file: enum step_java_record, or -1 */
-    size_t record_count;
+    struct java_records java;
     uint8_t *wanted; /* by record of the file */
     struct step_records *merged;
     struct graph_event *fronts; /* of each stream */
     graph_knows knows;
     const void *user;
-    uint64_t resolution_ns;
     struct graph_inventory inventory;
 };
 

@@ -6,25 +6,18 @@
 
 static const struct frame_place nowhere;
 
-static struct step_bytes class_name(const struct graph_source *source, uint64_t id)
-{
-    struct step_java_class class;
-    return step_java_class_look_up(&source->binding, source->reader, id, &class) ? class.name
-                                                                                 : step_text("?");
-}
-
 void keeper_name_class(const struct graph_source *source, uint32_t class_id,
                        struct keeper_name *name)
 {
-    frame_text((struct step_bytes){NULL, 0}, class_name(source, class_id), nowhere, name->text,
-               sizeof name->text);
+    frame_text((struct step_bytes){NULL, 0}, java_class_name(&source->java, class_id), nowhere,
+               name->text, sizeof name->text);
 }
 
 void keeper_name_field(const struct graph_source *source, uint32_t field, struct keeper_name *name)
 {
     struct step_java_field entry;
-    if (step_java_field_look_up(&source->binding, source->reader, field, &entry))
-        frame_text(class_name(source, entry.class_), entry.name, nowhere, name->text,
+    if (java_field(&source->java, field, &entry))
+        frame_text(java_class_name(&source->java, entry.class_), entry.name, nowhere, name->text,
                    sizeof name->text);
     else
         strcpy(name->text, "?");
@@ -35,12 +28,11 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
     const struct graph_source *source = frames;
     struct step_java_frame frame;
     struct step_java_method method;
-    bool is_known = step_java_frame_look_up(&source->binding, source->reader, *id, &frame);
-    *id = is_known && frame.parent < *id ? frame.parent : 0; /* parents come first: no circles */
-    if (!is_known ||
-        !step_java_method_look_up(&source->binding, source->reader, frame.method, &method))
+    bool is_known = java_frame(&source->java, *id, &frame);
+    *id = is_known ? frame.parent : 0;
+    if (!is_known || !java_method(&source->java, frame.method, &method))
         return step_text("?");
-    size_t length = frame_text(class_name(source, method.class_), method.name,
+    size_t length = frame_text(java_class_name(&source->java, method.class_), method.name,
                                (struct frame_place){frame.line, frame.bytecode}, room, FRAME_TEXT);
     return (struct step_bytes){(const uint8_t *) room, length};
 }

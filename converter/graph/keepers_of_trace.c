@@ -324,8 +324,7 @@ static enum step_status no_such_class(const char *path, const struct opened_grap
         uint8_t *is_seen =
             graph->nodes[i].object != 0 ? id_table_get(&seen, graph->objects[i].class_id) : NULL;
         if (is_seen != NULL && !*is_seen &&
-            step_java_class_look_up(&source->binding, source->reader, graph->objects[i].class_id,
-                                    &class))
+            java_class(&source->java, graph->objects[i].class_id, &class))
             names[count++] = class.name;
         if (is_seen != NULL)
             *is_seen = 1;

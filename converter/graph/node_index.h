@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "format/core/hash.h"
+#include "format/core/hash_index.h"
 
 #define NODE_PAGE_BITS 4u
 #define NODE_PAGE_SIZE (1u << NODE_PAGE_BITS)
@@ -22,32 +23,31 @@ struct node_page {
     uint32_t next_free;
 };
 
+/* Zero-initialised is empty. */
 struct node_index {
-    uint32_t *slots; /* page numbers by hash; 0: empty */
-    size_t mask;
-    unsigned shift;
-    size_t count;
-    struct node_page *pages; /* the first is none */
-    uint32_t page_count, free;
+    struct step_index index; /* of the pages */
+    struct node_page *pages;
+    uint32_t page_count;
+    uint32_t free; /* a page that waits for its next use, and one; 0: none */
     size_t page_capacity;
 };
 
-bool node_index_init(struct node_index *index);
 void node_index_reset(struct node_index *index);
 
-static inline size_t node_index_slot(const struct node_index *index, uint64_t number)
+static inline struct node_page *node_index_page(const struct node_index *index, uint64_t number)
 {
-    size_t at = (size_t) (step_hash(number) >> index->shift);
-    while (index->slots[at] != 0 && index->pages[index->slots[at]].number != number)
-        at = (at + 1) & index->mask;
-    return at;
+    uint32_t page;
+    STEP_INDEX_EACH (&index->index, step_hash_half(number), page)
+        if (index->pages[page].number == number)
+            return &index->pages[page];
+    return NULL;
 }
 
 /* 0: the object has no node. */
 static inline uint32_t node_index_find(const struct node_index *index, uint64_t object)
 {
-    uint32_t page = index->slots[node_index_slot(index, object >> NODE_PAGE_BITS)];
-    return page != 0 ? index->pages[page].nodes[object & (NODE_PAGE_SIZE - 1)] : 0;
+    const struct node_page *page = node_index_page(index, object >> NODE_PAGE_BITS);
+    return page != NULL ? page->nodes[object & (NODE_PAGE_SIZE - 1)] : 0;
 }
 
 /* False: out of memory. */

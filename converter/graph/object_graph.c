@@ -50,7 +50,7 @@ bool object_graph_init(struct object_graph *graph, bool keeps_touches, bool keep
         if (keeps_objects)
             graph->objects[i] = (struct graph_object){0};
     }
-    return node_index_init(&graph->index);
+    return true;
 }
 
 void object_graph_reset(struct object_graph *graph)

@@ -61,10 +61,10 @@ static bool is_wanted(struct searching *searching, uint32_t node)
 
 /* ---- steps ---- */
 
-static uint64_t hash_of(const struct keeper_step *step)
+static uint32_t hash_of(const struct keeper_step *step)
 {
     uint64_t hash = step_hash_join(step->parent, (uint64_t) step->class_id << 32 | step->key);
-    return step_hash_join(hash, (uint64_t) step->kind << 1 | step->repeats);
+    return (uint32_t) step_hash_join(hash, (uint64_t) step->kind << 1 | step->repeats);
 }
 
 static bool is_same(const struct keeper_step *a, const struct keeper_step *b)
@@ -73,36 +73,13 @@ static bool is_same(const struct keeper_step *a, const struct keeper_step *b)
            a->kind == b->kind && a->repeats == b->repeats;
 }
 
-static size_t slot_of(const struct keeper_paths *paths, const struct keeper_step *step)
-{
-    size_t mask = paths->slot_count - 1, at = (size_t) hash_of(step) & mask;
-    while (paths->slots[at] != 0 && !is_same(&paths->steps[paths->slots[at] - 1], step))
-        at = (at + 1) & mask;
-    return at;
-}
-
-static bool grow_slots(struct keeper_paths *paths)
-{
-    size_t count = paths->slot_count > 0 ? paths->slot_count * 2 : LEAST_SLOTS;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(paths->slots);
-    paths->slots = slots;
-    paths->slot_count = count;
-    for (size_t i = 0; i < paths->step_count; i++)
-        slots[slot_of(paths, &paths->steps[i])] = (uint32_t) i + 1;
-    return true;
-}
-
 /* 1 + the step, made if need be; 0: out of memory. */
 static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step *step)
 {
-    if (paths->step_count >= paths->slot_count / 2 && !grow_slots(paths))
-        return 0;
-    size_t slot = slot_of(paths, step);
-    if (paths->slots[slot] != 0)
-        return paths->slots[slot];
+    uint32_t hash = hash_of(step), number;
+    STEP_INDEX_EACH (&paths->index, hash, number)
+        if (is_same(&paths->steps[number], step))
+            return number + 1;
     if (paths->step_count == paths->step_capacity) {
         struct keeper_step *grown =
             step_grown(paths->steps, &paths->step_capacity, paths->step_count + 1, sizeof *grown);
@@ -110,10 +87,11 @@ static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step
             return 0;
         paths->steps = grown;
     }
-    if (paths->step_count == UINT32_MAX - 1)
+    if (paths->step_count == UINT32_MAX - 1 ||
+        !step_index_add(&paths->index, hash, (uint32_t) paths->step_count))
         return 0;
     paths->steps[paths->step_count++] = *step;
-    return paths->slots[slot] = (uint32_t) paths->step_count;
+    return (uint32_t) paths->step_count;
 }
 
 /* The step that follows; again the same is the first, repeated. */
@@ -257,7 +235,7 @@ void keeper_paths_reset(struct keeper_paths *paths)
 {
     free(paths->steps);
     free(paths->targets);
-    free(paths->slots);
+    step_index_reset(&paths->index);
     *paths = (struct keeper_paths){0};
 }
 

@@ -9,6 +9,7 @@
 
 #include "converter/graph/graph_moment.h"
 #include "converter/trace/event_selection.h"
+#include "format/core/hash_index.h"
 
 enum keeper_step_kind {
     KEEPER_ROOT,  /* class_id: the root's kind, key: its field, if it is a static one */
@@ -38,8 +39,7 @@ struct keeper_paths {
     size_t target_count;
     uint64_t objects, bytes; /* that were asked for and live */
     uint64_t unreached;      /* of them; nothing known holds them: circles */
-    uint32_t *slots;         /* 1 + the step, by hash; while they are looked for */
-    size_t slot_count;
+    struct step_index index; /* of the steps */
 };
 
 /* Which objects: one by its number, or those of classes that match. */

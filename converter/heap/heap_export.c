@@ -49,16 +49,16 @@ static const struct format_option moment_rows[] = {
     {.place = 0}};
 
 static const struct format_option heap_rows[] = {
-    {{"allocated", 0, NULL, "heaps: what was allocated, dead or not", take_flag, NULL},
+    {{"allocated", 0, NULL, "heaps: all allocations up to then, freed or not", take_flag, NULL},
      offsetof(struct heap_export, allocated)},
     {.place = 0}};
 
 static const struct format_option series_rows[] = {
-    {{"every", 0, "STEP", "memory-infra: a dump at every step (100ms) or after every gc",
+    {{"every", 0, "STEP", "memory-infra: one dump per step (100ms) or after each gc",
       take_heap_series, NULL},
      0},
-    {{"least", 0, "SIZE", "memory-infra: of an entry, bytes or a share (0.1%)", take_heap_least,
-      NULL},
+    {{"least", 0, "SIZE", "memory-infra: smallest entry, in bytes or percent (0.1%)",
+      take_heap_least, NULL},
      0},
     {{"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, NULL},
      offsetof(struct heap_export, v2)},

@@ -38,7 +38,7 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
            quantity_of_count(all->objects).text, plural(all->objects),
            quantity_of_bytes((double) all->bytes).text);
     if (!snapshot->has_sizes)
-        printf("(the trace does not tell the sizes of objects)\n");
+        printf("(the trace has no object sizes)\n");
 }
 
 void heap_report_begin_json(const struct heap_report *report, struct json_output *json)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of call sites: an array, and an open-addressed table into it. */
+/* The tree of call sites: an array, and an index of it. */
 #include "converter/heap/heap_sites.h"
 
 #include <stdlib.h>
@@ -8,76 +8,53 @@
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
-#define FIRST_SLOTS ((size_t) 1024)
+static bool grow(struct heap_sites *sites)
+{
+    struct heap_site *items =
+        step_grown(sites->items, &sites->capacity, sites->count + 1, sizeof *items);
+    if (items == NULL)
+        return false;
+    sites->items = items;
+    return true;
+}
 
 bool heap_sites_init(struct heap_sites *sites, const struct trace_names *names)
 {
     *sites = (struct heap_sites){.names = names};
     id_table_init(&sites->frames, sizeof(uint32_t));
-    sites->capacity = FIRST_SLOTS / 2;
-    sites->items = calloc(sites->capacity, sizeof *sites->items);
-    sites->slots = calloc(FIRST_SLOTS, sizeof *sites->slots);
-    sites->mask = FIRST_SLOTS - 1;
-    sites->count = 1;
-    return sites->items != NULL && sites->slots != NULL;
+    if (!grow(sites))
+        return false;
+    sites->items[sites->count++] = (struct heap_site){.parent = 0};
+    return true;
 }
 
 void heap_sites_reset(struct heap_sites *sites)
 {
     id_table_reset(&sites->frames);
     free(sites->items);
-    free(sites->slots);
+    step_index_reset(&sites->index);
     free(sites->chain);
     *sites = (struct heap_sites){.names = NULL};
 }
 
-static size_t hash_of(const struct heap_site *site)
+static uint32_t hash_of(const struct heap_site *site)
 {
     uint64_t hash = step_hash_join((uint64_t) site->parent << 32, site->method_id);
-    return (size_t) step_hash_join(hash, (uint64_t) site->bytecode << 32 | site->line);
-}
-
-static uint32_t *slot_of(const struct heap_sites *sites, const struct heap_site *site)
-{
-    size_t at = hash_of(site) & sites->mask;
-    while (sites->slots[at] != 0 &&
-           memcmp(&sites->items[sites->slots[at]], site, sizeof *site) != 0)
-        at = (at + 1) & sites->mask;
-    return &sites->slots[at];
-}
-
-static bool grow(struct heap_sites *sites)
-{
-    size_t capacity = sites->capacity * 2;
-    struct heap_site *items = realloc(sites->items, capacity * sizeof *items);
-    if (items == NULL)
-        return false;
-    sites->items = items;
-    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(sites->slots);
-    sites->slots = slots;
-    sites->mask = capacity * 2 - 1;
-    sites->capacity = capacity;
-    for (size_t i = 1; i < sites->count; i++)
-        *slot_of(sites, &items[i]) = (uint32_t) i;
-    return true;
+    return (uint32_t) step_hash_join(hash, (uint64_t) site->bytecode << 32 | site->line);
 }
 
 uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
 {
-    uint32_t *slot = slot_of(sites, site);
-    if (*slot != 0)
-        return *slot;
-    if (sites->count == sites->capacity) {
-        if (sites->count > UINT32_MAX / 4 || !grow(sites))
-            return 0;
-        slot = slot_of(sites, site);
-    }
-    *slot = (uint32_t) sites->count;
+    uint32_t hash = hash_of(site), number;
+    STEP_INDEX_EACH (&sites->index, hash, number)
+        if (memcmp(&sites->items[number], site, sizeof *site) == 0)
+            return number;
+    number = (uint32_t) sites->count;
+    if ((sites->count == sites->capacity && (sites->count > UINT32_MAX / 4 || !grow(sites))) ||
+        !step_index_add(&sites->index, hash, number))
+        return 0;
     sites->items[sites->count++] = *site;
-    return *slot;
+    return number;
 }
 
 /* The frames from this one out to the first whose site is known, whose site is returned; 0: they go

@@ -15,6 +15,7 @@
 #include "converter/base/id_table.h"
 #include "converter/base/stack_text.h"
 #include "converter/trace/names.h"
+#include "format/core/hash_index.h"
 
 struct heap_site {
     uint32_t parent;
@@ -28,10 +29,9 @@ struct heap_sites {
     struct heap_site *items;         /* the first is the root */
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* by parent, method and place; 0: empty */
-    size_t mask;
-    struct id_table frames; /* uint32_t: the site of a frame of the trace, 0: not looked up */
-    uint32_t *chain;        /* scratch: frames on the way out */
+    struct step_index index; /* by parent, method and place */
+    struct id_table frames;  /* uint32_t: the site of a frame of the trace, 0: not looked up */
+    uint32_t *chain;         /* scratch: frames on the way out */
     size_t chain_capacity;
 };
 

@@ -5,78 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
-/* Cells in an array, and an open-addressed table into it. */
+/* Cells in an array, and an index of it. */
 
-#define FIRST_SLOTS ((size_t) 1024)
-
-bool heap_cells_init(struct heap_cells *cells, bool follow_peak)
+void heap_cells_init(struct heap_cells *cells, bool follow_peak)
 {
     *cells = (struct heap_cells){.peak = follow_peak};
-    cells->capacity = FIRST_SLOTS / 2;
-    cells->items = malloc(cells->capacity * sizeof *cells->items);
-    cells->slots = calloc(FIRST_SLOTS, sizeof *cells->slots);
-    cells->mask = FIRST_SLOTS - 1;
-    return cells->items != NULL && cells->slots != NULL;
 }
 
 void heap_cells_reset(struct heap_cells *cells)
 {
     free(cells->items);
-    free(cells->slots);
+    step_index_reset(&cells->index);
     *cells = (struct heap_cells){.items = NULL};
-}
-
-static uint32_t *slot_of(const struct heap_cells *cells, const struct heap_key *key)
-{
-    uint64_t hash = step_hash_join((uint64_t) key->site << 32, key->class_id);
-    size_t at = (size_t) step_hash_join(hash, key->thread_id) & cells->mask;
-    while (cells->slots[at] != 0) {
-        const struct heap_key *other = &cells->items[cells->slots[at] - 1].key;
-        if (other->site == key->site && other->class_id == key->class_id &&
-            other->thread_id == key->thread_id)
-            break;
-        at = (at + 1) & cells->mask;
-    }
-    return &cells->slots[at];
 }
 
 static bool grow(struct heap_cells *cells)
 {
-    size_t capacity = cells->capacity * 2;
-    if (capacity > UINT32_MAX / 4)
-        return false;
-    struct heap_cell *items = realloc(cells->items, capacity * sizeof *items);
+    struct heap_cell *items =
+        step_grown(cells->items, &cells->capacity, cells->count + 1, sizeof *items);
     if (items == NULL)
         return false;
     cells->items = items;
-    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(cells->slots);
-    cells->slots = slots;
-    cells->mask = capacity * 2 - 1;
-    cells->capacity = capacity;
-    for (size_t i = 0; i < cells->count; i++)
-        *slot_of(cells, &items[i].key) = (uint32_t) i + 1;
-    return true;
+    return cells->count < UINT32_MAX / 4;
 }
 
 uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
 {
-    uint32_t *slot = slot_of(cells, key);
-    if (*slot != 0)
-        return *slot - 1;
-    if (cells->count == cells->capacity) {
-        if (!grow(cells))
-            return UINT32_MAX;
-        slot = slot_of(cells, key);
+    uint64_t words = step_hash_join((uint64_t) key->site << 32, key->class_id);
+    uint32_t hash = (uint32_t) step_hash_join(words, key->thread_id), number;
+    STEP_INDEX_EACH (&cells->index, hash, number) {
+        const struct heap_key *other = &cells->items[number].key;
+        if (other->site == key->site && other->class_id == key->class_id &&
+            other->thread_id == key->thread_id)
+            return number;
     }
+    number = (uint32_t) cells->count;
+    if ((cells->count == cells->capacity && !grow(cells)) ||
+        !step_index_add(&cells->index, hash, number))
+        return UINT32_MAX;
     /* At the last peak it was as it is now: empty. */
-    cells->items[cells->count] = (struct heap_cell){.key = *key};
-    *slot = (uint32_t) ++cells->count;
-    return *slot - 1;
+    cells->items[cells->count++] = (struct heap_cell){.key = *key};
+    return number;
 }
 
 void heap_cells_renumber(struct heap_cells *cells)
@@ -224,7 +196,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     find_next_time(tracker, 0, true);
     call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, names);
-    ok = heap_cells_init(&tracker->cells, follow_peak) && ok;
+    heap_cells_init(&tracker->cells, follow_peak);
     ok = ok && heap_choice_init(tracker, options->selected);
     return object_table_init(&tracker->live) && ok;
 }

@@ -14,6 +14,7 @@
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "converter/trace/trace_filter.h"
+#include "format/core/hash_index.h"
 #include "steptrace/status.h"
 
 /*
@@ -40,17 +41,15 @@ struct heap_cells {
     struct heap_cell *items;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* cell numbers + 1; 0: empty */
-    size_t mask;
-    uint32_t peak; /* number of the last peak; 0: peaks are not followed */
+    struct step_index index; /* by key */
+    uint32_t peak;           /* number of the last peak; 0: peaks are not followed */
     struct heap_sums all;
     struct heap_sums all_at_peak;
     uint64_t peak_ns;
     uint64_t peak_collections;
 };
 
-/* False: out of memory; reset is allowed then. */
-bool heap_cells_init(struct heap_cells *cells, bool follow_peak);
+void heap_cells_init(struct heap_cells *cells, bool follow_peak);
 void heap_cells_reset(struct heap_cells *cells);
 
 /* The cell's number, made if need be; UINT32_MAX: out of memory. */

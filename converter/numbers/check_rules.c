@@ -21,8 +21,8 @@ struct check_thread {
 static const char *const texts[CHECK_RULE_COUNT + 1] = {
     "",
     "VS, VI come first and VD comes last",
-    "what existed before is told directly after VI, with its time",
-    "classes, objects and threads are told of before they are used",
+    "objects that existed before are listed directly after VI, with its time",
+    "classes, objects and threads are defined before they are used",
     "identifiers are used once",
     "an object is freed at most once, after its allocation, with its class",
     "calls nest in each thread",

@@ -17,16 +17,15 @@ bool take_fail_if(void *gates_target, const char *value, const char **fault);
 bool take_budget(void *gates_target, const char *value, const char **fault);
 
 #define GATE_ROWS(gates)                                                                           \
-    {                                                                                              \
-        "fail-if",    0,                                                                           \
-        "RULE",       "exit code 4 if it is so, as 'allocated > +5%' (docs/gates.md)",             \
-        take_fail_if, (gates)},                                                                    \
-        {"budget",    0,      "FILE", "rules from a file, one a line; # begins a comment",         \
+    {"fail-if",    0,                                                                              \
+     "RULE",       "exit with status 4 if RULE holds, as 'allocated > +5%' (docs/gates.md)",       \
+     take_fail_if, (gates)},                                                                       \
+        {"budget",    0,      "FILE", "read rules from a file, one per line; # begins a comment",  \
          take_budget, (gates)},                                                                    \
         {"quiet",           'q', NULL, "print no tables, only rules that fail", take_flag,         \
          &(gates)->is_quiet},                                                                      \
     {                                                                                              \
-        "junit", 0, "FILE", "the rules and what they came to, as JUnit's XML", take_text,          \
+        "junit", 0, "FILE", "write the rules and their results as JUnit XML", take_text,           \
             &(gates)->junit                                                                        \
     }
 

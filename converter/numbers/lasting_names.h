@@ -2,7 +2,7 @@
 /*
  * Names that stay from run to run: numbers that a JVM or a library hands out as it goes are taken
  * out of the names of hidden classes, lambdas, proxies and generated classes, and out of those of
- * threads.  docs/compare.md has the list.
+ * threads.  docs/answers/what-changed.md has the list.
  */
 #ifndef CONVERTER_NUMBERS_LASTING_NAMES_H
 #define CONVERTER_NUMBERS_LASTING_NAMES_H

@@ -44,7 +44,7 @@ static void print_head(const struct leak_report *report)
         printf(" are suppressed\n");
     }
     if (report->tracker->sample_count < 3)
-        printf("(growth is not told: that takes three collections)\n");
+        printf("(no growth: at least three collections are needed)\n");
 }
 
 /* Levels of what lived after collections, from the first at the left to the last at the right. */

@@ -16,10 +16,7 @@ bool measures_init(struct measures *measures, size_t run_capacity)
     *measures = (struct measures){.run_capacity = run_capacity};
     trace_names_init(&measures->copies);
     measures->runs = calloc(run_capacity, sizeof *measures->runs);
-    bool ok = measures->runs != NULL;
-    for (unsigned i = 0; i < AXIS_COUNT; i++)
-        ok = name_index_init(&measures->tables[i].index) && ok;
-    return ok && measures_row(measures, AXIS_PROGRAM, 0, all) == 1;
+    return measures->runs != NULL && measures_row(measures, AXIS_PROGRAM, 0, all) == 1;
 }
 
 void measures_reset(struct measures *measures)
@@ -127,4 +124,3 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
             values[count++] = metric_value(metric, measures_sums(measures, axis, row, i));
     return measured_of(values, count);
 }
-

@@ -51,7 +51,7 @@ static void print_objects(const struct statistics *statistics)
     print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
     printf("  at      %s\n", quantity_of_ns((double) statistics->peak_ns).text);
     if (totals->allocated_bytes == 0 && totals->allocated_objects > 0)
-        printf("(the trace does not tell the sizes of objects)\n");
+        printf("(the trace has no object sizes)\n");
 }
 
 static void print_lifetimes(const struct statistics *statistics)

@@ -8,6 +8,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 
 enum { MOST_NAMES = 256 };
 
@@ -59,10 +60,10 @@ bool take_condition(void *record_selection_target, const char *value, const char
 }
 
 static const struct format_option rows_of[] = {
-    {{"record", 0, "NAMES", "records: of these types and those that extend them", take_text, NULL},
+    {{"record", 0, "NAMES", "records: only these types and their subtypes", take_text, NULL},
      offsetof(struct record_selection, names)},
-    {{"where", 0, "FIELD=VALUE", "records: whose field is so; also != < <= > >=", take_condition,
-      NULL},
+    {{"where", 0, "FIELD=VALUE",
+      "records: only those whose field matches; also != < <= > >=", take_condition, NULL},
      0},
     {.place = 0}};
 
@@ -286,14 +287,12 @@ enum step_status record_filter_create(struct step_reader *reader,
                                       struct record_filter **out, struct step_error *error)
 {
     struct record_filter *filter = *out = calloc(1, sizeof *filter);
-    const char *resolution = step_reader_property(reader, "resolution-ns");
     if (filter == NULL)
         return no_memory(error);
     filter->reader = reader;
     filter->selected = selected->selected;
     filter->definition = step_reader_borrow_definition(reader);
-    filter->resolution_ns = resolution != NULL ? strtoull(resolution, NULL, 10) : 1;
-    filter->resolution_ns += filter->resolution_ns == 0;
+    filter->resolution_ns = trace_resolution_ns(reader);
     enum step_status status = fill(filter, selected, error);
     if (status != STEP_STATUS_OK) {
         record_filter_destroy(filter);

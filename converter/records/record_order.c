@@ -5,35 +5,21 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "steptrace/live.h"
-
-/* At one tick, the lower first. */
-enum rank { RANK_GLOBAL, RANK_BUFFER, RANK_FREES, RANK_END };
+#include "converter/base/record_layout.h"
+#include "converter/step/java_records.h"
 
 struct record_order {
     struct step_selection *selection;
     struct step_records *records;
-    const uint8_t *wanted; /* NULL: all */
-    size_t *time_slots;    /* of each record */
-    uint32_t vm_death;     /* STEP_NO_RECORD: the trace is not Java's, and no rank is known */
+    const uint8_t *wanted;    /* NULL: all */
+    size_t *time_slots;       /* of each record */
+    struct java_records java; /* empty: the trace is not Java's, and no rank is known */
 };
 
 static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 {
     const struct record_order *order = user;
-    for (size_t i = 0; i < info->type_count; i++)
-        if (order->wanted[info->counts[i].record])
-            return order->wanted;
-    return NULL;
-}
-
-static uint8_t rank_of(const struct record_order *order, const struct step_records_front *front)
-{
-    if (order->vm_death == STEP_NO_RECORD)
-        return RANK_GLOBAL;
-    if (front->stream == STEP_LIVE_STREAM_GLOBAL)
-        return front->view.record == order->vm_death ? RANK_END : RANK_GLOBAL;
-    return front->stream == STEP_LIVE_STREAM_FREES ? RANK_FREES : RANK_BUFFER;
+    return block_has_wanted(info, order->wanted) ? order->wanted : NULL;
 }
 
 /* A record without a time keeps the place of the one before it. */
@@ -43,7 +29,9 @@ static bool take_front(void *user, struct step_records_front *front)
     size_t slot = order->time_slots[front->view.record];
     if (slot != STEP_NO_PROPERTY_SLOT)
         front->time = front->view.slots[slot];
-    front->rank = rank_of(order, front);
+    front->rank = order->java.count > 0
+                      ? java_rank(java_kind_of(&order->java, front->view.record), front->stream)
+                      : 0;
     return true;
 }
 
@@ -58,9 +46,13 @@ enum step_status record_order_create(struct step_reader *reader, struct step_sel
         return no_memory(error);
     order->selection = selection;
     order->wanted = step_selection_wanted(selection);
-    order->vm_death = step_definition_find(definition, "java.VMDeath");
     for (uint32_t i = 0; i < definition->record_count; i++)
         order->time_slots[i] = step_record_find_property(definition, i, "time");
+    enum step_status status = STEP_STATUS_OK;
+    if (step_definition_find(definition, "java.VMDeath") != STEP_NO_RECORD)
+        status = java_records_init(&order->java, reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
     const struct step_records_rules rules = {
         .user = order, .wanted = wanted_of, .front = take_front};
     return step_records_create_ordered(reader, &rules, &order->records, error);
@@ -82,6 +74,7 @@ void record_order_destroy(struct record_order *order)
     if (order == NULL)
         return;
     step_records_destroy(order->records);
+    java_records_reset(&order->java);
     free(order->time_slots);
     free(order);
 }

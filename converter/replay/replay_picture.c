@@ -18,6 +18,14 @@
 static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
                                       "#ff7f0e", "#8c564b", "#17becf", "#e377c2"};
 
+/* As in the report page, the system's setting selects light or dark. */
+static const char style[] =
+    "<style>\n"
+    ".back { fill: #fff } text { fill: #1c2430 } .grid { stroke: #d5dae2 } .live { stroke: #000 }\n"
+    "@media (prefers-color-scheme: dark) { .back { fill: #14181f } text { fill: #e4e8ee } "
+    ".grid { stroke: #36404d } .live { stroke: #fff } }\n"
+    "</style>\n";
+
 struct scale {
     double calls, bytes;
 };
@@ -57,7 +65,7 @@ static void print_frame(const struct scale *scale, FILE *out)
     for (int i = 0; i <= LINES; i++) {
         double share = (double) i / LINES, y = TOP + PLOT_HEIGHT * (1 - share);
         fprintf(out,
-                "<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" stroke=\"#ddd\"/>"
+                "<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"grid\"/>"
                 "<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
                 LEFT, y, LEFT + PLOT_WIDTH, y, LEFT - 8, y + 4,
                 quantity_of_bytes(scale->bytes * share).text);
@@ -73,7 +81,7 @@ static void print_curve(const struct replay_control *result, bool is_live,
                         const struct scale *scale, const char *colour, FILE *out)
 {
     fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"%s points=\"", colour,
-            is_live ? " stroke-dasharray=\"5 3\"" : "");
+            is_live ? " class=\"live\" stroke-dasharray=\"5 3\"" : "");
     for (uint32_t i = 0; i < result->sample_count; i++) {
         const struct replay_sample *sample = &result->samples[i];
         double bytes = (double) (is_live ? sample->live_bytes : sample->resident_bytes);
@@ -89,7 +97,8 @@ static void print_key(size_t place, const char *name, const char *colour, bool i
     fprintf(out,
             "<line x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" stroke=\"%s\" "
             "stroke-width=\"2\"%s/><text x=\"%.0f\" y=\"%.0f\">",
-            x, y, x + 24, y, colour, is_live ? " stroke-dasharray=\"5 3\"" : "", x + 30, y + 4);
+            x, y, x + 24, y, colour, is_live ? " class=\"live\" stroke-dasharray=\"5 3\"" : "",
+            x + 30, y + 4);
     print_text(out, name);
     fputs("</text>\n", out);
 }
@@ -100,9 +109,9 @@ void replay_print_picture(const struct replay *replay, FILE *out)
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
             "height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+            "%s<rect width=\"100%%\" height=\"100%%\" class=\"back\"/>\n"
             "<text x=\"%.0f\" y=\"22\" font-size=\"14\">Memory by allocator: ",
-            WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT);
+            WIDTH, HEIGHT, WIDTH, HEIGHT, style, LEFT);
     const char *slash = strrchr(replay->settings.name, '/');
     print_text(out, slash != NULL ? slash + 1 : replay->settings.name);
     fputs("</text>\n", out);

@@ -150,8 +150,7 @@ enum step_status stepfile_alloc_sink_create(const struct format_output *to, stru
     if (!options->is_plain)
         sink->model = address_model_create(false);
     enum step_status status = STEP_STATUS_OK;
-    if (!name_index_init(&sink->attributes) || sink->texts == NULL ||
-        (!options->is_plain && sink->model == NULL))
+    if (sink->texts == NULL || (!options->is_plain && sink->model == NULL))
         status = no_memory(error);
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
@@ -177,7 +176,7 @@ enum step_status stepfile_alloc_sink_create(const struct format_output *to, stru
 }
 
 static const struct format_option rows_of[] = {
-    {{"plain", 0, NULL, "heap trace to STEP: addresses as they are", take_flag, NULL},
+    {{"plain", 0, NULL, "STEP: store addresses of a heap trace unencoded", take_flag, NULL},
      offsetof(struct stepfile_options, is_plain)},
     {.place = 0}};
 

@@ -8,6 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/step/alloc_forms.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
@@ -89,7 +90,7 @@ static enum step_status take_addresses(struct stepfile_alloc_source *source, boo
     const struct alloc_form *form = &alloc_forms[record->tag];
     if (is_placed && step_reader_damage_count(source->reader) > source->damage_before)
         return damage_of(source,
-                         "what follows a damaged block cannot be told: its addresses are "
+                         "what follows a damaged block cannot be decoded: its addresses are "
                          "places",
                          error);
     if (is_placed) {
@@ -334,9 +335,7 @@ static enum step_status start(struct stepfile_alloc_source *source, struct step_
                               "its addresses are places in a model of an earlier version, which "
                               "can still convert it to .hatf");
     size_t count = step_reader_block_count(source->reader);
-    const char *resolution = step_reader_property(source->reader, "resolution-ns");
-    unsigned long long value = resolution != NULL ? strtoull(resolution, NULL, 10) : 0;
-    source->resolution_ns = value > 0 ? value : 1;
+    source->resolution_ns = trace_resolution_ns(source->reader);
     enum step_status status = step_hatf_trace_bind(step_reader_borrow_definition(source->reader),
                                                    &source->binding, error);
     if (status != STEP_STATUS_OK)

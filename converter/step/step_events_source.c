@@ -6,10 +6,12 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
+#include "converter/base/record_layout.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/stepfile.h"
-#include "steptrace/live.h"
+#include "format/core/no_memory.h"
 #include "steptrace/records.h"
 
 /* Which blocks and records are needed, and the order at one tick. */
@@ -48,24 +50,20 @@ static inline enum step_status event_order_next(struct event_order *order,
 
 #define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 
-/* At one tick; the higher waits for the lower. */
-enum rank { RANK_GLOBAL = 0, RANK_BUFFER = 1, RANK_FREES = 2, RANK_LAST = 3 };
-
 /* ---- what is wanted ---- */
 
 /* The identifier of the thread that text shows as `number`; 0 if there is none. */
 static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
 {
-    if (!order->decoder.numbers_in_names)
+    const struct java_records *java = &order->decoder.java;
+    struct step_java_thread entry;
+    uint64_t found, count = java_entry_count(java, STEP_JAVA_THREAD);
+    if (!java->numbers_in_names)
         return number;
-    const struct step_definition *definition = step_reader_borrow_definition(order->reader);
-    for (uint32_t i = 0; i < definition->record_count; i++) {
-        if (order->decoder.records[i] != STEP_JAVA_THREAD)
-            continue;
-        uint64_t count = step_reader_dictionary_count(order->reader, i);
-        for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++)
-            if (stepfile_decoder_thread_number(&order->decoder, id) == number)
-                return id;
+    for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++) {
+        java_thread(java, id, &entry, &found);
+        if (found == number)
+            return id;
     }
     return 0;
 }
@@ -73,21 +71,13 @@ static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
 static void choose_records(struct event_order *order, uint32_t kinds)
 {
     uint32_t decoded = kinds | (order->needs_objects ? LIVE_KINDS : 0);
-    for (uint32_t i = 0; i < order->decoder.record_count; i++) {
-        enum step_text_kind kind = stepfile_decoder_kind(&order->decoder, i);
+    for (uint32_t i = 0; i < order->decoder.java.count; i++) {
+        uint8_t kind = java_kind_of(&order->decoder.java, i)->event;
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
         order->wanted[i] = (decoded & bit) != 0;
         order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
         order->wanted_frees[i] = (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     }
-}
-
-static bool holds(const struct step_block_info *info, const uint8_t *wanted)
-{
-    bool found = false;
-    for (size_t i = 0; !found && i < info->type_count; i++)
-        found = wanted[info->counts[i].record] != 0;
-    return found;
 }
 
 static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
@@ -102,17 +92,10 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     if (order->has_thread &&
         (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
         wanted = order->wanted_frees; /* frees belong to no thread, but to their objects' */
-    return holds(info, wanted) ? wanted : NULL;
+    return block_has_wanted(info, wanted) ? wanted : NULL;
 }
 
 /* ---- the order ---- */
-
-static uint8_t rank_of(uint64_t stream, const struct trace_event *event)
-{
-    if (stream == STEP_LIVE_STREAM_GLOBAL)
-        return event->kind == EVENT_VM_DEATH ? RANK_LAST : RANK_GLOBAL;
-    return stream == STEP_LIVE_STREAM_FREES ? RANK_FREES : RANK_BUFFER;
-}
 
 static bool take_front(void *user, struct step_records_front *front)
 {
@@ -120,7 +103,7 @@ static bool take_front(void *user, struct step_records_front *front)
     struct trace_event *event = &order->fronts[front->queue];
     if (!stepfile_decoder_event(&order->decoder, &front->view, event, &front->time))
         return false;
-    front->rank = rank_of(front->stream, event);
+    front->rank = java_rank(java_kind_of(&order->decoder.java, front->view.record), front->stream);
     return true;
 }
 
@@ -129,7 +112,8 @@ static bool must_wait(void *user, const struct step_records_front *front)
     const struct event_order *order = user;
     const struct trace_event *event = &order->fronts[front->queue];
     return order->live != NULL && event->object != 0 &&
-           (event->kind == EVENT_METHOD_ENTRY || event->kind == EVENT_OBJECT_FREE) &&
+           (java_kind_of(&order->decoder.java, front->view.record)->traits & JAVA_WAITS_OBJECT) !=
+               0 &&
            !object_table_has(order->live, event->object);
 }
 
@@ -151,17 +135,18 @@ static enum step_status event_order_init(struct event_order *order, struct step_
     *order = (struct event_order){.reader = reader,
                                   .selected = selected,
                                   .needs_objects = keep_live || follows_objects(selected)};
-    enum step_status status = stepfile_decoder_init(&order->decoder, reader, names, error);
+    order->decoder.names = names;
+    enum step_status status = java_records_init(&order->decoder.java, reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    order->wanted = calloc(order->decoder.record_count + 1, 1);
-    order->wanted_live = calloc(order->decoder.record_count + 1, 1);
-    order->wanted_frees = calloc(order->decoder.record_count + 1, 1);
+    order->wanted = calloc(order->decoder.java.count + 1, 1);
+    order->wanted_live = calloc(order->decoder.java.count + 1, 1);
+    order->wanted_frees = calloc(order->decoder.java.count + 1, 1);
     if (order->wanted == NULL || order->wanted_live == NULL || order->wanted_frees == NULL)
         return no_memory(error);
     choose_records(order, selected->kinds);
-    order->from_ticks = selected->from_ns / order->decoder.resolution_ns;
-    order->to_ticks = selected->to_ns / order->decoder.resolution_ns;
+    order->from_ticks = selected->from_ns / order->decoder.java.resolution_ns;
+    order->to_ticks = selected->to_ns / order->decoder.java.resolution_ns;
     uint64_t number;
     if (event_selection_one_thread(selected, &number) && number != 0) {
         order->has_thread = true;
@@ -188,7 +173,7 @@ static enum step_status event_order_start(struct event_order *order,
 static void event_order_reset(struct event_order *order)
 {
     step_records_destroy(order->records);
-    stepfile_decoder_reset(&order->decoder);
+    java_records_reset(&order->decoder.java);
     free(order->fronts);
     free(order->wanted);
     free(order->wanted_live);
@@ -215,6 +200,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct stepfile_source *source = of(base);
+    uint64_t resolution_ns = source->order.decoder.java.resolution_ns;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity) {
@@ -225,12 +211,9 @@ static enum step_status read_events(struct event_source *base, struct trace_even
             break;
         struct trace_event *out = &events[filled];
         *out = *event;
-        if (__builtin_mul_overflow(ticks, source->order.decoder.resolution_ns, &out->time_ns))
-            out->time_ns = UINT64_MAX;
-        if ((out->flags & TRACE_DATED) != 0 &&
-            __builtin_mul_overflow(out->collected_ns, source->order.decoder.resolution_ns,
-                                   &out->collected_ns))
-            out->collected_ns = UINT64_MAX;
+        out->time_ns = trace_ticks_ns(ticks, resolution_ns);
+        if ((out->flags & TRACE_DATED) != 0)
+            out->collected_ns = trace_ticks_ns(out->collected_ns, resolution_ns);
         if (!event_source_follow(base, out))
             return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
                                   "out of memory for the live objects");
@@ -248,7 +231,7 @@ static void summary(const struct event_source *base, struct trace_summary *out)
                                   .running = step_reader_is_running(source->reader),
                                   .recovered = step_reader_recovered_count(source->reader),
                                   .file_bytes = step_reader_file_size(source->reader),
-                                  .resolution_ns = source->order.decoder.resolution_ns};
+                                  .resolution_ns = source->order.decoder.java.resolution_ns};
 }
 
 static size_t property_count(const struct event_source *base)
@@ -276,37 +259,21 @@ static const struct step_damage *damage(const struct event_source *base, size_t 
 static void count_block(const struct stepfile_source *source, const struct step_block_info *info,
                         struct trace_inventory *inventory)
 {
-    uint64_t first_ns, last_ns;
-    uint64_t resolution_ns = source->order.decoder.resolution_ns;
-    if (__builtin_mul_overflow(info->time_min, resolution_ns, &first_ns))
-        first_ns = UINT64_MAX;
-    if (__builtin_mul_overflow(info->time_max, resolution_ns, &last_ns))
-        last_ns = UINT64_MAX;
+    const struct java_records *java = &source->order.decoder.java;
+    uint64_t first_ns = trace_ticks_ns(info->time_min, java->resolution_ns);
+    uint64_t last_ns = trace_ticks_ns(info->time_max, java->resolution_ns);
     if (inventory->block_count++ == 0 || first_ns < inventory->first_ns)
         inventory->first_ns = first_ns;
     if (last_ns > inventory->last_ns)
         inventory->last_ns = last_ns;
-    for (uint32_t i = 0; i < inventory->definition->record_count; i++) {
-        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, i);
-        inventory->is_event[i] = kind < EVENT_KIND_COUNT;
-    }
+    for (uint32_t i = 0; i < java->count; i++)
+        inventory->is_event[i] = java_kind_of(java, i)->event < EVENT_KIND_COUNT;
     for (size_t i = 0; i < info->type_count; i++) {
         const struct step_record_count *of = &info->counts[i];
-        enum step_text_kind kind = stepfile_decoder_kind(&source->order.decoder, of->record);
+        uint8_t kind = java_kind_of(java, of->record)->event;
         inventory->records[of->record] += of->count;
         if (kind < EVENT_KIND_COUNT)
             inventory->kinds[kind] += of->count;
-    }
-}
-
-static void count_names(const struct stepfile_source *source, struct trace_inventory *inventory)
-{
-    const struct stepfile_decoder *decoder = &source->order.decoder;
-    for (uint32_t i = 0; i < decoder->record_count; i++) {
-        uint64_t count = step_reader_dictionary_count(source->reader, i);
-        inventory->classes += decoder->records[i] == STEP_JAVA_CLASS ? count : 0;
-        inventory->methods += decoder->records[i] == STEP_JAVA_METHOD ? count : 0;
-        inventory->threads += decoder->records[i] == STEP_JAVA_THREAD ? count : 0;
     }
 }
 
@@ -314,7 +281,7 @@ static void count_names(const struct stepfile_source *source, struct trace_inven
 static enum step_status verify(struct stepfile_source *source)
 {
     struct step_block *block = NULL;
-    uint8_t *nothing = calloc(source->order.decoder.record_count + 1, 1);
+    uint8_t *nothing = calloc(source->order.decoder.java.count + 1, 1);
     enum step_status status = nothing != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(source->reader);
          i++) {
@@ -338,22 +305,20 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
         count_block(source, step_reader_block_info(source->reader, i), out);
     out->stream_count = step_records_queue_count(source->order.records);
-    count_names(source, out);
+    out->classes = java_entry_count(&source->order.decoder.java, STEP_JAVA_CLASS);
+    out->methods = java_entry_count(&source->order.decoder.java, STEP_JAVA_METHOD);
+    out->threads = java_entry_count(&source->order.decoder.java, STEP_JAVA_THREAD);
     return verify(source);
 }
 
 /* Those of the two record types that the file's definition has, as a selection wants them. */
 static size_t fact_names(const struct stepfile_source *source, const char *names[2])
 {
-    const struct step_definition *definition = step_reader_borrow_definition(source->reader);
+    static const int known[] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT};
     size_t count = 0;
-    for (uint32_t i = 0; i < definition->record_count; i++) {
-        int known = source->order.decoder.records[i];
-        const char *name = definition->records[i].name;
-        if ((known == STEP_JAVA_NOT_PROBED || known == STEP_JAVA_METHOD_COUNT) && count < 2 &&
-            strcmp(name, step_java_trace_definition.records[known].name) == 0)
-            names[count++] = name;
-    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (java_record_of(&source->order.decoder.java, known[i]) != STEP_NO_RECORD)
+            names[count++] = step_java_trace_definition.records[known[i]].name;
     return count;
 }
 
@@ -412,36 +377,24 @@ static const struct event_source_operations operations = {
     .destroy = destroy,
 };
 
-static bool is_of_graph(const char *name)
-{
-    static const char *const names[] = {
-        "java.ReferenceStore",   "java.FieldStore",     "java.ElementStore", "java.RangeStore",
-        "java.CloneStore",       "java.Snapshot",       "java.Root",         "java.FieldReference",
-        "java.ElementReference", "java.OtherReference", "java.SnapshotEnd",  "java.ObjectDeath"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Records that are no events are kept only by copying. */
-static bool has_graph(const struct step_reader *reader)
+static bool has_graph(const struct java_records *java)
 {
-    const struct step_definition *definition = step_reader_borrow_definition(reader);
     bool found = false;
-    for (size_t i = 0; i < step_reader_block_count(reader) && !found; i++) {
-        const struct step_block_info *info = step_reader_block_info(reader, i);
+    for (size_t i = 0; i < step_reader_block_count(java->reader) && !found; i++) {
+        const struct step_block_info *info = step_reader_block_info(java->reader, i);
         for (size_t k = 0; k < info->type_count && !found; k++)
-            found = is_of_graph(definition->records[info->counts[k].record].name);
+            found = (java_kind_of(java, info->counts[k].record)->traits & JAVA_IS_OF_GRAPH) != 0;
     }
     return found;
 }
 
 static enum trace_content content_of(const struct stepfile_source *source)
 {
-    for (uint32_t i = 0; i < source->order.decoder.record_count; i++)
-        if (stepfile_decoder_kind(&source->order.decoder, i) < EVENT_KIND_COUNT)
-            return has_graph(source->reader) ? TRACE_OF_GRAPHS : TRACE_OF_EVENTS;
+    const struct java_records *java = &source->order.decoder.java;
+    for (uint32_t i = 0; i < java->count; i++)
+        if (java_kind_of(java, i)->event < EVENT_KIND_COUNT)
+            return has_graph(java) ? TRACE_OF_GRAPHS : TRACE_OF_EVENTS;
     return TRACE_OF_STEP_RECORDS;
 }
 
@@ -473,14 +426,13 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
     struct stepfile_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     }
     if (event_source_init(&source->base, &operations, path, selected)) {
         status = start(source, reader, error);
     } else {
         source->reader = reader;
-        status =
-            step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        status = step_no_memory(error, path);
     }
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);

@@ -27,9 +27,9 @@ struct entry_time {
 /* The record types that tell. */
 struct entry_events {
     const char *field; /* that has the number */
-    const char *begin;
-    const char *existing; /* extends `begin` */
-    const char *end;      /* NULL: none */
+    int begin;         /* enum step_java_record */
+    int existing;      /* extends `begin` */
+    int end;           /* -1: none */
 };
 
 /* Zero-initialised: nothing is known. */
@@ -38,10 +38,10 @@ struct entry_times {
     bool is_read;
 };
 
-static const struct entry_events entry_times_of_classes = {"class", "java.ClassLoad",
-                                                           "java.ClassExisting", NULL};
-static const struct entry_events entry_times_of_threads = {"thread", "java.ThreadStart",
-                                                           "java.ThreadExisting", "java.ThreadEnd"};
+static const struct entry_events entry_times_of_classes = {"class", STEP_JAVA_CLASS_LOAD,
+                                                           STEP_JAVA_CLASS_EXISTING, -1};
+static const struct entry_events entry_times_of_threads = {
+    "thread", STEP_JAVA_THREAD_START, STEP_JAVA_THREAD_EXISTING, STEP_JAVA_THREAD_END};
 
 struct reading {
     struct entry_times *times;
@@ -132,11 +132,11 @@ static bool is_number(const struct step_record *record, size_t field)
             step_field_is_identifier(&record->fields[field]));
 }
 
-static enum step_status read_records(struct reading *reading, const char *name,
-                                     const char *id_field, struct step_error *error)
+static enum step_status read_records(struct reading *reading, int known, const char *id_field,
+                                     struct step_error *error)
 {
     const struct step_definition *definition = reading->tables->definition;
-    reading->record = tables_record(reading->tables, name);
+    reading->record = java_record_of(&reading->tables->java, known);
     if (reading->record == STEP_NO_RECORD)
         return STEP_STATUS_OK;
     const struct step_record *record = &definition->records[reading->record];
@@ -149,8 +149,8 @@ static enum step_status read_records(struct reading *reading, const char *name,
         return no_memory(error);
     wanted_fields_add(fields, definition, reading->record, (uint32_t) time);
     wanted_fields_add(fields, definition, reading->record, (uint32_t) id);
-    reading->time_slot = tables_slot(definition, reading->record, (uint32_t) time);
-    reading->id_slot = tables_slot(definition, reading->record, (uint32_t) id);
+    reading->time_slot = record_field_slot(definition, reading->record, (uint32_t) time);
+    reading->id_slot = record_field_slot(definition, reading->record, (uint32_t) id);
     enum step_status status = read_blocks(reading, fields, error);
     wanted_fields_destroy(fields, definition);
     return status;
@@ -160,13 +160,14 @@ static enum step_status entry_times_read(struct entry_times *times, struct table
                                          const struct entry_events *events,
                                          struct step_error *error)
 {
-    struct reading reading = {
-        .times = times, .tables = tables, .existing = tables_record(tables, events->existing)};
+    struct reading reading = {.times = times,
+                              .tables = tables,
+                              .existing = java_record_of(&tables->java, events->existing)};
     id_table_init(&times->times, sizeof(struct entry_time));
     times->is_read = true;
     enum step_status status = read_records(&reading, events->begin, events->field, error);
     reading.is_end = true;
-    if (status == STEP_STATUS_OK && events->end != NULL)
+    if (status == STEP_STATUS_OK && events->end >= 0)
         status = read_records(&reading, events->end, events->field, error);
     return status;
 }
@@ -213,7 +214,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     struct tables *tables = rows->base.tables;
     struct step_java_class entry;
     const struct entry_time *time = entry_times_of(&rows->times, id);
-    if (!step_java_class_look_up(&tables->binding, tables->reader, id, &entry))
+    if (!java_class(&tables->java, id, &entry))
         return true;
     row_put(builder, CLASSES_ID, id, false);
     row_put(builder, CLASSES_LOADER, entry.loader, false);
@@ -229,7 +230,7 @@ static bool put_method(struct entry_rows *rows, uint64_t id)
     struct row_builder *builder = &rows->builder;
     struct tables *tables = rows->base.tables;
     struct step_java_method entry;
-    if (!step_java_method_look_up(&tables->binding, tables->reader, id, &entry))
+    if (!java_method(&tables->java, id, &entry))
         return true;
     row_put(builder, METHODS_ID, id, false);
     row_put(builder, METHODS_CLASS_ID, entry.class_, false);
@@ -249,9 +250,9 @@ static bool put_thread(struct entry_rows *rows, uint64_t id)
     struct tables *tables = rows->base.tables;
     struct step_java_thread entry;
     const struct entry_time *time = entry_times_of(&rows->times, id);
-    if (!step_java_thread_look_up(&tables->binding, tables->reader, id, &entry))
+    uint64_t number;
+    if (!java_thread(&tables->java, id, &entry, &number))
         return true;
-    uint64_t number = stepfile_thread_number(tables->reader, &entry.name, id);
     row_put(builder, THREADS_ID, id, false);
     row_put_text(builder, THREADS_NAME, entry.name);
     row_put(builder, THREADS_NUMBER, number, false);
@@ -261,17 +262,6 @@ static bool put_thread(struct entry_rows *rows, uint64_t id)
     row_put(builder, THREADS_ENDED, time->end_ns, !time->has_end);
     row_put_flag(builder, THREADS_EXISTING, time->is_existing);
     row_builder_end_row(builder);
-    return true;
-}
-
-/* A frame is defined after its parent: what the file says else is passed over. */
-static bool find_frame(const struct entry_rows *rows, uint64_t id, struct step_java_frame *out)
-{
-    const struct tables *tables = rows->base.tables;
-    if (!step_java_frame_look_up(&tables->binding, tables->reader, id, out))
-        return false;
-    if (out->parent >= id)
-        out->parent = 0;
     return true;
 }
 
@@ -300,7 +290,7 @@ static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_
             depth += rows->depths[parent];
             break;
         }
-        if (!find_frame(rows, parent, &frame))
+        if (!java_frame(&rows->base.tables->java, parent, &frame))
             break;
         depth++;
     }
@@ -330,7 +320,7 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
         fwrite(name.data, 1, name.length, memory); /* it may have a NUL */
         if (frame.line != 0)
             fprintf(memory, ":%" PRIu64, frame.line);
-        has_more = frame.parent != 0 && find_frame(rows, frame.parent, &frame);
+        has_more = frame.parent != 0 && java_frame(&rows->base.tables->java, frame.parent, &frame);
     }
     if (fclose(memory) == 0)
         return text;
@@ -357,7 +347,7 @@ static bool put_site(struct entry_rows *rows, uint64_t id)
     struct row_builder *builder = &rows->builder;
     struct tables *tables = rows->base.tables;
     struct step_java_frame frame;
-    if (!find_frame(rows, id, &frame))
+    if (!java_frame(&rows->base.tables->java, id, &frame))
         return true;
     uint64_t class_id = tables_method_class(tables, frame.method);
     row_put(builder, SITES_ID, id, false);
@@ -429,10 +419,10 @@ static const struct table_rows_operations operations = {
 
 static put_entry putter_of(const struct tables *tables, uint32_t record)
 {
-    return record == tables->classes   ? put_class
-           : record == tables->methods ? put_method
-           : record == tables->threads ? put_thread
-                                       : put_site;
+    return record == java_record_of(&tables->java, STEP_JAVA_CLASS)    ? put_class
+           : record == java_record_of(&tables->java, STEP_JAVA_METHOD) ? put_method
+           : record == java_record_of(&tables->java, STEP_JAVA_THREAD) ? put_thread
+                                                                       : put_site;
 }
 
 static enum step_status prepare(struct entry_rows *rows, struct step_error *error)

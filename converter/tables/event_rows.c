@@ -3,6 +3,7 @@
 #include "converter/tables/event_rows.h"
 
 #include "converter/step/stepfile.h"
+#include "format/core/no_memory.h"
 
 enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
                                  bool untracked, struct step_error *error)
@@ -42,8 +43,7 @@ enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
         if (status != STEP_STATUS_OK)
             return status;
         if (source->names.no_memory)
-            return step_error_set(error, STEP_STATUS_NO_MEMORY, tables->path, STEP_NO_OFFSET,
-                                  "out of memory");
+            return step_no_memory(error, tables->path);
     }
     *event = &feed->events[feed->at++];
     return STEP_STATUS_OK;

@@ -12,14 +12,11 @@
 uint32_t tables_class_code(struct tables *tables, uint64_t class_id)
 {
     struct table_names *names = &tables->class_names;
-    struct step_java_class entry;
     if (class_id >= names->code_count)
         return table_names_code(names, step_text("?"));
     uint32_t *code = &names->codes[class_id];
-    if (*code == NO_NAME_CODE) {
-        bool known = step_java_class_look_up(&tables->binding, tables->reader, class_id, &entry);
-        *code = table_names_code(names, known ? entry.name : step_text("?"));
-    }
+    if (*code == NO_NAME_CODE)
+        *code = table_names_code(names, java_class_name(&tables->java, class_id));
     return *code;
 }
 
@@ -38,7 +35,7 @@ uint32_t tables_method_code(struct tables *tables, uint64_t method_id)
     uint32_t *code = &names->codes[method_id];
     if (*code != NO_NAME_CODE)
         return *code;
-    *code = step_java_method_look_up(&tables->binding, tables->reader, method_id, &entry)
+    *code = java_method(&tables->java, method_id, &entry)
                 ? table_names_join(names, class_text(tables, entry.class_), entry.name)
                 : table_names_code(names, step_text("?"));
     return *code;
@@ -47,9 +44,7 @@ uint32_t tables_method_code(struct tables *tables, uint64_t method_id)
 uint64_t tables_method_class(struct tables *tables, uint64_t method_id)
 {
     struct step_java_method entry;
-    return step_java_method_look_up(&tables->binding, tables->reader, method_id, &entry)
-               ? entry.class_
-               : 0;
+    return java_method(&tables->java, method_id, &entry) ? entry.class_ : 0;
 }
 
 /* ---- collections ---- */
@@ -80,17 +75,18 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
 
 bool tables_collected_field(const struct tables *tables, struct collected_field *out)
 {
-    uint32_t record = tables_record(tables, "java.ObjectDeath");
+    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_DEATH);
     if (record == STEP_NO_RECORD ||
-        !step_record_extends(tables->definition, record, tables_record(tables, "java.ObjectFree")))
+        !step_record_extends(tables->definition, record,
+                             java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE)))
         return false;
     const struct step_record *death = &tables->definition->records[record];
     size_t field = step_record_find_field(death, "collected");
     if (field == SIZE_MAX || death->fields[field].kind != STEP_TYPE_INT ||
         death->fields[field].array_depth > 0)
         return false;
-    *out = (struct collected_field){record, (uint32_t) field,
-                                    tables_slot(tables->definition, record, (uint32_t) field)};
+    *out = (struct collected_field){
+        record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};
     return true;
 }
 
@@ -132,7 +128,7 @@ static void sort_times(struct tables *tables)
 
 enum step_status tables_find_collections(struct tables *tables, struct step_error *error)
 {
-    uint32_t record = tables_record(tables, "java.ObjectFree");
+    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE);
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
     struct collected_field collected;

@@ -11,14 +11,14 @@ enum { COLUMNS_MOST = 16 };
 struct java_column {
     struct table_column column;
     enum cell_kind kind;
-    const char *owner; /* the record that has the field, or that CELL_IS asks for */
+    int owner; /* the record that has the field, or that CELL_IS asks for */
     const char *field;
 };
 
-#define ALLOC "java.ObjectAlloc"
-#define FREE "java.ObjectFree"
-#define DEATH "java.ObjectDeath"
-#define COUNT "java.MethodCount"
+#define ALLOC STEP_JAVA_OBJECT_ALLOC
+#define FREE STEP_JAVA_OBJECT_FREE
+#define DEATH STEP_JAVA_OBJECT_DEATH
+#define COUNT STEP_JAVA_METHOD_COUNT
 
 static const struct java_column objects[] = {
     {{"object", "", "number, rising in the order of allocations", TABLE_UINT, false},
@@ -31,19 +31,22 @@ static const struct java_column objects[] = {
      CELL_NUMBER,
      ALLOC,
      "thread"},
-    {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, "java.ObjectAllocAt", "stack"},
+    {{"site", "", "number in sites", TABLE_UINT, true},
+     CELL_ID,
+     STEP_JAVA_OBJECT_ALLOC_AT,
+     "stack"},
     {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
     {{"born", "ns", "when it was allocated", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
     {{"died", "ns", "when, or when a collection found it; null: it lived at the end", TABLE_TIME,
       true},
      CELL_MADE,
-     NULL,
+     -1,
      NULL},
-    {{"alive", "", "at the end", TABLE_BOOL, false}, CELL_MADE, NULL, NULL},
-    {{"survived", "", "collections that it survived", TABLE_UINT, false}, CELL_MADE, NULL, NULL},
+    {{"alive", "", "at the end", TABLE_BOOL, false}, CELL_MADE, -1, NULL},
+    {{"survived", "", "collections that it survived", TABLE_UINT, false}, CELL_MADE, -1, NULL},
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
      CELL_IS,
-     "java.ObjectExisting",
+     STEP_JAVA_OBJECT_EXISTING,
      NULL}};
 
 static const struct java_column allocations[] = {
@@ -53,10 +56,13 @@ static const struct java_column allocations[] = {
     {{"class_id", "", "number in classes", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "class"},
     {{"object", "", "its number", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "object"},
     {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
-    {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, "java.ObjectAllocAt", "stack"},
+    {{"site", "", "number in sites", TABLE_UINT, true},
+     CELL_ID,
+     STEP_JAVA_OBJECT_ALLOC_AT,
+     "stack"},
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
      CELL_IS,
-     "java.ObjectExisting",
+     STEP_JAVA_OBJECT_EXISTING,
      NULL}};
 
 static const struct java_column frees[] = {
@@ -65,7 +71,7 @@ static const struct java_column frees[] = {
     {{"collection", "", "number in collections", TABLE_UINT, false}, CELL_COLLECTION, FREE, "time"},
     {{"class", "", "where the trace lacks the allocation", TABLE_NAME, true},
      CELL_CLASS,
-     "java.ObjectFreeUnknown",
+     STEP_JAVA_OBJECT_FREE_UNKNOWN,
      "class"},
     {{"collected", "ns", "when that found it; null: `time` is that", TABLE_TIME, true},
      CELL_TICKS,
@@ -97,7 +103,7 @@ static const struct java_column method_counts[] = {
 
 /* What follows is all made: the columns stand in the order of the enumerations of tables_trace.h.
  */
-#define MADE CELL_MADE, NULL, NULL
+#define MADE CELL_MADE, -1, NULL
 
 static const struct java_column calls[] = {
     {{"call", "", "number, rising in the order of entries", TABLE_UINT, false}, MADE},
@@ -118,7 +124,7 @@ static const struct java_column classes[] = {
     {{"class_id", "", "", TABLE_UINT, false}, MADE},
     {{"class", "", "name", TABLE_NAME, false}, MADE},
     {{"loader", "", "number; 0: boot", TABLE_UINT, false}, MADE},
-    {{"loaded", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"loaded", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE}};
 
 static const struct java_column methods[] = {
@@ -136,7 +142,7 @@ static const struct java_column threads[] = {
     {{"number", "", "as text exports show it", TABLE_UINT, false}, MADE},
     {{"daemon", "", "", TABLE_BOOL, false}, MADE},
     {{"virtual", "", "", TABLE_BOOL, false}, MADE},
-    {{"started", "ns", "null: no event tells", TABLE_TIME, true}, MADE},
+    {{"started", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
     {{"ended", "ns", "null: it ran at the end", TABLE_TIME, true}, MADE},
     {{"existing", "", "it ran when tracing started", TABLE_BOOL, false}, MADE}};
 
@@ -172,7 +178,7 @@ struct java_table {
     const struct java_column *columns;
     size_t column_count;
     table_rows_create create;
-    const char *record; /* NULL: its rows come from several */
+    int record; /* -1: its rows come from several */
 };
 
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
@@ -181,16 +187,16 @@ static const struct java_table java_tables[] = {
     {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC},
     {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC},
     {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE},
-    {"calls", "one row a call", COLUMNS(calls), call_rows_create, NULL},
+    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1},
     {"method_counts", "what calls came to (method=count)", COLUMNS(method_counts),
      record_rows_create, COUNT},
-    {"classes", "all classes", COLUMNS(classes), entry_rows_create, "java.Class"},
-    {"methods", "all methods", COLUMNS(methods), entry_rows_create, "java.Method"},
-    {"threads", "all threads", COLUMNS(threads), entry_rows_create, "java.Thread"},
-    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, "java.Frame"},
+    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS},
+    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD},
+    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD},
+    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME},
     {"collections", "one row a collection that freed something", COLUMNS(collections),
-     level_rows_create, NULL},
-    {"live", "what lived, over time", COLUMNS(live), level_rows_create, NULL}};
+     level_rows_create, -1},
+    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1}};
 
 /* The cell of a column in this trace's definition.  One that it does not have gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
@@ -199,7 +205,7 @@ static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
     struct table_cell cell = {.kind = column->kind, .owner = STEP_NO_RECORD};
     if (column->kind == CELL_MADE)
         return cell;
-    cell.owner = tables_record(tables, column->owner);
+    cell.owner = java_record_of(&tables->java, column->owner);
     if (cell.owner != STEP_NO_RECORD &&
         !step_record_extends(tables->definition, cell.owner, rows_of))
         cell.owner = STEP_NO_RECORD;
@@ -215,7 +221,7 @@ static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
         return cell;
     }
     cell.field = (uint32_t) field;
-    cell.slot = tables_slot(tables->definition, cell.owner, cell.field);
+    cell.slot = record_field_slot(tables->definition, cell.owner, cell.field);
     return cell;
 }
 
@@ -227,9 +233,10 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     const struct table_definition definition = {
         .base = {table->name, table->doc, columns, table->column_count},
         .create = table->create,
-        .record = table->record != NULL ? tables_record(tables, table->record) : STEP_NO_RECORD,
+        .record =
+            table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
         .cells = cells};
-    if (table->record != NULL && definition.record == STEP_NO_RECORD)
+    if (table->record >= 0 && definition.record == STEP_NO_RECORD)
         return STEP_STATUS_OK; /* a definition without such records */
     for (size_t i = 0; i < table->column_count; i++) {
         columns[i] = table->columns[i].column;

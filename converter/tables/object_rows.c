@@ -74,7 +74,7 @@ static enum step_status object_frees_open(struct object_frees *frees, struct tab
     size_t blocks = step_reader_block_count(tables->reader);
     frees->tables = tables;
     frees->blocks = calloc(blocks + 1, sizeof *frees->blocks);
-    frees->record = tables_record(tables, "java.ObjectFree");
+    frees->record = java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE);
     if (frees->blocks == NULL)
         return no_memory(error);
     if (frees->record == STEP_NO_RECORD)
@@ -93,8 +93,8 @@ static enum step_status object_frees_open(struct object_frees *frees, struct tab
     if (frees->has_collected)
         wanted_fields_add(frees->fields, definition, frees->collected.record,
                           frees->collected.field);
-    frees->time_slot = tables_slot(definition, frees->record, (uint32_t) time);
-    frees->object_slot = tables_slot(definition, frees->record, (uint32_t) object);
+    frees->time_slot = record_field_slot(definition, frees->record, (uint32_t) time);
+    frees->object_slot = record_field_slot(definition, frees->record, (uint32_t) object);
     choose_blocks(frees, births, (uint32_t) object);
     return wants_collections ? tables_find_collections(tables, error) : STEP_STATUS_OK;
 }

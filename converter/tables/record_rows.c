@@ -297,10 +297,10 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
     case CELL_ID:
     case CELL_NUMBER:
         vector->numbers = view->values + from;
-        if (view->step == 0)
+        if (view->step != 1) { /* 0: all rows have one; more: a numbered record's */
             put_numbers(view, from, count, values);
-        if (view->step == 0)
             vector->numbers = values;
+        }
         if (cell->kind == CELL_ID)
             null_zeros(batch, column, vector->numbers, count, vector);
         return true;

@@ -98,7 +98,7 @@ static void add_fields(struct growing_table *table, uint32_t owner, size_t first
 {
     const struct step_definition *definition = table->tables->definition;
     const struct step_record *record = &definition->records[owner];
-    size_t slot = tables_slot(definition, owner, (uint32_t) first);
+    size_t slot = record_field_slot(definition, owner, (uint32_t) first);
     for (size_t i = first; i < record->field_count; i++)
         add_field(table, owner, (uint32_t) i, &record->fields[i], record->fields[i].name, &slot,
                   nullable);

@@ -88,14 +88,14 @@ bool tables_have_class(const struct tables *tables, const char *glob, char *text
     char nearest[300];
     size_t count = 0;
     bool found = false;
-    uint32_t record = tables->classes;
+    uint32_t record = java_record_of(&tables->java, STEP_JAVA_CLASS);
     if (record == STEP_NO_RECORD)
         return true;
     uint64_t most = step_reader_dictionary_count(tables->reader, record);
     struct step_bytes *names = malloc(((size_t) most + 1) * sizeof *names);
     for (uint64_t id = 0; names != NULL && !found && count < most &&
                           (id = step_reader_dictionary_next(tables->reader, record, id)) != 0;) {
-        if (!step_java_class_look_up(&tables->binding, tables->reader, id, &entry))
+        if (!java_class(&tables->java, id, &entry))
             continue;
         names[count++] = entry.name;
         found = trace_class_matches(glob, entry.name);

@@ -12,19 +12,6 @@
 
 /* ---- what the trace is ---- */
 
-static void read_resolution(struct tables *tables)
-{
-    const char *text = step_reader_property(tables->reader, "resolution-ns");
-    unsigned long long value = text != NULL ? strtoull(text, NULL, 10) : 0;
-    tables->has_resolution = value > 0;
-    tables->resolution_ns = value > 0 ? value : 1;
-}
-
-static uint64_t entries_of(const struct tables *tables, uint32_t record)
-{
-    return record != STEP_NO_RECORD ? step_reader_dictionary_count(tables->reader, record) : 0;
-}
-
 static enum step_status name_types(struct tables *tables, struct step_error *error)
 {
     enum step_status status = table_names_init(&tables->type_names, 0, error);
@@ -37,18 +24,13 @@ static enum step_status name_types(struct tables *tables, struct step_error *err
 
 static enum step_status bind_java(struct tables *tables, struct step_error *error)
 {
-    enum step_status status = step_java_trace_bind(tables->definition, &tables->binding, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    tables->is_bound = true;
-    tables->classes = tables_record(tables, "java.Class");
-    tables->methods = tables_record(tables, "java.Method");
-    tables->threads = tables_record(tables, "java.Thread");
-    tables->frames = tables_record(tables, "java.Frame");
-    status = table_names_init(&tables->class_names, entries_of(tables, tables->classes) + 1, error);
+    enum step_status status = java_records_init(&tables->java, tables->reader, error);
+    if (status == STEP_STATUS_OK)
+        status = table_names_init(&tables->class_names,
+                                  java_entry_count(&tables->java, STEP_JAVA_CLASS) + 1, error);
     return status == STEP_STATUS_OK
-               ? table_names_init(&tables->method_names, entries_of(tables, tables->methods) + 1,
-                                  error)
+               ? table_names_init(&tables->method_names,
+                                  java_entry_count(&tables->java, STEP_JAVA_METHOD) + 1, error)
                : status;
 }
 
@@ -78,10 +60,12 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
                        "tables are made of .step traces; `steptrace convert` makes one of others");
     if (status == STEP_STATUS_OK) {
         tables->definition = step_reader_borrow_definition(tables->reader);
-        tables->kind = stepfile_reader_has_heap_events(tables->reader)         ? TABLES_OF_HEAP
-                       : tables_record(tables, "java.Event") != STEP_NO_RECORD ? TABLES_OF_JAVA
-                                                                               : TABLES_OF_RECORDS;
-        read_resolution(tables);
+        bool is_java = step_definition_find(tables->definition, "java.Event") != STEP_NO_RECORD;
+        tables->kind = stepfile_reader_has_heap_events(tables->reader) ? TABLES_OF_HEAP
+                       : is_java                                       ? TABLES_OF_JAVA
+                                                                       : TABLES_OF_RECORDS;
+        tables->has_resolution = trace_told_resolution_ns(tables->reader) > 0;
+        tables->resolution_ns = trace_resolution_ns(tables->reader);
         status = add_tables(tables, error);
     }
     if (status != STEP_STATUS_OK) {
@@ -111,8 +95,7 @@ void tables_close(struct tables *tables)
     for (size_t i = 0; i < tables->count; i++)
         free_definition(&tables->items[i]);
     free(tables->items);
-    if (tables->is_bound)
-        step_java_trace_unbind(&tables->binding);
+    java_records_reset(&tables->java);
     table_names_reset(&tables->class_names);
     table_names_reset(&tables->method_names);
     table_names_reset(&tables->type_names);

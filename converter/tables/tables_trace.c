@@ -19,7 +19,7 @@ enum step_status table_names_init(struct table_names *names, uint64_t numbers,
     *names = (struct table_names){0};
     names->code_count = (size_t) (numbers < NUMBERS_MOST ? numbers : NUMBERS_MOST);
     names->codes = malloc((names->code_count + 1) * sizeof *names->codes);
-    if (names->codes == NULL || !name_index_init(&names->index))
+    if (names->codes == NULL)
         return no_memory(error);
     memset(names->codes, 0xff, (names->code_count + 1) * sizeof *names->codes);
     return STEP_STATUS_OK;
@@ -92,22 +92,6 @@ uint32_t table_names_join(struct table_names *names, struct step_bytes first,
     if (second.length > 0)
         memcpy(joined + first.length + 1, second.data, second.length);
     return table_names_code(names, (struct step_bytes){joined, length});
-}
-
-uint32_t tables_record(const struct tables *tables, const char *name)
-{
-    return step_definition_find(tables->definition, name);
-}
-
-size_t tables_slot(const struct step_definition *definition, uint32_t record, uint32_t field)
-{
-    size_t slot = 0;
-    for (uint32_t i = 0; i < field; i++) {
-        const struct step_field *before = &definition->records[record].fields[i];
-        slot +=
-            step_field_is_nested(before) ? step_record_slot_count(definition, before->record) : 1;
-    }
-    return slot;
 }
 
 const struct step_reader *tables_borrow_reader(const struct tables *tables)

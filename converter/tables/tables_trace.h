@@ -4,9 +4,11 @@
 #define CONVERTER_TABLES_TABLES_TRACE_H
 
 #include "converter/base/name_index.h"
+#include "converter/base/record_layout.h"
+#include "converter/base/trace_ticks.h"
+#include "converter/step/java_records.h"
 #include "converter/tables/table.h"
 #include "converter/tables/table_rows.h"
-#include "steptrace/java_trace.h"
 
 /*
  * Names by the numbers that a trace's records have: dictionaries of texts in which none is there
@@ -53,9 +55,7 @@ struct tables {
     struct table_definition *items;
     size_t count, capacity;
     /* Java */
-    struct step_java_trace_binding binding;
-    bool is_bound;
-    uint32_t classes, methods, threads, frames; /* dictionaries' record types, or STEP_NO_RECORD */
+    struct java_records java;
     struct table_names class_names, method_names;
     uint64_t *collections; /* times at which objects were found dead, ascending; when asked for */
     size_t collection_count;
@@ -75,14 +75,8 @@ uint64_t tables_method_class(struct tables *tables, uint64_t method_id);
 /* Nanoseconds; beyond 2^64 - 1 that. */
 static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t ticks)
 {
-    uint64_t time_ns;
-    return __builtin_mul_overflow(ticks, tables->resolution_ns, &time_ns) ? UINT64_MAX : time_ns;
+    return trace_ticks_ns(ticks, tables->resolution_ns);
 }
-
-/* The record type of that full name, or STEP_NO_RECORD. */
-uint32_t tables_record(const struct tables *tables, const char *name);
-/* The slot of a record's field. */
-size_t tables_slot(const struct step_definition *definition, uint32_t record, uint32_t field);
 
 /* Where deaths name the collections that found them. */
 struct collected_field {

@@ -66,8 +66,8 @@ static const struct format_option split_rows[] = {
     {.place = 0}};
 
 static const struct format_option omit_rows[] = {
-    {{"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (with +)", take_omitted,
-      NULL},
+    {{"omit", 0, "FIELDS", "HATF: leave out time, thread, heap, attributes (joined by +)",
+      take_omitted, NULL},
      offsetof(struct alloc_options, omitted)},
     {.place = 0}};
 

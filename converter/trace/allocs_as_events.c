@@ -17,6 +17,7 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/trace/recorded_calls.h"
+#include "format/core/no_memory.h"
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20, NUMBERS_MAX = 1 << 24 };
 
@@ -227,9 +228,7 @@ static enum step_status advance(struct allocs_event_source *source, struct step_
         add(source, EVENT_VM_DEATH, source->last_ns);
         return STEP_STATUS_OK;
     }
-    return take(source, &record) ? STEP_STATUS_OK
-                                 : step_error_set(error, STEP_STATUS_NO_MEMORY, source->base.path,
-                                                  STEP_NO_OFFSET, "out of memory");
+    return take(source, &record) ? STEP_STATUS_OK : step_no_memory(error, source->base.path);
 }
 
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
@@ -245,8 +244,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         }
         events[filled] = source->pending[source->at++];
         if (!event_source_follow(base, &events[filled]))
-            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
-                                  "out of memory");
+            return step_no_memory(error, base->path);
         filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
     }
     *count = filled;
@@ -324,8 +322,6 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     source->records = records;
     id_table_init(&source->described, sizeof(struct described_call));
     ok = object_table_init(&source->objects) && ok;
-    ok = name_index_init(&source->classes) && ok;
-    ok = name_index_init(&source->threads) && ok;
     if (!ok) {
         destroy(&source->base);
         return no_memory(error);

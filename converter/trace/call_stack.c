@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing array of frames, and an open-addressed table of the methods in it. */
+/* A growing array of frames, and the methods in it with their innermost calls. */
 #include "converter/trace/call_stack.h"
 
 #include <stdlib.h>
@@ -9,33 +9,31 @@
 
 struct call_place {
     uint32_t method_id;
-    uint32_t depth; /* of its innermost call, and one; 0: the slot is empty */
+    uint32_t depth; /* of its innermost call; 0: none is open */
 };
 
-static struct call_place *place_of(const struct call_stack *stack, uint32_t method_id)
+/* False: it was never open here. */
+static bool find_place(const struct call_stack *stack, uint32_t method_id, uint32_t *place)
 {
-    size_t mask = stack->place_slots - 1;
-    size_t at = (size_t) (step_hash(method_id) >> 32) & mask;
-    while (stack->places[at].depth != 0 && stack->places[at].method_id != method_id)
-        at = (at + 1) & mask;
-    return &stack->places[at];
+    STEP_INDEX_EACH (&stack->index, step_hash_half(method_id), *place)
+        if (stack->places[*place].method_id == method_id)
+            return true;
+    return false;
 }
 
-/* Room for one more method. */
-static bool reserve_place(struct call_stack *stack)
+static bool add_place(struct call_stack *stack, uint32_t method_id, uint32_t *place)
 {
-    if (stack->place_count * 2 < stack->place_slots)
-        return true;
-    struct call_stack grown = {.place_slots = stack->place_slots > 0 ? stack->place_slots * 2 : 8};
-    grown.places = calloc(grown.place_slots, sizeof *grown.places);
-    if (grown.places == NULL)
+    *place = (uint32_t) stack->place_count;
+    if (stack->place_count == stack->place_capacity) {
+        struct call_place *grown = step_grown(stack->places, &stack->place_capacity,
+                                              stack->place_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        stack->places = grown;
+    }
+    if (!step_index_add(&stack->index, step_hash_half(method_id), *place))
         return false;
-    for (size_t i = 0; i < stack->place_slots; i++)
-        if (stack->places[i].depth != 0)
-            *place_of(&grown, stack->places[i].method_id) = stack->places[i];
-    free(stack->places);
-    stack->places = grown.places;
-    stack->place_slots = grown.place_slots;
+    stack->places[stack->place_count++] = (struct call_place){method_id, 0};
     return true;
 }
 
@@ -55,27 +53,28 @@ static bool reserve_frame(struct call_stack *stack)
 
 bool call_stack_push(struct call_stack *stack, const struct call_frame *frame)
 {
-    if (!reserve_frame(stack) || !reserve_place(stack))
+    uint32_t place;
+    if (!reserve_frame(stack) || (!find_place(stack, frame->method_id, &place) &&
+                                  !add_place(stack, frame->method_id, &place)))
         return false;
-    struct call_place *place = place_of(stack, frame->method_id);
-    stack->place_count += place->depth == 0;
-    stack->frames[stack->depth] = *frame;
-    stack->frames[stack->depth].outer = place->depth != 0 ? place->depth - 1 : 0;
-    place->method_id = frame->method_id;
-    place->depth = (uint32_t) ++stack->depth + 1;
+    struct call_frame *pushed = &stack->frames[stack->depth++];
+    *pushed = *frame;
+    pushed->place = place;
+    pushed->outer = stack->places[place].depth;
+    stack->places[place].depth = (uint32_t) stack->depth;
     return true;
 }
 
 size_t call_stack_find(const struct call_stack *stack, uint32_t method_id)
 {
-    const struct call_place *place = stack->place_slots > 0 ? place_of(stack, method_id) : NULL;
-    return place != NULL && place->depth != 0 ? place->depth - 1 : 0;
+    uint32_t place;
+    return find_place(stack, method_id, &place) ? stack->places[place].depth : 0;
 }
 
 const struct call_frame *call_stack_pop(struct call_stack *stack)
 {
     const struct call_frame *frame = &stack->frames[--stack->depth];
-    place_of(stack, frame->method_id)->depth = frame->outer + 1;
+    stack->places[frame->place].depth = frame->outer;
     return frame;
 }
 
@@ -89,5 +88,6 @@ void call_stack_reset(struct call_stack *stack)
 {
     free(stack->frames);
     free(stack->places);
+    step_index_reset(&stack->index);
     *stack = (struct call_stack){0};
 }

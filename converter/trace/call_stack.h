@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/core/hash_index.h"
+
 struct call_frame {
     uint32_t method_id;
     uint32_t outer; /* the depth, from 1, of the same method's next call further out; 0: none.  Set
-                       by call_stack_push() */
+                       by call_stack_push(), as is */
+    uint32_t place; /* the method's */
     uint32_t site;  /* the user's, as what follows */
     uint64_t entered_ns;
     uint64_t inner_ns; /* spent in what it called */
@@ -25,7 +28,8 @@ struct call_stack {
     size_t capacity;
     struct call_place *places; /* by method, of all that were ever open here */
     size_t place_count;
-    size_t place_slots;
+    size_t place_capacity;
+    struct step_index index; /* of the places */
 };
 
 /* False: out of memory. */

@@ -22,15 +22,11 @@ void recorded_calls_reset(struct recorded_calls *calls)
     calls->is_ready = false;
 }
 
-static bool make_ready(struct recorded_calls *calls)
+static void make_ready(struct recorded_calls *calls)
 {
-    if (calls->is_ready)
-        return true;
+    if (!calls->is_ready)
+        id_table_init(&calls->stacks, sizeof(uint32_t));
     calls->is_ready = true;
-    id_table_init(&calls->stacks, sizeof(uint32_t));
-    bool ok = name_index_init(&calls->texts);
-    ok = name_index_init(&calls->methods) && ok;
-    return name_index_init(&calls->frames) && ok;
 }
 
 const char *recorded_call_text(uint32_t call)
@@ -171,8 +167,7 @@ uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *
 {
     bool is_new;
     struct step_bytes copy;
-    if (!make_ready(calls))
-        return 0;
+    make_ready(calls);
     uint32_t id = number_of(&calls->texts, names, 0, stack, &copy, &is_new);
     uint32_t *frame = id != 0 ? id_table_get(&calls->stacks, id) : NULL;
     if (frame == NULL)

@@ -24,7 +24,7 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
          "GLOB",     "only objects allocated in or below CLASS.METHOD[:LINE]",                      \
          take_globs, &(selected)->sites},                                                           \
         {"method",   0,                                                                             \
-         "GLOB",     "only calls of CLASS.METHOD, and what it allocates itself",                    \
+         "GLOB",     "only calls of CLASS.METHOD, and its own allocations",                         \
          take_globs, &(selected)->methods},                                                         \
         {"thread",   0,                                                                             \
          "N|GLOB",   "only of this thread, by its number or name",                                  \
@@ -32,15 +32,15 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
         {"size",           0, "RANGE", "only objects of this size (>=1k, 16..64)", take_size_range, \
          &(selected)->size},                                                                        \
         {"lifetime",      0,                                                                        \
-         "RANGE",         "only objects that lived so long (<10ms, 1s..2s)",                        \
+         "RANGE",         "only objects with this lifetime (<10ms, 1s..2s)",                        \
          take_time_range, &(selected)->lifetime},                                                   \
         {"alive-at",    0,                                                                          \
-         "MOMENT",      "only objects that lived then: peak, end, gc:N, a time",                    \
+         "MOMENT",      "only objects alive at this moment: peak, end, gc:N, a time",               \
          take_alive_at, (selected)},                                                                \
         {"temporary",    0,                                                                         \
-         NULL,           "only objects dead by the first collection after their allocation",        \
+         NULL,           "only objects that died by the first collection after their allocation",   \
          take_temporary, (selected)},                                                               \
-        {"temporary",    0,         "N", "only objects dead before N further allocations",          \
+        {"temporary",    0,         "N", "only objects that died within N further allocations",     \
          take_temporary, (selected)},                                                               \
         {"time",     0,                                                                             \
          "A..B",     "only events from A to B (200ms..1.5s, ..3us, 2s..; plain: ns)",               \
@@ -48,7 +48,7 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
         {"from-time", 0, "T", "only events at T or later", take_time, &(selected)->from_ns},        \
         {"to-time", 0, "T", "only events at T or earlier", take_time, &(selected)->to_ns},          \
     {                                                                                               \
-        "dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,           \
+        "dtd", 0, "FILE", "DTD of a Meta-TF trace that does not contain it", take_text,             \
             &(selected)->dtd_path                                                                   \
     }
 

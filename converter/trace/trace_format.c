@@ -43,7 +43,7 @@ const void *format_settings_get(const struct format_settings *settings,
 }
 
 static const struct format_option level[] = {
-    {{"level", 0, "N", "of the compression, 1 to 19 (gzip: 9)", take_level, NULL}, 0},
+    {{"level", 0, "N", "compression level, 1 to 19 (gzip: 1 to 9)", take_level, NULL}, 0},
     {.place = 0}};
 
 const struct format_options compression_options = {sizeof(int), level, NULL};

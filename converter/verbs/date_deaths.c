@@ -25,7 +25,7 @@ static void tell_what_is_missing(const char *path, const struct dated_summary *s
                     path);
     if (summary->has_references && summary->has_existing && !summary->has_first_snapshot)
         report_line("%s: has no snapshot of its start (the agent's option snapshot=start): what "
-                    "existed before may have been held by what nobody told",
+                    "existed before may have been held by references that were not recorded",
                     path);
 }
 
@@ -46,6 +46,7 @@ enum step_status date_deaths(const char *path, const char *output, struct dated_
     struct seekable_path seekable = {0};
     struct output_file file;
     struct step_error error = {.offset = STEP_NO_OFFSET};
+    *summary = (struct dated_summary){0};
     enum step_status status = record_open(path, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, output, &error);
@@ -54,6 +55,7 @@ enum step_status date_deaths(const char *path, const char *output, struct dated_
         status = dated_trace_write(reader, &to, summary, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(&file, &error);
+        summary->is_written = status == STEP_STATUS_OK;
         output_file_abort(&file);
     }
     return end_dating(path, reader, &seekable, status, summary, &error);

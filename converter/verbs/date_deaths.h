@@ -5,8 +5,8 @@
 
 #include "converter/graph/dated_trace.h"
 
-/* Faults are told, and what the trace lacks.  CORRUPT: the input was damaged; what could be read
- * was written, and `summary` is of that. */
+/* Faults are told, and what the trace lacks.  CORRUPT: the input was damaged; where
+ * what could be read was written, `summary` says so, and is of that. */
 enum step_status date_deaths(const char *path, const char *output, struct dated_summary *summary);
 /* The same into a file without a name, for a verb that goes on with it.  A trace that is dated
  * already stays where it is. */

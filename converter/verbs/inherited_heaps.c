@@ -29,13 +29,6 @@ struct living_blocks {
     struct name_index texts;   /* copies */
 };
 
-/* False: out of memory; reset is allowed then. */
-static bool living_blocks_init(struct living_blocks *living)
-{
-    *living = (struct living_blocks){{0}, {0}, {0}};
-    return name_index_init(&living->texts);
-}
-
 static void living_blocks_reset(struct living_blocks *living)
 {
     for (uint32_t id = 1; id <= living->texts.count; id++)
@@ -277,16 +270,11 @@ static enum step_status tell_children(const struct recorded_trace *parent,
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct alloc_source *source;
-    struct living_blocks living;
+    struct living_blocks living = {.blocks = {0}};
     enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    if (living_blocks_init(&living)) {
-        status = walk(source, recorded_trace_is_cut(parent), &living, children, count);
-    } else {
-        no_memory(&error);
-        status = report_error(&error);
-    }
+    status = walk(source, recorded_trace_is_cut(parent), &living, children, count);
     living_blocks_reset(&living);
     alloc_source_destroy(source);
     return status;

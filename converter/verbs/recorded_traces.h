@@ -5,8 +5,8 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <string.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 

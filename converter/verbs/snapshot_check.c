@@ -17,7 +17,7 @@ enum { SYSTEM_ROOT = 32, REFERRED = 64 };
 struct held_edge {
     uint64_t holder, target; /* objects */
     uint32_t key;
-    bool missing;
+    bool missing, other; /* no store told of it, or of another target */
 };
 
 struct snapshot_check {
@@ -74,7 +74,7 @@ static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned ma
 }
 
 static bool keep_edge(struct snapshot_check *check, const struct graph_event *event, uint32_t key,
-                      bool missing)
+                      uint32_t replayed, uint32_t target)
 {
     if (check->edge_count == check->edge_capacity) {
         struct held_edge *grown =
@@ -83,8 +83,8 @@ static bool keep_edge(struct snapshot_check *check, const struct graph_event *ev
             return false;
         check->edges = grown;
     }
-    check->edges[check->edge_count++] =
-        (struct held_edge){event->object, event->target, key, missing};
+    check->edges[check->edge_count++] = (struct held_edge){
+        event->object, event->target, key, replayed == 0, replayed != 0 && replayed != target};
     return true;
 }
 
@@ -104,7 +104,8 @@ static uint32_t key_of(struct snapshot_check *check, const struct graph_event *e
 static bool compare(struct snapshot_check *check, const struct graph_event *event)
 {
     struct object_graph *graph = &check->replay.graph;
-    uint32_t target = reach(check, event->target, REFERRED), before;
+    uint32_t target = reach(check, event->target, event->target != event->object ? REFERRED : 0);
+    uint32_t before;
     uint32_t holder = holder_of(graph, event->object);
     uint32_t key = key_of(check, event);
     if (target == 0 || holder == 0 || key == UINT32_MAX) {
@@ -113,7 +114,7 @@ static bool compare(struct snapshot_check *check, const struct graph_event *even
     }
     struct edge_counts *place = place_of(check, holder, key);
     uint32_t replayed = edge_list_get(&graph->nodes[holder].edges, key);
-    if (place == NULL || !keep_edge(check, event, key, replayed == 0))
+    if (place == NULL || !keep_edge(check, event, key, replayed, target))
         return false;
     place->found++;
     place->missing += replayed == 0;
@@ -150,8 +151,9 @@ static void add_up(struct snapshot_result *result, const struct id_table *places
     }
 }
 
-/* An array that a root of the JVM's own has, and no object: what is in it, the JVM has put there.
- */
+/* An array that a root of the JVM's own has, and no other object: what is in it, the JVM has put
+ * there.  Since JDK 26 the archive's roots are such an array with ZGC: the array itself stands
+ * where one was taken out (HotSpot's AOTStreamedHeapLoader::clear_root()). */
 static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge *edge)
 {
     const struct object_graph *graph = &check->replay.graph;
@@ -162,8 +164,18 @@ static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge
 
 static void count_constants(struct snapshot_check *check)
 {
-    for (size_t i = 0; i < check->edge_count; i++)
-        check->result.constants += check->edges[i].missing && is_of_jvm(check, &check->edges[i]);
+    for (size_t i = 0; i < check->edge_count; i++) {
+        const struct held_edge *edge = &check->edges[i];
+        if ((!edge->missing && !edge->other) || !is_of_jvm(check, edge))
+            continue;
+        check->result.constants++;
+        if (!edge->other)
+            continue;
+        struct edge_counts *place =
+            place_of(check, holder_of(&check->replay.graph, edge->holder), edge->key);
+        place->other--;
+        place->missing++;
+    }
 }
 
 /* The snapshot's references take the place of the stores'. */
@@ -192,9 +204,9 @@ static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown
             done = count_rest(check, i);
     check->result.is_complete = is_complete;
     check->result.unknown += unknown;
+    count_constants(check);
     add_up(&check->result, &check->result.fields);
     add_up(&check->result, &check->result.elements);
-    count_constants(check);
     done = done && take_edges(check);
     if (done)
         check->report(check->user, &check->source, &check->result);

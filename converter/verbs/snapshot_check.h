@@ -26,7 +26,7 @@ struct snapshot_result {
     bool is_complete;
     struct edge_counts all;
     uint64_t constants;       /* of the missing, those in arrays that nothing but the JVM refers to:
-                                 constants that classes have resolved */
+                                 constants that classes have resolved, roots of an archive */
     struct id_table fields;   /* struct edge_counts, by field */
     struct id_table elements; /* the same, by the arrays' class */
 };

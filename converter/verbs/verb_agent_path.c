@@ -9,16 +9,16 @@
 
 static const struct verb_help help = {
     "agent-path", "[OPTION]...",
-    "Prints where the agent lies, for java -agentpath:$(steptrace agent-path)=file=run.step,\n"
-    "as `steptrace record` finds it.\n"};
+    "Prints the path of the agent, as `steptrace record` finds it. For use as in\n"
+    "java -agentpath:$(steptrace agent-path)=file=run.step\n"};
 
 enum step_status verb_agent_path(int argc, char **argv)
 {
     bool of_malloc = false;
     char path[PATH_MAX];
-    const struct option_row rows[] = {{"malloc", 0, NULL,
-                                       "where the recorder of native programs lies, for LD_PRELOAD",
-                                       take_flag, &of_malloc}};
+    const struct option_row rows[] = {
+        {"malloc", 0, NULL, "print the path of the recorder of native programs, for LD_PRELOAD",
+         take_flag, &of_malloc}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 0, 0, &status))

@@ -25,11 +25,11 @@
 
 static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
-    "Records what a JVM does that runs already, from now for some time (-d), until this is\n"
-    "interrupted (--wait), or, without either, until the JVM ends or `steptrace attach --stop\n"
-    "PID`. The JVM may be of another user (for root), or in a container: then the agent is put\n"
-    "into its /tmp, and the trace is fetched from there.\n"
-    "`steptrace record -O help java` lists what -O takes.\n"};
+    "Records a JVM that is already running: for some time (-d), until interrupted\n"
+    "(--wait), or, without either, until the JVM ends or `steptrace attach --stop PID`.\n"
+    "Root can attach to a JVM of another user. For a JVM in a container, the agent is\n"
+    "copied into its /tmp and the trace is fetched from there.\n"
+    "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
 struct attachment {
     const char *wanted; /* as the person gave it */
@@ -246,19 +246,20 @@ enum step_status verb_attach(int argc, char **argv)
                                            .options = {",internals=safe"},
                                            .process = {.root = -1, .mount_namespace = -1}};
     const struct option_row rows[] = {
-        {"duration", 'd', "TIME", "record for so long (30s)", take_time, &attachment.duration_ns},
-        {"wait", 0, NULL, "record until this is interrupted, or the JVM ends", take_flag,
+        {"duration", 'd', "TIME", "record for this time, as 30s", take_time,
+         &attachment.duration_ns},
+        {"wait", 0, NULL, "record until interrupted, or until the JVM ends", take_flag,
          &attachment.wait},
-        {"stop", 0, NULL, "end the trace of that JVM", take_flag, &attachment.stop},
+        {"stop", 0, NULL, "end the trace of this JVM", take_flag, &attachment.stop},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
-        {"report", 0, NULL, "make FILE.html at the end; records call stacks (--stack=16)",
-         take_flag, &attachment.report},
-        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all",
+        {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
+         &attachment.report},
+        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
          recording_take_events, &attachment.options},
-        {"stack", 0, "N", "frames of each allocation's call stack (0)", recording_take_stack,
-         &attachment.options},
-        {"option", 'O', "KEY=VALUE", "any option of the agent", recording_take_pair,
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &attachment.options},
+        {"option", 'O', "KEY=VALUE", "set any option of the agent", recording_take_pair,
          &attachment.options},
         {"mode", 0, "MODE", "permissions of the trace, octal (600)", recording_take_mode,
          &attachment.options},

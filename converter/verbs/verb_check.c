@@ -15,20 +15,18 @@
 static const struct verb_help help = {
     .name = "check",
     .operands = "IN [OPTION]...",
-    .text = "Tests every rule of a closed trace and names each breach with the number and the\n"
-            "time of its event: VS, VI first and VD last (1); what existed before has VI's time\n"
-            "(2); classes, objects and threads are told of before they are used (3), identifiers\n"
-            "used once (4), objects freed once (5); calls nest (6); time never goes back (7);\n"
-            "calls of instance methods carry the object (8).  In a heap trace (HATF): double\n"
-            "frees, frees and reallocs of what does not live, objects that overlap, threads and\n"
-            "heaps that are not created or used after their end, time that goes back, each\n"
-            "with record and offset.  Exit code 3 if there is a breach.  Of a trace that is cut\n"
-            "it says so, and that constructors open at its end have no object yet is no breach;\n"
-            "nor is VD that is missing, but the exit code is 3.  A trace whose agent could not\n"
-            "observe the JDK's own classes is incomplete, and the exit code is 3; of single\n"
-            "methods and classes without probes their number is printed.  While the process of a "
-            "trace\n"
-            "still runs only rules 4, 5 and 7 can be tested; it says so, and ends with 3.\n",
+    .text = "Checks every rule of a closed trace, and prints each violation with the number and\n"
+            "the time of its event: VS, VI first and VD last (1); what existed before has the\n"
+            "time of VI (2); classes, objects and threads are defined before they are used (3);\n"
+            "identifiers are used once (4); objects are freed once (5); calls nest (6); time\n"
+            "never goes back (7); calls of instance methods name the object (8). In a heap trace\n"
+            "(HATF): double frees, frees and reallocs of dead blocks, overlapping objects,\n"
+            "threads and heaps that are not created or are used after their end, and time that\n"
+            "goes back, each with record and offset. The exit status is 3 if there is a\n"
+            "violation, if the trace is truncated, or if the agent could not instrument the JDK's\n"
+            "classes; classes and methods without probes are counted. While the traced process is\n"
+            "running, only rules 4, 5 and 7 can be checked: the command says so and exits with\n"
+            "status 3.\n",
 };
 
 static void begin_json(struct check_run *run, const char *path)
@@ -112,12 +110,12 @@ enum step_status verb_check(int argc, char **argv)
     struct event_selection selected;
     event_selection_init(&selected);
     const struct option_row rows[] = {
-        {"limit", 0, "N", "print at most N breaches (20)", take_count, &limit},
+        {"limit", 0, "N", "print at most N violations (20)", take_count, &limit},
         FROM_ROW(&from),
         {"graph", 0, NULL, "compare the stores of references with each snapshot", take_flag,
          &with_graph},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
-        {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
+        {"dtd", 0, "FILE", "DTD of a Meta-TF trace that does not contain it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
         MEMORY_ROW};

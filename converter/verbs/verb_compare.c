@@ -23,13 +23,12 @@
 static const struct verb_help help = {
     .name = "compare",
     .operands = "BEFORE AFTER [OPTION]...",
-    .text =
-        "Tells what changed from one trace to another: what was allocated, freed, alive at the\n"
-        "peak and the end, how long it lived, calls and their times; by class, site, thread,\n"
-        "method; what changed most comes first. BEFORE and AFTER may each be several traces of\n"
-        "the same program, a.step,b.step,c.step or a directory: then the middle of the runs\n"
-        "counts, and ~ marks what the runs differ by anyway. Names that a JVM makes anew in each\n"
-        "run (lambdas, proxies, numbers of threads) are matched.\n"};
+    .text = "Compares two traces: objects allocated, freed, and alive at the peak and at the end,\n"
+            "lifetimes, calls and their times; by class, site, thread or method, largest change\n"
+            "first. BEFORE and AFTER may each be several traces of the same program\n"
+            "(a.step,b.step or a directory): then medians of the runs are compared, and ~ marks\n"
+            "changes within the variation between runs. Generated names that differ from run to\n"
+            "run (lambdas, proxies, numbers of threads) are matched.\n"};
 
 struct comparison {
     struct compare_report report;
@@ -91,8 +90,7 @@ static void tell_differences(const struct measures *measures)
             report_line("%s and %s are of different programs: '%s', '%s'", first->path, run->path,
                         first->program, run->program);
         if (run->has_sizes != first->has_sizes)
-            report_line("%s does not tell the sizes of objects",
-                        run->has_sizes ? first->path : run->path);
+            report_line("%s has no object sizes", run->has_sizes ? first->path : run->path);
         if (death_dates_are_exact(&run->deaths) != death_dates_are_exact(&first->deaths))
             report_line("%s has exact deaths, %s those that collections found: lifetimes and what "
                         "lives differ for that, too",
@@ -211,21 +209,22 @@ enum step_status verb_compare(int argc, char **argv)
                                                .least = 0.01}};
     event_selection_init(&comparison.selected);
     const struct option_row rows[] = {
-        {"by", 0, "WHAT", "class (default), site, thread, method, several as class+site, or all",
+        {"by", 0, "WHAT", "group by class (default), site, thread, method, class+site ..., or all",
          take_axes, &comparison.report.axes},
-        {"sort", 0, "WHAT", "by the change of this: allocated, alive_at_end, calls, own_time, ...",
+        {"sort", 0, "WHAT", "sort by the change of: allocated, alive_at_end, calls, own_time, ...",
          take_metric, &comparison.report.sort},
-        {"top", 'n', "N", "lines of each table (20, of --json and --csv all; 0: all)", take_count,
+        {"top", 'n', "N", "rows of each table (20, with --json and --csv all; 0: all)", take_count,
          &comparison.report.top},
-        {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &comparison.report.depth},
-        {"tree", 0, NULL, "the call tree with what changed below each frame", take_flag,
+        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &comparison.report.depth},
+        {"tree", 0, NULL, "call tree with the changes below each frame", take_flag,
          &comparison.as_tree},
-        {"lines", 0, NULL, "tell frames apart by their lines, not only by methods", take_flag,
+        {"lines", 0, NULL, "distinguish frames by line, not only by method", take_flag,
          &comparison.with_lines},
-        {"exact", 0, NULL, "take names as they are", take_flag, &comparison.exact_names},
+        {"exact", 0, NULL, "do not match generated names (lambdas, proxies)", take_flag,
+         &comparison.exact_names},
         {"json", 0, NULL, "as JSON", take_flag, &comparison.as_json},
         {"csv", 0, NULL, "as CSV", take_flag, &comparison.as_csv},
-        {"html", 0, "FILE", "as a page for a browser", take_text, &comparison.page},
+        {"html", 0, "FILE", "write an HTML page", take_text, &comparison.page},
         GATE_ROWS(&comparison.gates),
         SELECTION_ROWS(&comparison.selected),
         DEFINITION_ROW,

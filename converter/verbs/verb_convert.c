@@ -46,12 +46,12 @@ static const char *help_text(void)
 {
     static const char *const heads[] = {
         [FORMAT_NEEDS_EVENTS] =
-            "Turns a trace into another format, by the ending of OUT or by --to=NAME. Those with\n"
-            "a star are read as well:\n",
+            "Converts a trace to another format, chosen by the ending of OUT or by --to=NAME.\n"
+            "Formats with a star can also be read:\n",
         [FORMAT_NEEDS_ALLOCATIONS] = "allocations and frees of any trace:\n",
-        [FORMAT_NEEDS_HEAP] = "heaps, those of a trace at one moment, or heap dumps of others:\n",
+        [FORMAT_NEEDS_HEAP] = "the heap at one moment of a trace, or heap dumps of other tools:\n",
         [FORMAT_NEEDS_GRAPH] = "",
-        [FORMAT_NEEDS_CALLS] = "calls, where the trace has method events:\n",
+        [FORMAT_NEEDS_CALLS] = "calls, if the trace has method events:\n",
         [FORMAT_NEEDS_RECORDS] = "the records of a STEP trace of any definition; .step has them "
                                  "too:\n",
         [FORMAT_NEEDS_TABLES] = "its tables (--table), for other engines:\n"};
@@ -201,15 +201,15 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
 {
     const struct option_row first[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &conversion->job.output},
-        {"to", 0, "FORMAT", "its format, by name: see above", take_input_format,
+        {"to", 0, "FORMAT", "format of OUT, by name: see above", take_input_format,
          &conversion->job.format},
         FROM_ROW(&conversion->from)};
     const struct option_row last[] = {
-        {"deaths", 0, "WHICH", "frees at which time: exact (found as `deaths` does), or collected",
+        {"deaths", 0, "WHICH", "time of frees: exact (computed as by `deaths`) or collected",
          take_deaths, &conversion->exact_deaths},
-        {"json", 0, NULL, "tell as JSON what was written", take_flag, &conversion->as_json},
+        {"json", 0, NULL, "print what was written as JSON", take_flag, &conversion->as_json},
         {"limit-output", 0, "SIZE",
-         "end at a file that long (4g and 1000 times IN, at most 64g; 0: never)", take_size,
+         "limit of the output (4g + 1000 times IN, at most 64g; 0: no limit)", take_size,
          &conversion->limit_output},
         SELECTION_ROWS(&conversion->selected),
         DEFINITION_ROW,

@@ -14,10 +14,11 @@
 
 static const struct verb_help help = {
     "deaths", "IN -o OUT [OPTION]...",
-    "Finds out when each object became unreachable, and writes the same trace with its frees\n"
-    "there instead of at the collections that found them dead; when that was, the records tell\n"
-    "as well. IN is a .step file recorded with events=reference; method events make it exacter.\n"
-    "It says how many deaths are exact, and how many are bounds. - is standard input.\n"};
+    "Computes when each object became unreachable, and writes the trace with its frees at\n"
+    "these times instead of at the collections that found the objects dead. IN is a .step\n"
+    "file recorded with events=reference; method events make the times more precise. The\n"
+    "command prints how many times are exact and how many are bounds. - is standard\n"
+    "input.\n"};
 
 static void print_json(const char *in, const char *out, const struct dated_summary *summary)
 {
@@ -65,7 +66,7 @@ enum step_status verb_deaths(int argc, char **argv)
     bool as_json = false;
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write; - is standard output", take_text, &output},
-        {"json", 0, NULL, "tell as JSON what was found", take_flag, &as_json},
+        {"json", 0, NULL, "print the results as JSON", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {
@@ -79,7 +80,7 @@ enum step_status verb_deaths(int argc, char **argv)
         return arguments_fault(&arguments, "--json: standard output is the trace's");
     struct dated_summary summary;
     status = date_deaths(arguments.operands[0], output, &summary);
-    if (status != STEP_STATUS_OK && status != STEP_STATUS_CORRUPT)
+    if (!summary.is_written)
         return status;
     if (as_json)
         print_json(arguments.operands[0], output, &summary);

@@ -11,10 +11,10 @@
 
 static const struct verb_help help = {
     "dump", "IN [OPTION]...",
-    "Prints the events, or a part of them, in the trace's order: the lines of the\n"
-    "text format, or, for a heap trace, those of .hatf.txt. IN is a trace in any format\n"
-    "that can be read; - is standard input. Records of STEP traces of other definitions\n"
-    "are printed through the definition in the trace, and so are all with --record.\n"};
+    "Prints events in the order of the trace: as lines of the text format, or of\n"
+    ".hatf.txt for a heap trace. IN is a trace in any readable format; - is standard\n"
+    "input. Records of STEP traces with other definitions are printed by the definition\n"
+    "in the trace; --record does the same for any trace.\n"};
 
 /* The lines of the text format or, of a heap trace, of HATF's. */
 static enum step_status print(struct input *input)
@@ -81,19 +81,19 @@ enum step_status verb_dump(int argc, char **argv)
     const struct option_row rows[] = {
         FROM_ROW(&from),
         SELECTION_ROWS(&selected),
-        {"metadata", 0, NULL, "of HATF, also where widths and interpretations change", take_flag,
+        {"metadata", 0, NULL, "HATF: also print changes of widths and interpretations", take_flag,
          &selected.metadata},
-        {"record", 0, "NAMES", "only records of these types and those that extend them", take_text,
+        {"record", 0, "NAMES", "only records of these types and their subtypes", take_text,
          &records.selected.names},
-        {"records", 0, NULL, "all records with their fields, of a Java or heap trace too",
+        {"records", 0, NULL, "all records with their fields, also of Java and heap traces",
          take_flag, &records.all},
-        {"maps", 0, NULL, "with --record, also what `map` attributes make such records of",
+        {"maps", 0, NULL, "with --record, also records that `map` attributes turn into these types",
          take_flag, &records.selected.maps},
         {"where", 0, "FIELD=VALUE",
-         "only records whose field is so; also != < <= > >=", take_condition, &records.selected},
+         "only records whose field matches; also != < <= > >=", take_condition, &records.selected},
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
-        {"json", 0, NULL, "of a STEP trace: its records as JSON, one a line", take_flag, &as_json},
+        {"json", 0, NULL, "STEP: records as JSON, one per line", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {

@@ -207,7 +207,7 @@ static enum step_status check(const struct heap_asked *asked, const char *path)
     struct event_selection rest = asked->selected;
     rest.classes.count = 0;
     if ((asked->report.axes & HEAP_BY_THREAD) != 0 || asked->ages) {
-        report_line("%s: heap dumps tell neither threads nor ages", path);
+        report_line("%s: heap dumps contain neither threads nor ages", path);
         return STEP_STATUS_INVALID;
     }
     if (!event_selection_is_all(&rest)) {
@@ -253,10 +253,10 @@ static enum step_status heap_from_dump(const struct heap_asked *asked, const cha
 static const struct verb_help help = {
     .name = "heap",
     .operands = "IN [OPTION]...",
-    .text =
-        "Tells what lived at a moment of the trace, by class, by call site (the agent's option\n"
-        "stack=N, or method events) or by thread: as a table, as a tree of calls, or as the\n"
-        "difference of two moments. A moment is peak, end, a time, or gc:N.\n",
+    .text = "Shows what occupied the heap at a given moment, by class, by allocation site (needs\n"
+            "the agent's option stack=N, or method events) or by thread: as a table, as a call\n"
+            "tree, or as the difference between two moments. A moment is peak, end, a time, or\n"
+            "gc:N.\n",
 };
 
 static enum step_status run_retained(const struct heap_asked *asked, const char *path)
@@ -295,23 +295,23 @@ enum step_status verb_heap(int argc, char **argv)
     const struct option_row rows[] = {
         {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",
          take_heap_moment, &asked},
-        {"diff", 0, "A B", "what changed from moment A to moment B", take_heap_moments, &asked},
-        {"retained", 0, NULL, "what would go with it (by class, site or object)", take_flag,
+        {"diff", 0, "A B", "show changes from moment A to moment B", take_heap_moments, &asked},
+        {"retained", 0, NULL, "retained sizes, by class, site or object", take_flag,
          &asked.retained},
-        {"by", 0, "WHAT", "class (default), site, thread, or several: class+site", take_heap_axes,
-         &asked.report.axes},
-        {"alive", 0, NULL, "what lives at the moment (default)", take_heap_alive,
+        {"by", 0, "WHAT", "group by class (default), site, thread, or several: class+site",
+         take_heap_axes, &asked.report.axes},
+        {"alive", 0, NULL, "objects alive at the moment (default)", take_heap_alive,
          &asked.report.allocated},
-        {"allocated", 0, NULL, "what was allocated by then, dead or not", take_flag,
+        {"allocated", 0, NULL, "all objects allocated up to then, dead or alive", take_flag,
          &asked.report.allocated},
         {"tree", 0, "WAY", "call tree: top-down or bottom-up; with --by class+site also types",
          take_heap_tree, &asked.report.tree},
-        {"least", 0, "SIZE", "of a node of the tree: bytes, or a share (1%)", take_heap_least,
+        {"least", 0, "SIZE", "smallest node of the tree, in bytes or percent (1%)", take_heap_least,
          &asked.report.least},
-        {"ages", 0, NULL, "how old it is", take_flag, &asked.ages},
-        {"heap", 0, "NAME", "of an imported dump: only this allocator's", take_text, &asked.heap},
-        {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &asked.report.top},
-        {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &asked.report.depth},
+        {"ages", 0, NULL, "show ages", take_flag, &asked.ages},
+        {"heap", 0, "NAME", "imported dumps: only this allocator", take_text, &asked.heap},
+        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &asked.report.top},
+        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &asked.report.depth},
         FROM_ROW(&asked.from),
         {"json", 0, NULL, "as JSON", take_heap_json, &asked.report.form},
         {"csv", 0, NULL, "as CSV", take_heap_csv, &asked.report.form},

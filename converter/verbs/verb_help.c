@@ -8,15 +8,15 @@
 
 static const struct verb_help help = {
     "help", "[VERB] [OPTION]...",
-    "Tells about the verbs, or about one of them.  For bash, this in ~/.bashrc completes\n"
-    "command lines: source <(steptrace help --completion=bash)\n"};
+    "Lists the commands, or explains one. To complete command lines in bash, put this\n"
+    "line into ~/.bashrc: source <(steptrace help --completion=bash)\n"};
 
 static void list_verbs(FILE *out)
 {
     fprintf(out, "usage: steptrace VERB [ARGUMENT]...\n\n");
     for (size_t i = 0; i < verb_count; i++)
         fprintf(out, "  %-13s  %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(out, "\n`steptrace VERB --help` tells about one.\n");
+    fprintf(out, "\n`steptrace VERB --help` explains one.\n");
 }
 
 static const struct verb *find_verb(const char *name)
@@ -32,10 +32,9 @@ enum step_status verb_help(int argc, char **argv)
     const char *shell = NULL;
     bool as_manual = false;
     const struct option_row rows[] = {
-        {"completion", 0, "SHELL", "the script that completes command lines: bash, zsh or fish",
-         take_text, &shell},
-        {"manual", 0, NULL, "the verb's man page as far as its options say it", take_flag,
-         &as_manual}};
+        {"completion", 0, "SHELL", "print the completion script for bash, zsh or fish", take_text,
+         &shell},
+        {"manual", 0, NULL, "print a man page made of the options", take_flag, &as_manual}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
     if (argv == NULL) { /* there was no verb */
         list_verbs(stderr);

@@ -154,11 +154,7 @@ static enum step_status info_allocs(struct input *input, const char *path, bool 
 {
     struct alloc_facts facts = {.record_count = 0};
     struct trace_summary summary;
-    enum step_status status = STEP_STATUS_NO_MEMORY;
-    if (name_index_init(&facts.threads) && name_index_init(&facts.heaps))
-        status = input_each_alloc(input, take, &facts);
-    else
-        report_line("out of memory");
+    enum step_status status = input_each_alloc(input, take, &facts);
     if (status == STEP_STATUS_OK) {
         alloc_source_summary(input->allocs, &summary);
         if (json)
@@ -175,9 +171,9 @@ static enum step_status info_allocs(struct input *input, const char *path, bool 
 
 static const struct verb_help help = {
     "info", "IN [OPTION]...",
-    "Tells what is in a trace: events by kind, classes, methods, threads, the time span,\n"
-    "bytes an event, how it was made, and whether it is whole. STEP traces are told of by\n"
-    "their index; all checksums are verified, but no event is decoded.\n"};
+    "Prints what a trace contains: events by kind, classes, methods, threads, time span,\n"
+    "bytes per event, how it was recorded, and whether it is complete. For STEP traces\n"
+    "the index is read and all checksums are verified, but no event is decoded.\n"};
 
 #define NOT_PROBED_TOLD 20u
 
@@ -514,9 +510,10 @@ enum step_status verb_info(int argc, char **argv)
     const struct option_row rows[] = {
         {"json", 0, NULL, "as JSON", take_flag, &json},
         FROM_ROW(&from),
-        {"definition", 0, NULL, "the definition of a STEP trace, or a Meta-TF trace's DTD",
-         take_flag, &definition},
-        {"dtd", 0, "FILE", "the DTD of a Meta-TF trace that does not carry it", take_text,
+        {"definition", 0, NULL,
+         "print the definition of a STEP trace, or the DTD of a Meta-TF trace", take_flag,
+         &definition},
+        {"dtd", 0, "FILE", "DTD of a Meta-TF trace that does not contain it", take_text,
          &selected.dtd_path},
         DEFINITION_ROW,
         MEMORY_ROW};

@@ -19,10 +19,10 @@
 static const struct verb_help help = {
     .name = "leaks",
     .operands = "IN [OPTION]...",
-    .text =
-        "Lists objects that survived collections and still lived at the end, by call site (or by\n"
-        "class where the trace has no call stacks), and how they grew from collection to\n"
-        "collection: steady growth comes first; what was made once comes last.\n"};
+    .text = "Lists objects that survived collections and were still alive at the end, by\n"
+            "allocation site (by class if the trace has no call stacks), and how their number\n"
+            "grew from collection to collection: steady growth first, objects allocated once\n"
+            "last.\n"};
 
 struct leaks_options {
     struct event_selection selected;
@@ -196,19 +196,20 @@ enum step_status verb_leaks(int argc, char **argv)
         .limits = {.survived = SURVIVED_DEFAULT}, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
-        {"survived", 0, "N", "objects that saw at least so many collections (3)", take_count,
+        {"survived", 0, "N", "objects that survived at least N collections (3)", take_count,
          &options.limits.survived},
-        {"older-than", 0, "T", "objects that are at least so old at the end (10s)", take_time,
+        {"older-than", 0, "T", "objects at least this old at the end (10s)", take_time,
          &options.limits.age_ns},
         {"by", 0, "WHAT", "site, class or class+site", take_axes, &options.axes},
-        {"top", 'n', "N", "lines of the table (20; 0: all)", take_count, &options.top},
-        {"depth", 0, "N", "frames of a site (4; 0: all)", take_count, &options.depth},
-        {"existing", 0, NULL, "also what was there when tracing started", take_flag,
+        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &options.top},
+        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &options.depth},
+        {"existing", 0, NULL, "also objects that existed when tracing started", take_flag,
          &options.with_existing},
-        {"suppress", 0, "FILE", "leave out what its lines name: class:GLOB or site:GLOB",
-         take_suppressions, &options.suppressions},
-        {"baseline", 0, "FILE", "a trace to compare with: what survived here and not there",
-         take_text, &options.baseline},
+        {"suppress", 0, "FILE",
+         "leave out what the file lists: class:GLOB or site:GLOB, one per line", take_suppressions,
+         &options.suppressions},
+        {"baseline", 0, "FILE", "list only what did not survive in this other trace", take_text,
+         &options.baseline},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         GATE_ROWS(&options.gates),
         OBJECT_SELECTION_ROWS(&options.selected),

@@ -67,11 +67,10 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
 
 static const struct verb_help help = {
     "pack", "IN -o OUT",
-    "Writes the same records as a .step file that takes less room: larger blocks, more encodings\n"
-    "tried, and the strongest compression of this build. It takes many times as long as "
-    "recording;\n"
-    "reading takes about as long, and more memory. IN is a STEP trace or a heap trace in any\n"
-    "format; - is standard input.\n"};
+    "Writes the same records as a .step file that is as small as possible: larger blocks,\n"
+    "more encodings tried, and the strongest compression of this build. This takes many\n"
+    "times as long as recording. Reading the result takes about as long as before, and\n"
+    "more memory. IN is a STEP trace, or a heap trace in any format; - is standard input.\n"};
 
 /* What is chosen. */
 struct choice {
@@ -224,9 +223,9 @@ enum step_status verb_pack(int argc, char **argv)
     struct choice choice = {3000000, 8000000, NULL};
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write", take_text, &output},
-        {"block", 'b', "N", "records of a block, at most 16777216 (3000000)", take_count,
+        {"block", 'b', "N", "records per block, at most 16777216 (3000000)", take_count,
          &choice.block_records},
-        {"together", 'm', "N", "records that blocks of all streams may have together (8000000)",
+        {"together", 'm', "N", "records in the open blocks of all streams together (8000000)",
          take_count, &choice.memory},
         FROM_ROW(&choice.from),
         DEFINITION_ROW,

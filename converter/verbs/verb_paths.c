@@ -12,9 +12,9 @@
 
 static const struct verb_help help = {
     "paths", "IN [OBJECT] [OPTION]...",
-    "Tells what keeps an object alive, or all those of a class: the shortest ways from roots\n"
-    "to them, those through the same fields of the same classes taken together. IN is a .step\n"
-    "file with stores of references (the agent's option events=reference) or snapshots\n"
+    "Shows what keeps an object, or all objects of a class, alive: the shortest paths to\n"
+    "them from roots, with paths through the same fields of the same classes merged. IN\n"
+    "is a .step file with reference events (events=reference) or snapshots\n"
     "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
 
 static bool take_moment(void *moment_target, const char *value, const char **fault)
@@ -51,7 +51,7 @@ enum step_status verb_paths(int argc, char **argv)
          take_moment, &options.moment},
         {"class", 0, "GLOB", "objects of classes that match (* stops at /, ** does not)",
          take_class, &classes},
-        {"top", 0, "N", "that many ways (20; 0: all)", take_count, &options.top},
+        {"top", 0, "N", "number of paths (20; 0: all)", take_count, &options.top},
         {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
         DEFINITION_ROW,
         MEMORY_ROW};

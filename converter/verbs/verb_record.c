@@ -124,10 +124,10 @@ static bool elf_kinds_fit(const char *library, const char *command, char *reason
 
 static const struct verb_help help = {
     "record", "[OPTION]... [--] java ARGUMENT...",
-    "Runs a Java program and records its trace. Where the command is not java itself but\n"
-    "starts it (mvn, a script), each JVM that it starts writes a trace of its own, with\n"
-    "the process id in its name. %p, %t and %h in OUT are the process id, the time, the host.\n"
-    "`steptrace record -O help java` lists what -O takes.\n"};
+    "Runs a Java program and records its trace. If the command is not java itself but\n"
+    "starts it (mvn, a script), each JVM that it starts writes its own trace, with the\n"
+    "process id in the name. In OUT, %p, %t and %h stand for process id, time and host.\n"
+    "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
 /* A text of bounded length; what does not fit is remembered. */
 struct text {
@@ -346,15 +346,15 @@ enum step_status verb_record(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step)", take_text, &recording.output},
         {"file", 'f', "OUT", "the same", take_text, &recording.output},
-        {"report", 0, NULL, "make OUT.html at the end; records call stacks (--stack=16)", take_flag,
+        {"report", 0, NULL, "write OUT.html at the end; implies --stack=16", take_flag,
          &recording.report},
-        {"events", 'e', "LIST", "of class, alloc, free, thread, method; or all",
+        {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
          recording_take_events, &recording.options},
-        {"stack", 0, "N", "frames of each allocation's call stack (0)", recording_take_stack,
-         &recording.options},
-        {"engine", 0, "NAME", "how the JVM is observed: bytecode or jvmti", take_engine,
-         &recording.options},
-        {"option", 'O', "KEY=VALUE", "any option of the agent", recording_take_pair,
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &recording.options},
+        {"engine", 0, "NAME", "observe the JVM by: bytecode (instrumentation) or jvmti",
+         take_engine, &recording.options},
+        {"option", 'O', "KEY=VALUE", "set any option of the agent", recording_take_pair,
          &recording.options},
         {"mode", 0, "MODE", "permissions of the trace, octal (600)", recording_take_mode,
          &recording.options},

@@ -24,12 +24,13 @@
 
 static const struct verb_help help = {
     "record-malloc", "[OPTION]... [--] PROGRAM ARGUMENT...",
-    "Runs a program and records each malloc, calloc, realloc, free and thread of it (C++ new\n"
-    "and delete too). OUT is a STEP trace or, by its ending, any format that convert knows.\n"
-    "With %p (the process id) in OUT every process that it starts gets a trace, and a list of\n"
-    "them is written; without it only the first is recorded. A program that this process calls\n"
-    "exec for gets a trace of its own, OUT-2. The exit code is the program's. Programs that are\n"
-    "linked statically, or have special rights, cannot be recorded.\n"};
+    "Runs a native program and records each malloc, calloc, realloc, free and thread, and\n"
+    "new and delete of C++. OUT is a STEP trace or, by its ending, any format of convert.\n"
+    "With %p (the process id) in OUT, every process that the program starts writes a\n"
+    "trace, and a list of them is written; without %p only the program itself is\n"
+    "recorded. After exec, the new program writes its own trace, OUT-2. The exit status\n"
+    "is that of the program. Statically linked programs and programs with special\n"
+    "privileges cannot be recorded.\n"};
 
 struct recording {
     const char *output;
@@ -257,17 +258,17 @@ enum step_status verb_record_malloc(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the trace (run.step); %p: process id", take_text,
          &recording.output},
-        {"encoding", 0, "NAME", "of HATF, as convert takes it", take_text,
+        {"encoding", 0, "NAME", "encoding of HATF, as for convert", take_text,
          &recording.traces.encoding},
-        {"stack", 0, "N", "frames of each allocation's call stack (0)", recording_take_stack,
-         &recording.options},
+        {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
+         recording_take_stack, &recording.options},
         {"option", 'O', "KEY=VALUE",
-         "of the recorder: buffer, overflow, limit, level, stack, required, overwrite, mode",
+         "set buffer, overflow, limit, level, stack, required, overwrite or mode",
          recording_take_pair, &recording.options},
-        {"mode", 0, "MODE", "permissions of what is made, octal (600)", recording_take_mode,
+        {"mode", 0, "MODE", "permissions of the files, octal (600)", recording_take_mode,
          &recording.options},
-        {"pid", 'p', "PID", "not possible: programs are recorded from their start", refuse_process,
-         NULL},
+        {"pid", 'p', "PID", "not supported: a native program is recorded from its start",
+         refuse_process, NULL},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
     struct arguments arguments = {.help = &help,

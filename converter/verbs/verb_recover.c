@@ -21,9 +21,10 @@
 
 static const struct verb_help help = {
     "recover", "IN [-o OUT]",
-    "Writes a whole trace: the good blocks of a cut or damaged .step file, and what its\n"
-    "process left in IN.live when it was killed. Without -o it takes the place of IN, and\n"
-    "IN.live is removed. (All other verbs read such a trace by themselves, too.)\n"};
+    "Repairs a truncated or damaged trace: writes a complete .step file from the intact\n"
+    "blocks of IN and from IN.live, which the process leaves if it is killed. Without -o\n"
+    "the result replaces IN, and IN.live is removed. (All other commands read such traces\n"
+    "directly.)\n"};
 
 /* True while a process holds the file, as the agent does with trace and live file. */
 static bool is_held(const char *path)

@@ -13,17 +13,18 @@
 #include "converter/replay/replay_report.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
+#include "format/core/no_memory.h"
 
 #define NAMES_MAX 4096u
 #define REPEAT_MOST 1000u
 
 static const struct verb_help help = {
     "replay", "IN [OPTION]...",
-    "Replays the allocations, reallocations and frees of a trace (.hatf, .hatf.zst, .step, a\n"
-    "split or packed one, a Java trace too) against memory allocators, each in a process of\n"
-    "its own, and tells what time each took and how much memory. What the trace does wrong (a\n"
-    "double free, a free of what nothing allocated, an allocation over a live one) never\n"
-    "reaches an allocator.\n"};
+    "Replays the allocations, reallocations and frees of a trace (.hatf, .hatf.zst,\n"
+    ".step, split or packed; Java traces too) against memory allocators, each in its own\n"
+    "process, and compares their time and memory. Invalid calls in the trace (a double\n"
+    "free, a free of an unknown block, an allocation over a live one) are never passed to\n"
+    "an allocator.\n"};
 
 struct wanted {
     const char *allocators, *svg;
@@ -104,7 +105,7 @@ static enum step_status write_picture(const struct replay *replay, const char *p
     struct output_file file;
     FILE *stream = open_memstream(&text, &length);
     if (stream == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     replay_print_picture(replay, stream);
     fclose(stream);
     enum step_status status = output_file_open(&file, path, error);
@@ -175,24 +176,24 @@ enum step_status verb_replay(int argc, char **argv)
     struct wanted wanted = {.settings = {.touch = REPLAY_TOUCH_FIRST, .repeat = 1}};
     const struct option_row rows[] = {
         {"allocator", 'a', "LIST",
-         "all (those installed), or of glibc,jemalloc,tcmalloc,mimalloc,PATH.so", take_text,
+         "all (those installed), or some: glibc,jemalloc,tcmalloc,mimalloc,PATH.so", take_text,
          &wanted.allocators},
-        {"threads", 0, "HOW", "one (default): in the trace's order; trace: its own threads",
+        {"threads", 0, "HOW", "one (default): in the trace's order; trace: as many as the trace",
          take_threads, &wanted.settings.is_threaded},
-        {"pace", 0, "HOW", "none (default): as fast as it goes; trace: at the trace's times",
+        {"pace", 0, "HOW", "none (default): as fast as possible; trace: at the trace's times",
          take_pace, &wanted.settings.is_paced},
-        {"touch", 0, "HOW", "write to what is allocated: none, first (a byte) or all", take_touch,
+        {"touch", 0, "HOW", "write to allocated memory: none, first (a byte) or all", take_touch,
          &wanted.settings.touch},
-        {"repeat", 0, "N", "run each N times; the fastest counts", take_repeat,
+        {"repeat", 0, "N", "run each N times and report the fastest", take_repeat,
          &wanted.settings.repeat},
-        {"on-error", 0, "HOW", "what the trace does wrong: skip (default) or refuse", take_on_error,
-         &wanted.settings.refuses},
-        {"decoded", 0, "MIB", "for the decoded trace, 16 at least (a quarter of all)",
+        {"on-error", 0, "HOW", "invalid calls in the trace: skip (default) or refuse",
+         take_on_error, &wanted.settings.refuses},
+        {"decoded", 0, "MIB", "memory for the decoded trace, at least 16 (a quarter of all)",
          take_megabytes, &wanted.settings.memory_bytes},
         FROM_ROW(&wanted.settings.format),
-        {"csv", 0, NULL, "a line an allocator", take_flag, &wanted.csv},
-        {"json", 0, NULL, "all there is, with memory over time", take_flag, &wanted.json},
-        {"svg", 0, "FILE", "a picture of live bytes and RSS over time", take_text, &wanted.svg},
+        {"csv", 0, NULL, "CSV, one line per allocator", take_flag, &wanted.csv},
+        {"json", 0, NULL, "JSON, with memory over time", take_flag, &wanted.json},
+        {"svg", 0, "FILE", "write a chart of live bytes and RSS over time", take_text, &wanted.svg},
         DEFINITION_ROW,
         MEMORY_ROW};
     struct arguments arguments = {

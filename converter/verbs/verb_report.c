@@ -20,10 +20,9 @@
 static const struct verb_help help = {
     .name = "report",
     .operands = "IN -o REPORT.html [OPTION]...",
-    .text =
-        "Makes one self-contained page: summary, live heap over time, where objects were\n"
-        "allocated (where the trace has call stacks) and what lived at a moment, classes,\n"
-        "sites, leaks, lifetimes, threads, methods. It needs no network; any browser opens it.\n"};
+    .text = "Writes one self-contained HTML page: summary, live heap over time, allocation sites\n"
+            "(if the trace has call stacks), the heap at a moment, classes, leaks, lifetimes,\n"
+            "threads and methods. The page needs no network and works in any browser.\n"};
 
 struct report_request {
     const char *output;
@@ -136,11 +135,11 @@ enum step_status verb_report(int argc, char **argv)
     event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
-        {"at", 0, "MOMENT", "the heap of this moment: peak (default), end, gc:N, or a time",
-         take_moment, &request.moment},
-        {"title", 0, "TEXT", "the page's title (the trace's file name)", take_text,
+        {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time", take_moment,
+         &request.moment},
+        {"title", 0, "TEXT", "title of the page (the file name of the trace)", take_text,
          &request.report.title},
-        {"top", 'n', "N", "rows of each table at most (1000, up to 5000)", take_count,
+        {"top", 'n', "N", "most rows of each table (1000, at most 5000)", take_count,
          &request.report.top},
         FROM_ROW(&request.from),
         SELECTION_ROWS(&request.selected),

@@ -10,8 +10,8 @@
 
 static const struct verb_help help = {
     "snapshot", "[--agent=PATH] PID",
-    "Has the agent in a JVM that is being traced put a snapshot into the trace: all roots and\n"
-    "all references between objects, at one moment at which the program stands still.\n"};
+    "Makes the agent in a traced JVM add a snapshot to the trace: all roots and all\n"
+    "references between objects, while the program is stopped.\n"};
 
 static enum step_status fail(const struct step_error *error)
 {

@@ -9,11 +9,11 @@
 
 static const struct verb_help help = {
     "sql", "[NAME=]IN.step... \"SELECT ...\"",
-    "Asks STEP traces in SQL (SQLite's). Their tables are objects, allocations, frees,\n"
-    "calls, method_counts, classes, methods, threads, sites, collections and live, and one\n"
-    "for each record type; `pragma table_info(objects)` tells the columns. Of several\n"
-    "traces each is a schema of its own, NAME or the file's name without its ending, and\n"
-    "the first needs no name. Times are nanoseconds since the VM's start.\n"};
+    "Queries STEP traces in SQL (SQLite's). The tables are objects, allocations, frees,\n"
+    "calls, method_counts, classes, methods, threads, sites, collections and live, and\n"
+    "one for each record type; `pragma table_info(objects)` lists columns. If several\n"
+    "traces are given, each is a schema, called NAME or the file name without its ending;\n"
+    "the first needs no schema name. Times are nanoseconds since the start of the JVM.\n"};
 
 struct sql_options {
     bool csv;

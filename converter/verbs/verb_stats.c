@@ -18,9 +18,9 @@
 static const struct verb_help help = {
     .name = "stats",
     .operands = "IN [OPTION]...",
-    .text = "Tells by class what was allocated, freed and lived at the end, and for how long it\n"
-            "lived; by thread what it allocated; by method, where the trace has calls, their\n"
-            "number and time; and how much lived over time.\n",
+    .text = "Prints allocated, freed and live objects and lifetimes by class; allocations by\n"
+            "thread; numbers and times of calls by method, if the trace has calls; and live heap\n"
+            "over time.\n",
 };
 
 struct stats_options {
@@ -188,15 +188,15 @@ enum step_status verb_stats(int argc, char **argv)
     struct stats_options options = {.top = TOP_DEFAULT};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
-        {"top", 'n', "N", "lines of each table (20; 0: all)", take_count, &options.top},
-        {"sort", 0, "WHAT", "classes by bytes or objects allocated, or by what is live", take_order,
+        {"top", 'n', "N", "rows of each table (20; 0: all)", take_count, &options.top},
+        {"sort", 0, "WHAT", "sort classes by: bytes (default), objects or live", take_order,
          &options.order},
-        {"lifetimes", 0, "UNIT", "in time, or in bytes allocated meanwhile", take_lifetimes,
-         &options.lifetimes_in_bytes},
+        {"lifetimes", 0, "UNIT", "measure lifetimes in: time, or bytes allocated meanwhile",
+         take_lifetimes, &options.lifetimes_in_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         FROM_ROW(&options.from),
         GATE_ROWS(&options.gates),
-        {"baseline", 0, "TRACE", "what rules of change compare with: traces, as for compare",
+        {"baseline", 0, "TRACE", "traces that rules about changes compare with, as for compare",
          take_text, &options.baseline},
         SELECTION_ROWS(&options.selected),
         DEFINITION_ROW,

@@ -114,9 +114,9 @@ static enum step_status watch_target_find(const char *operand, struct watch_targ
 static const struct verb_help help = {
     .name = "watch",
     .operands = "PID|TRACE [OPTION]...",
-    .text = "Shows a trace while it is written: what lives, what is allocated a second, and by\n"
-            "which classes, call sites, threads and methods. The program is not asked anything:\n"
-            "the trace and its live file are read. `?` tells the keys.\n"};
+    .text = "Shows a trace while it is being written: live heap, allocation rate, and the\n"
+            "classes, allocation sites, threads and methods behind them. Only the trace and its\n"
+            "live file are read; the traced program is not involved. Press ? for the keys.\n"};
 
 struct watch_options {
     struct event_selection selected;
@@ -229,8 +229,8 @@ static enum step_status check(const struct arguments *arguments,
     const char *late = watch_selection_fault(&options->selected);
     enum step_status status = arguments_expect(arguments, 1, 1);
     if (status == STEP_STATUS_OK && late != NULL)
-        status = arguments_fault(
-            arguments, "--%s is known when a trace has ended; stats and heap tell of it", late);
+        status = arguments_fault(arguments, "--%s needs a trace that has ended; use stats or heap",
+                                 late);
     if (status == STEP_STATUS_OK && (options->settings.interval_ns < INTERVAL_LEAST_NS ||
                                      options->settings.interval_ns > INTERVAL_MOST_NS))
         status = arguments_fault(arguments, "--interval: 10ms to 1h is expected");
@@ -247,15 +247,16 @@ enum step_status verb_watch(int argc, char **argv)
         .by = WATCH_COLUMNS};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
-        {"interval", 'i', "T", "from look to look (1s)", take_time, &options.settings.interval_ns},
-        {"cpu", 0, "PERCENT", "of a core, while the trace runs (25); all: no limit", take_cpu,
+        {"interval", 'i', "T", "time between updates (1s)", take_time,
+         &options.settings.interval_ns},
+        {"cpu", 0, "PERCENT", "use at most this share of a core (25); all: no limit", take_cpu,
          &options.cpu},
         {"by", 0, "WHAT", "class, site, thread or method", take_axis, &options.axis},
         {"sort", 0, "WHAT", "live, live-objects, allocated, objects, rate, calls or name",
          take_column, &options.by},
-        {"once", 0, NULL, "look once, and print it", take_flag, &options.once},
+        {"once", 0, NULL, "print one look, and exit", take_flag, &options.once},
         {"json", 0, NULL, "the same, as JSON", take_flag, &options.settings.json},
-        {"top", 'n', "N", "rows of a table of those (20; 0: all)", take_count,
+        {"top", 'n', "N", "rows of a table with --once and --json (20; 0: all)", take_count,
          &options.settings.top},
         OBJECT_SELECTION_ROWS(&options.selected),
         DEFINITION_ROW,

@@ -3,67 +3,47 @@
 #include "converter/watch/watch_block.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "converter/base/record_layout.h"
 
 /* ---- where they are ---- */
 
 static const char *const field_names[WATCH_FIELDS] = {"time",   "thread", "class", "size",
                                                       "object", "stack",  "method"};
 
-/* The first record of the file that is of this type: those that extend it come later. */
-static uint32_t record_of(const struct stepfile_decoder *decoder, int known)
+static void find_field(const struct watch_tail *tail, uint32_t record, enum watch_field field,
+                       struct watch_columns *columns)
 {
-    for (uint32_t i = 0; i < decoder->record_count; i++)
-        if (decoder->records[i] == known)
-            return i;
-    return STEP_NO_RECORD;
-}
-
-static void find_field(const struct step_definition *definition, uint32_t record,
-                       enum watch_field field, struct watch_columns *columns)
-{
-    const struct step_record *owner = &definition->records[record];
-    size_t slot = 0;
-    for (size_t i = 0; i < owner->field_count; i++) {
-        if (strcmp(owner->fields[i].name, field_names[field]) == 0) {
-            columns->owner[field] = record;
-            columns->slots[field] = slot;
-            return;
-        }
-        slot += step_field_is_nested(&owner->fields[i])
-                    ? step_record_slot_count(definition, owner->fields[i].record)
-                    : 1;
-    }
+    const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
+    size_t found = step_record_find_field(&definition->records[record], field_names[field]);
+    columns->owner[field] = found != SIZE_MAX ? record : STEP_NO_RECORD;
+    if (found != SIZE_MAX)
+        columns->slots[field] = record_field_slot(definition, record, found);
 }
 
 static void find_columns(const struct watch_tail *tail, int known, struct watch_columns *columns)
 {
-    const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
-    columns->record = record_of(&tail->decoder, known);
-    for (int i = 0; i < WATCH_FIELDS; i++) {
-        columns->owner[i] = STEP_NO_RECORD;
-        if (columns->record != STEP_NO_RECORD)
-            find_field(definition, columns->record, (enum watch_field) i, columns);
-    }
+    columns->record = java_record_of(&tail->decoder.java, known);
+    for (int i = 0; columns->record != STEP_NO_RECORD && i < WATCH_FIELDS; i++)
+        find_field(tail, columns->record, (enum watch_field) i, columns);
 }
 
 bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tail)
 {
-    const struct stepfile_decoder *decoder = &tail->decoder;
-    const struct step_definition *definition = step_reader_borrow_definition(tail->reader);
+    const struct java_records *java = &tail->decoder.java;
     watch_schema_reset(schema);
     find_columns(tail, STEP_JAVA_OBJECT_ALLOC, &schema->births);
     find_columns(tail, STEP_JAVA_OBJECT_FREE, &schema->deaths);
     find_columns(tail, STEP_JAVA_METHOD_ENTRY, &schema->calls);
-    uint32_t with_stack = record_of(decoder, STEP_JAVA_OBJECT_ALLOC_AT);
+    uint32_t with_stack = java_record_of(java, STEP_JAVA_OBJECT_ALLOC_AT);
     if (with_stack != STEP_NO_RECORD && schema->births.record != STEP_NO_RECORD)
-        find_field(definition, with_stack, WATCH_STACK, &schema->births);
-    schema->facts = record_of(decoder, STEP_JAVA_METHOD_COUNT);
-    schema->wanted = calloc(decoder->record_count + 1, 1);
+        find_field(tail, with_stack, WATCH_STACK, &schema->births);
+    schema->facts = java_record_of(java, STEP_JAVA_METHOD_COUNT);
+    schema->wanted = calloc(java->count + 1, 1);
     if (schema->wanted == NULL)
         return false;
-    for (uint32_t i = 0; i < decoder->record_count; i++) {
-        enum step_text_kind kind = stepfile_decoder_kind(decoder, i);
+    for (uint32_t i = 0; i < java->count; i++) {
+        uint8_t kind = java_kind_of(java, i)->event;
         schema->wanted[i] = kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE ||
                             kind == EVENT_METHOD_ENTRY || i == schema->facts;
     }
@@ -116,25 +96,16 @@ static uint64_t value_at(const struct step_column_view *view, size_t row)
 
 static uint32_t id_at(const struct step_column_view *view, size_t row)
 {
-    uint64_t value = value_at(view, row);
-    return value < UINT32_MAX ? (uint32_t) value : 0;
+    return java_id(value_at(view, row));
 }
 
 /* Filters go by names, and methods by frames. */
 static void name_event(struct watch_tail *tail, const struct watch_model *model,
                        const struct trace_event *event)
 {
-    struct stepfile_decoder *decoder = &tail->decoder;
-    if (event->stack_id != 0 && !trace_frame_of(&tail->names, event->stack_id)->known)
-        stepfile_decoder_name(decoder, STEP_JAVA_FRAME, event->stack_id);
-    if (model->filter.everything)
-        return;
-    if (event->class_id != 0 && !trace_class_of(&tail->names, event->class_id)->known)
-        stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id);
-    if (event->thread_id != 0 && !trace_thread_of(&tail->names, event->thread_id)->known)
-        stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
-    if (event->method_id != 0 && !trace_method_of(&tail->names, event->method_id)->known)
-        stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id);
+    watch_tail_name_frame(tail, event->stack_id);
+    if (!model->filter.everything)
+        watch_tail_has_names(tail, event);
 }
 
 static void put_births(struct watch_tail *tail, const struct columns *columns,

@@ -52,24 +52,6 @@ static void take_entry(void *user, const struct step_live_entry *from)
     }
 }
 
-/* A filter cannot judge an event whose names have not been read yet. */
-static bool has_names(struct watch_feed *feed, const struct trace_event *event)
-{
-    struct stepfile_decoder *decoder = &feed->tail.decoder;
-    const struct trace_names *names = &feed->tail.names;
-    if (event->kind == EVENT_OBJECT_FREE)
-        return true;
-    if (event->stack_id != 0 && !trace_frame_of(names, event->stack_id)->known)
-        stepfile_decoder_name(decoder, STEP_JAVA_FRAME, event->stack_id);
-    bool has = event->thread_id == 0 || trace_thread_of(names, event->thread_id)->known ||
-               stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
-    if (event->kind == EVENT_METHOD_ENTRY)
-        return has && (trace_method_of(names, event->method_id)->known ||
-                       stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id));
-    return has && (trace_class_of(names, event->class_id)->known ||
-                   stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id));
-}
-
 static void visit_pending(void *user, const struct step_live_event *from)
 {
     struct watch_feed *feed = user;
@@ -97,7 +79,8 @@ static void visit_pending(void *user, const struct step_live_event *from)
     default:
         return;
     }
-    if (has_names(feed, &event) || feed->model.filter.everything)
+    watch_tail_name_frame(&feed->tail, event.kind != EVENT_OBJECT_FREE ? event.stack_id : 0);
+    if (watch_tail_has_names(&feed->tail, &event) || feed->model.filter.everything)
         watch_model_pend(&feed->model, &event);
 }
 

@@ -53,7 +53,6 @@ bool watch_selection_parse(char *text, struct event_selection *selected, char *f
     }
     const char *late = watch_selection_fault(selected);
     if (late != NULL)
-        snprintf(fault, fault_size, "%s is known when a trace has ended; stats and heap tell of it",
-                 late);
+        snprintf(fault, fault_size, "%s needs a trace that has ended; use stats or heap", late);
     return late == NULL;
 }

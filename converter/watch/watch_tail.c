@@ -4,6 +4,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/step/stepfile.h"
 
 /* Numbers of streams are small but in damaged files. */
@@ -11,9 +12,28 @@
 
 uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks)
 {
-    uint64_t time_ns;
-    return __builtin_mul_overflow(ticks, tail->decoder.resolution_ns, &time_ns) ? UINT64_MAX
-                                                                                : time_ns;
+    return trace_ticks_ns(ticks, tail->decoder.java.resolution_ns);
+}
+
+void watch_tail_name_frame(struct watch_tail *tail, uint32_t stack_id)
+{
+    if (stack_id != 0 && !trace_frame_of(&tail->names, stack_id)->known)
+        stepfile_decoder_name(&tail->decoder, STEP_JAVA_FRAME, stack_id);
+}
+
+bool watch_tail_has_names(struct watch_tail *tail, const struct trace_event *event)
+{
+    struct stepfile_decoder *decoder = &tail->decoder;
+    const struct trace_names *names = &tail->names;
+    if (event->kind == EVENT_OBJECT_FREE)
+        return true;
+    bool has = event->thread_id == 0 || trace_thread_of(names, event->thread_id)->known ||
+               stepfile_decoder_name(decoder, STEP_JAVA_THREAD, event->thread_id);
+    if (event->kind == EVENT_METHOD_ENTRY)
+        return has && (trace_method_of(names, event->method_id)->known ||
+                       stepfile_decoder_name(decoder, STEP_JAVA_METHOD, event->method_id));
+    return has && (trace_class_of(names, event->class_id)->known ||
+                   stepfile_decoder_name(decoder, STEP_JAVA_CLASS, event->class_id));
 }
 
 static void count_block(struct watch_tail *tail, const struct step_block_info *info)
@@ -22,8 +42,7 @@ static void count_block(struct watch_tail *tail, const struct step_block_info *i
     if (tail->is_heap)
         tail->events += info->record_count;
     for (size_t i = 0; i < info->type_count; i++) {
-        enum step_text_kind kind = stepfile_decoder_kind(&tail->decoder, info->counts[i].record);
-        if (kind < EVENT_KIND_COUNT)
+        if (java_kind_of(&tail->decoder.java, info->counts[i].record)->event < EVENT_KIND_COUNT)
             tail->events += info->counts[i].count;
     }
     if (last_ns > tail->last_ns)
@@ -58,8 +77,8 @@ static void note_state(struct watch_tail *tail)
 
 static bool has_events(const struct watch_tail *tail)
 {
-    for (uint32_t i = 0; i < tail->decoder.record_count; i++)
-        if (stepfile_decoder_kind(&tail->decoder, i) < EVENT_KIND_COUNT)
+    for (uint32_t i = 0; i < tail->decoder.java.count; i++)
+        if (java_kind_of(&tail->decoder.java, i)->event < EVENT_KIND_COUNT)
             return true;
     return false;
 }
@@ -69,7 +88,8 @@ static enum step_status open_reader(struct watch_tail *tail, struct step_error *
     enum step_status status = open_with_given_definition(tail->path, &tail->reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = stepfile_decoder_init(&tail->decoder, tail->reader, &tail->names, error);
+    tail->decoder.names = &tail->names;
+    status = java_records_init(&tail->decoder.java, tail->reader, error);
     tail->is_heap = stepfile_reader_has_heap_events(tail->reader);
     if (status == STEP_STATUS_OK && !tail->is_heap && !has_events(tail))
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, tail->path, STEP_NO_OFFSET,
@@ -93,7 +113,7 @@ enum step_status watch_tail_open(struct watch_tail *tail, const char *path,
 
 void watch_tail_reset(struct watch_tail *tail)
 {
-    stepfile_decoder_reset(&tail->decoder);
+    java_records_reset(&tail->decoder.java);
     step_reader_destroy(tail->reader);
     step_reader_destroy(tail->before);
     trace_names_reset(&tail->names);
@@ -104,7 +124,7 @@ void watch_tail_reset(struct watch_tail *tail)
 /* Names stay what they are, and with them the reader that they borrow their texts from. */
 static enum step_status open_anew(struct watch_tail *tail, struct step_error *error)
 {
-    stepfile_decoder_reset(&tail->decoder);
+    java_records_reset(&tail->decoder.java);
     tail->before = tail->reader;
     tail->reader = NULL;
     enum step_status status = open_reader(tail, error);
@@ -135,6 +155,7 @@ enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
         return status;
     }
     note_state(tail);
+    java_records_refresh(&tail->decoder.java);
     count_blocks(tail);
     return STEP_STATUS_OK;
 }

@@ -40,5 +40,9 @@ enum step_status watch_tail_refresh(struct watch_tail *tail, bool *opened_anew,
 /* How many records of the stream are in the file. */
 uint64_t watch_tail_written(const struct watch_tail *tail, uint64_t stream);
 uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks);
+/* Reads what is not known yet of the names of a frame, and of the event's thread and class or
+ * method; false: the trace does not have them all, and a filter cannot judge the event. */
+void watch_tail_name_frame(struct watch_tail *tail, uint32_t stack_id);
+bool watch_tail_has_names(struct watch_tail *tail, const struct trace_event *event);
 
 #endif

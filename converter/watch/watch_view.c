@@ -103,7 +103,7 @@ static void mark(struct watch_view *view)
         return;
     }
     watch_model_mark(model);
-    say(view, "marked: growth is told since now (twice: no mark)");
+    say(view, "marked: growth is counted from now (press again to remove the mark)");
 }
 
 static void begin_input(struct watch_view *view, enum watch_input input)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profiler of JMH: each fork is traced, and an operation's bytes and objects are added to the results.
 // They are counted, not sampled: what was allocated in or below the benchmark's method, divided by its
-// calls. Times of such a fork are not those of an untraced one. docs/recipes.md tells how it is used.
+// calls. Times of such a fork are not those of an untraced one. See docs/recipes.md.
 package steptrace.jmh;
 
 import java.io.File;

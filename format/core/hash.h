@@ -13,6 +13,12 @@ static inline uint64_t step_hash(uint64_t key)
     return key * STEP_HASH_FACTOR;
 }
 
+/* Half of it, whose low bits are good as well: what a hash index takes. */
+static inline uint32_t step_hash_half(uint64_t key)
+{
+    return (uint32_t) (step_hash(key) >> 32);
+}
+
 /* The hash of what was hashed before and of a word more; its low bits are good as well. */
 static inline uint64_t step_hash_join(uint64_t hash, uint64_t word)
 {

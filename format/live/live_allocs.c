@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "format/core/grow.h"
+#include "format/core/hash.h"
+#include "format/core/hash_index.h"
 #include "format/live/live_streams.h"
 #include "steptrace/hatf_trace.h"
 
@@ -18,7 +20,7 @@ struct live_call_frame {
 
 struct live_call_entry {
     uint64_t call, frame; /* as in the raw records */
-    uint64_t entry;       /* of the dictionary; 0: this place is free */
+    uint64_t entry;       /* of the dictionary */
 };
 
 /* Zero-initialised is empty. */
@@ -29,12 +31,12 @@ struct live_call_texts {
     size_t frame_capacity;
     struct live_call_entry *entries;
     size_t capacity, count;
+    struct step_index index; /* of the entries */
 };
 
 #define TEXT_MOST 60000u /* HATF's attributes have 65,535 */
 #define FRAMES_MOST (UINT64_C(1) << 28)
 #define DEPTH_MOST 1024
-#define LEAST ((size_t) 256)
 
 static const char *const call_names[STEP_LIVE_CALL_COUNT] = {
     [STEP_LIVE_CALL_PLAIN] = "malloc",
@@ -60,7 +62,8 @@ static void live_call_texts_reset(struct live_call_texts *texts)
 {
     free(texts->frames);
     free(texts->entries);
-    *texts = (struct live_call_texts){NULL, NULL, NULL, 0, NULL, 0, 0};
+    step_index_reset(&texts->index);
+    *texts = (struct live_call_texts){.describe = NULL};
 }
 
 /* Notes a frame. */
@@ -116,32 +119,16 @@ static uint64_t define(const struct live_call_texts *texts, struct step_writer *
     return step_heap_attributes_define(writer, &value, &entry) == STEP_STATUS_OK ? entry : 0;
 }
 
-static struct live_call_entry *place_of(struct live_call_entry *entries, size_t capacity,
-                                        uint64_t call, uint64_t frame)
+/* Room for one more. */
+static bool reserve(struct live_call_texts *texts)
 {
-    uint64_t hash = (frame ^ call) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t) (hash >> 24) & (capacity - 1);
-    while (entries[at].entry != 0 && (entries[at].call != call || entries[at].frame != frame))
-        at = (at + 1) & (capacity - 1);
-    return &entries[at];
-}
-
-static bool make_room(struct live_call_texts *texts)
-{
-    if (2 * texts->count < texts->capacity)
-        return true;
-    size_t wanted = texts->capacity != 0 ? 2 * texts->capacity : LEAST;
-    struct live_call_entry *grown = calloc(wanted, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    for (size_t i = 0; i < texts->capacity; i++)
-        if (texts->entries[i].entry != 0)
-            *place_of(grown, wanted, texts->entries[i].call, texts->entries[i].frame) =
-                texts->entries[i];
-    free(texts->entries);
-    texts->entries = grown;
-    texts->capacity = wanted;
-    return true;
+    if (texts->count < texts->capacity)
+        return step_index_reserve(&texts->index);
+    struct live_call_entry *grown =
+        step_grown(texts->entries, &texts->capacity, texts->count + 1, sizeof *grown);
+    if (grown != NULL)
+        texts->entries = grown;
+    return grown != NULL && step_index_reserve(&texts->index);
 }
 
 /* The dictionary's entry for a raw record's size and its frame, 0: it needs none. */
@@ -150,14 +137,18 @@ static uint64_t live_call_texts_entry(struct live_call_texts *texts, struct step
 {
     uint64_t call = size_word >> STEP_LIVE_HEAP_ALIGNMENT_SHIFT << STEP_LIVE_HEAP_ALIGNMENT_SHIFT;
     if ((call == 0 && frame == 0) || call >> STEP_LIVE_HEAP_CALL_SHIFT >= STEP_LIVE_CALL_COUNT ||
-        !make_room(texts))
+        !reserve(texts))
         return 0;
-    struct live_call_entry *entry = place_of(texts->entries, texts->capacity, call, frame);
-    if (entry->entry == 0) {
-        *entry = (struct live_call_entry){call, frame, define(texts, writer, call, frame)};
-        texts->count += entry->entry != 0;
+    uint32_t hash = step_hash_half(frame ^ call), place;
+    STEP_INDEX_EACH (&texts->index, hash, place)
+        if (texts->entries[place].call == call && texts->entries[place].frame == frame)
+            return texts->entries[place].entry;
+    uint64_t entry = define(texts, writer, call, frame);
+    if (entry != 0) {
+        step_index_add(&texts->index, hash, (uint32_t) texts->count);
+        texts->entries[texts->count++] = (struct live_call_entry){call, frame, entry};
     }
-    return entry->entry;
+    return entry;
 }
 
 #define FRAME_WORDS 3u

@@ -64,7 +64,7 @@ static bool check_count(struct metatf_reader *reader)
         return true;
     step_error_set(&rest->error, STEP_STATUS_CORRUPT, rest->file->name,
                    METATF_FIXED_BYTES + 2 * metatf_file_ints(rest->file),
-                   "the file tells of %" PRIu64 " data records, and has %" PRIu64, told, found);
+                   "the file announces %" PRIu64 " data records, and has %" PRIu64, told, found);
     return false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Serial
+// TEST: collectors=G1
 // FACT: alloc facts/Children$Before 1000
 // FACT: alloc facts/Children$After 1000
 package facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Parallel exit=9
+// TEST: collectors=G1 exit=9
 // FACT: alloc facts/Halt$Counted 5000
 package facts;
 

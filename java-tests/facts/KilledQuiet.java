@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Parallel events=all options=include=facts/** driver=kill
+// TEST: collectors=G1 events=all options=include=facts/** driver=kill
 // FACT: calls facts/KilledQuiet step >=3000
 package facts;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Serial events=all options=include=facts/**
+// TEST: collectors=G1 events=all options=include=facts/**
 // SEQUENCE: run
 // SEQUENCE: +run +add -add +calls +called -called +called -called -calls +raises !raises
 // SEQUENCE: +passes +thrower +Failure.<init> -Failure.<init> !thrower !passes

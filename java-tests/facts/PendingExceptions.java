@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Serial events=all options=include=facts/**+jdk/internal/reflect/**
+// TEST: collectors=G1 events=all options=include=facts/**+jdk/internal/reflect/**
 // FACT: calls facts/PendingExceptions$Made <init> 6
 // FACT: alloc facts/PendingExceptions$Made 6
 package facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TEST: collectors=G1,Serial events=all options=include=facts/** vm=-Xss512k
+// TEST: collectors=G1 events=all options=include=facts/** vm=-Xss512k
 // FACT: alloc facts/StackOverflow$After 10
 // FACT: exits facts/StackOverflow deeper 0
 // FACT: exits facts/StackOverflow guarded 3

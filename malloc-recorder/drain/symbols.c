@@ -11,30 +11,24 @@
 #include <string.h>
 
 #include "format/core/grow.h"
+#include "format/core/page_map.h"
 #if STEPTRACE_DW
 #include <elfutils/libdwfl.h>
 #endif
 
 #define PATH_TEXT 512
 #define NAME_TEXT 700
-#define LEAST ((size_t) 1024)
 
 struct module {
     uint64_t start, end, offset; /* addresses; in the file */
     char path[PATH_TEXT];
 };
 
-struct described {
-    uint64_t address; /* 0: free */
-    char *text;
-};
-
 struct symbols {
     uint64_t process;
     struct module *modules;
     size_t module_count, module_capacity;
-    struct described *table;
-    size_t capacity, count;
+    struct step_page_map texts; /* by address */
     char *module_lines;
     char *(*demangle)(const char *, char *, size_t *, int *);
 #if STEPTRACE_DW
@@ -168,45 +162,16 @@ static size_t look_up(struct symbols *symbols, uint64_t address, char *out, size
 
 /* ---- what is remembered ---- */
 
-static struct described *place_of(struct described *table, size_t capacity, uint64_t address)
-{
-    size_t at = (size_t) (address * UINT64_C(0x9e3779b97f4a7c15) >> 30) & (capacity - 1);
-    while (table[at].address != 0 && table[at].address != address)
-        at = (at + 1) & (capacity - 1);
-    return &table[at];
-}
-
-static bool make_room(struct symbols *symbols)
-{
-    if (2 * symbols->count < symbols->capacity)
-        return true;
-    size_t wanted = symbols->capacity != 0 ? 2 * symbols->capacity : LEAST;
-    struct described *grown = calloc(wanted, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    for (size_t i = 0; i < symbols->capacity; i++)
-        if (symbols->table[i].address != 0)
-            *place_of(grown, wanted, symbols->table[i].address) = symbols->table[i];
-    free(symbols->table);
-    symbols->table = grown;
-    symbols->capacity = wanted;
-    return true;
-}
-
 size_t symbols_describe(void *user, uint64_t address, char *out, size_t size)
 {
     struct symbols *symbols = user;
-    struct described *known = address != 0 && make_room(symbols)
-                                  ? place_of(symbols->table, symbols->capacity, address)
-                                  : NULL;
-    if (known != NULL && known->address != 0)
-        return (size_t) snprintf(out, size, "%s", known->text);
+    char *text = step_page_map_find(&symbols->texts, address);
+    if (text != NULL)
+        return (size_t) snprintf(out, size, "%s", text);
     size_t length = look_up(symbols, address, out, size);
-    char *text = known != NULL ? strndup(out, length) : NULL;
-    if (text != NULL) {
-        *known = (struct described){address, text};
-        symbols->count++;
-    }
+    text = address != 0 ? strndup(out, length) : NULL;
+    if (text != NULL && !step_page_map_add(&symbols->texts, address, text))
+        free(text);
     return length;
 }
 

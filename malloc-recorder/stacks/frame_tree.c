@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of frames under a lock, and in front of it whole stacks by their hash. */
+/* A table of frames under a lock, and in front of it whole stacks by their hash.  No step_index:
+ * the recorder may not call malloc(), so the table is mapped. */
 #include "malloc-recorder/stacks/frame_tree.h"
 
 #include <pthread.h>

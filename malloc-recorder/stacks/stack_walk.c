@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "format/core/hash.h"
 #include "malloc-recorder/stacks/unwind_rule.h"
 
 #define REMEMBERED 16384u
@@ -46,8 +47,7 @@ void stack_walk_forget(void)
 
 static struct unwind_rule find_rule(uintptr_t address)
 {
-    struct remembered *entry =
-        &table[(address * UINT64_C(0x9e3779b97f4a7c15)) >> 50 & (REMEMBERED - 1)];
+    struct remembered *entry = &table[step_hash(address) >> 50 & (REMEMBERED - 1)];
     struct unwind_rule rule;
     uint64_t bits = atomic_load_explicit(&entry->rule, memory_order_relaxed);
     if (__builtin_expect(

@@ -22,7 +22,7 @@ public class Busy {
         System.out.println("busy");
         for (int i = 0;; i++) {
             step(i);
-            if (i % 10 == 0)
+            if (i % 500 == 0)  // readers of a running trace see whole blocks only
                 Thread.sleep(1);
         }
     }

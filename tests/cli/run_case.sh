@@ -7,10 +7,11 @@ set -u
 steptrace=$(realpath "$1")
 case=$(realpath "$2")
 expected=${case%.sh}
+data=$(dirname "$(realpath "$0")")/data
 rm -rf "$3"
 mkdir -p "$3/work"
 cd "$3/work" || exit 1
-export data=${case%/cases/*}/data
+export data
 case $data in
     *[[:space:]]*) ln -s "$data" ../data && data=../data ;; # cases do not quote it
 esac

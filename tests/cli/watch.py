@@ -5,6 +5,7 @@ it that part is left out): keys, other sizes, no colours, and a JVM that is kill
 makes a class in the first only: later looks have its exact sums, no sum of any look falls or exceeds the trace's."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -188,6 +189,20 @@ def check_terminal(jvm):
     terminal.close()
 
 
+def check_early():
+    """Watched before the trace names its resolution: times are right all the same."""
+    jvm = subprocess.Popen([HOME + "/bin/java", "-Xmx32m", f"-agentpath:{AGENT}=file=early.step", "Ticker"])
+    try:
+        while not os.path.exists("early.step"):
+            time.sleep(0.01)
+        terminal = Terminal([STEPTRACE, "watch", "--interval=200ms", "early.step"])
+        wait_for("seconds", lambda: re.search(r"running, [\d.]+ s", terminal.text()), 30)
+        terminal.close()
+    finally:
+        jvm.kill()
+        jvm.wait()
+
+
 def check_end():
     told = look("run.step", code=3)
     stats = json.loads(steptrace("stats", "--json", "--top=0", "run.step", code=3).stdout)["objects"]
@@ -274,6 +289,7 @@ def main():
         check_numbers(jvm.pid)
         if shutil.which("tmux"):
             check_terminal(jvm)
+            check_early()
         else:
             print("no tmux: nothing was tried on a terminal")
     finally:

@@ -10,11 +10,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# expect NAME: $work/NAME must be the golden file NAME.
+# expect FORMAT/NAME: $work/NAME must be the golden file of this name, tests/formats/FORMAT/NAME.
 expect() {
     if [ "${UPDATE:-}" = 1 ]; then
-        cp "$work/$1" "$directory/$1"
-    elif ! diff -u "$directory/$1" "$work/$1"; then
+        cp "$work/${1#*/}" "$directory/../formats/$1"
+    elif ! diff -u "$directory/../formats/$1" "$work/${1#*/}"; then
         echo "golden: $1 differs"
         failures=1
     fi
@@ -34,7 +34,7 @@ hex() {
 
 "$golden_trace" "$work/trace.step"
 "$steptrace" dump "$work/trace.step" > "$work/trace.txt"
-expect trace.txt
+expect text/trace.txt
 
 # Text there and back again.
 "$steptrace" convert "$work/trace.step" -o "$work/trace.zip"
@@ -51,13 +51,13 @@ same "$work/trace.txt" "$work/copy.txt" "step -> step gives other events"
 for how in id bump; do
     "$steptrace" convert "$work/trace.step" --addresses=$how -o "$work/$how.hatf"
     hex "$work/$how.hatf" "$work/trace-$how.hatf.hex"
-    expect trace-$how.hatf.hex
+    expect hatf/trace-$how.hatf.hex
     "$steptrace" convert "$work/copy.step" --addresses=$how -o "$work/copy.hatf"
     same "$work/$how.hatf" "$work/copy.hatf" "a copy gives other HATF"
 done
 "$steptrace" convert "$work/trace.step" --attributes=class -o "$work/class.hatf"
 hex "$work/class.hatf" "$work/trace-class.hatf.hex"
-expect trace-class.hatf.hex
+expect hatf/trace-class.hatf.hex
 "$steptrace" convert "$work/trace.step" -o "$work/id.hatf.gz"
 gzip -dc "$work/id.hatf.gz" > "$work/unpacked.hatf"
 same "$work/id.hatf" "$work/unpacked.hatf" "the packed HATF is another"

@@ -7,12 +7,12 @@ steptrace=$1 directory=$2
 status=0
 for file in "$directory"/versions/*.step "$directory"/versions/*.zip; do
     case $file in *-heap*) continue ;; esac
-    "$steptrace" dump "$file" | cmp - "$directory/trace.txt" || { echo "$file: other events" && status=1; }
+    "$steptrace" dump "$file" | cmp - "$directory/../formats/text/trace.txt" || { echo "$file: other events" && status=1; }
 done
 for file in "$directory"/versions/*.hatf "$directory"/versions/*-heap*.step; do
     "$steptrace" dump "$file" | cmp - "$directory/versions/hatf.txt" || { echo "$file: other records" && status=1; }
 done
 for file in "$directory"/versions/*.mtf; do
-    "$steptrace" dump "$file" | cmp - "$directory/trace.txt" || { echo "$file: other events" && status=1; }
+    "$steptrace" dump "$file" | cmp - "$directory/../formats/text/trace.txt" || { echo "$file: other events" && status=1; }
 done
 exit $status

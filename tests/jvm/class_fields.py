@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What only fields of java.lang.Class objects hold, in snapshots, sums and heap dumps."""
 import json
-import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "graph"))
-from hprof_reader import Dump  # noqa: E402
+from hprof_reader import Dump
 from session import Failure, shown
 
 HELD = {"facts/ClassValues$Held": "java/lang/Class.classValueMap",

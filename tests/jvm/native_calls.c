@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libnativecalls.so: the native methods of java-tests/facts/NativeCalls.java, NativeStores.java,
- * PendingExceptions.java, NativeRounds.java, Suspended.java and Daemon.java. */
+ * PendingExceptions.java, NativeRounds.java, Suspended.java, Daemon.java and ForkedWriters.java. */
 #include <fcntl.h>
 #include <jvmti.h>
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void keep(JNIEnv *jni, jclass class, jobject made)
@@ -257,4 +258,25 @@ JNIEXPORT jboolean JNICALL Java_facts_Daemon_areUntouched(JNIEnv *jni, jclass cl
         close(file);
     }
     return untouched;
+}
+
+JNIEXPORT jboolean JNICALL Java_facts_ForkedWriters_forkIsChild(JNIEnv *jni, jclass class);
+JNIEXPORT jboolean JNICALL Java_facts_ForkedWriters_forkIsChild(JNIEnv *jni, jclass class)
+{
+    static const char waiting[] = "waiting\n";
+    (void) jni, (void) class;
+    pid_t child = fork();
+    if (child == 0)
+        return JNI_TRUE;
+    waitpid(child, NULL, 0);
+    while (write(STDOUT_FILENO, waiting, sizeof waiting - 1) > 0)
+        pause();
+    return JNI_FALSE;
+}
+
+JNIEXPORT void JNICALL Java_facts_ForkedWriters_exitNow(JNIEnv *jni, jclass class);
+JNIEXPORT void JNICALL Java_facts_ForkedWriters_exitNow(JNIEnv *jni, jclass class)
+{
+    (void) jni, (void) class;
+    _exit(0);
 }

@@ -8,12 +8,14 @@ import pathlib
 import shutil
 import sys
 
-import drivers
-import facts
-import hatf_reader
-import special
-import trace_text
-from session import Failure, Session, Skip
+FORMATS = pathlib.Path(__file__).resolve().parent.parent / "formats"
+sys.path[:0] = [str(FORMATS / name) for name in ("hatf", "hprof", "text")]
+import drivers  # noqa: E402
+import facts  # noqa: E402
+import hatf_reader  # noqa: E402
+import special  # noqa: E402
+import trace_text  # noqa: E402
+from session import Failure, Session, Skip  # noqa: E402
 
 SKIPPED = 77
 
@@ -34,6 +36,7 @@ def check_trace(session, program, killed):
         faults.append("run.step.live is there after a clean end")
     if faults:
         raise Failure("\n".join(faults))
+    return trace
 
 
 def allocation_sites(session, trace):
@@ -65,9 +68,9 @@ def run_program(session, name):
     program.add_facts(session.path("facts.out"))
     if session.engine == "jvmti":
         program.facts = [fact for fact in program.facts if fact[0] != "frees-between"]
-    check_trace(session, program, killed)
+    trace = check_trace(session, program, killed)
     if killed:
-        drivers.compare_recovered(session)
+        drivers.compare_recovered(session, trace)
 
 
 def arguments():

@@ -44,7 +44,7 @@ def read_once(session, states):
 
 def running(session):
     """A busy program is read again and again, and while it is being stopped."""
-    for events, limit in (("all,include=facts/**", "1m"), ("class+alloc+free+thread", "512k")):
+    for events, limit in (("all,include=facts/**", "512k"), ("class+alloc+free+thread", "256k")):
         process = session.start(session.java("Busy", "-Xmx64m", f"file=run.step,events={events},"
                                              f"buffer=4m,limit={limit}"))
         states, faults = [], []

@@ -81,6 +81,7 @@ def unknown_options(session):
             "steam", "perhaps", "limit")
     refused(session, "events=free", "free")
     refused(session, "fil=run.step", "did you mean 'file'")
+    refused(session, "file", "option 'file' lacks its value")
     refused(session, "options=/no/such/file", "/no/such/file")
     require(not pathlib.Path(session.path("run.step")).exists(), "run.step was made")
 

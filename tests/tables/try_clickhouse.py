@@ -18,7 +18,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import try_tables  # noqa: E402
+import try_doors  # noqa: E402
 
 PORTS = [int(f"{server}{port}") for server in "12" for port in ("8143", "9043", "9049")]
 USERS = """<yandex><profiles><default><max_threads>1</max_threads></default></profiles>
@@ -117,8 +117,8 @@ def main():
         return 77
     steptrace = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as work:
-        known = try_tables.make_trace(f"{work}/one.txt", 20000)
-        try_tables.run(steptrace, "convert", "--from=lines", f"{work}/one.txt", "-o", f"{work}/one.step")
+        known = try_doors.make_trace(f"{work}/one.txt", 20000)
+        try_doors.run(steptrace, "convert", "--from=lines", f"{work}/one.txt", "-o", f"{work}/one.step")
         servers = [start(1, work), start(2, work)]
         try:
             check(steptrace, work, known, servers)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/trace_ticks.h"
 #include "steptrace/show.h"
 
 enum { PROPERTIES_MOST = 256 };
@@ -25,7 +26,7 @@ static uint64_t number_of(const struct step_reader *reader, const char *key, uin
 void ctf_clock_init(struct ctf_clock *clock, const struct step_reader *reader)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
-    uint64_t resolution_ns = number_of(reader, "resolution-ns", 1);
+    uint64_t resolution_ns = trace_resolution_ns(reader);
     uint64_t start_ns = number_of(reader, "start-time-ns", 0);
     if (start_ns > INT64_MAX / 2)
         start_ns = 0;

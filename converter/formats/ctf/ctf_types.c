@@ -39,10 +39,9 @@ static char *label_of(struct name_index *taken, const struct step_definition *de
 
 static bool make_labels(struct ctf_types *types)
 {
-    struct name_index taken;
-    bool ok = name_index_init(&taken);
+    struct name_index taken = {0};
     types->labels = calloc(types->definition->record_count + 1, sizeof *types->labels);
-    ok = ok && types->labels != NULL;
+    bool ok = types->labels != NULL;
     for (uint32_t i = 0; ok && i < types->definition->record_count; i++) {
         types->labels[i] = label_of(&taken, types->definition, i);
         ok = types->labels[i] != NULL;

@@ -36,7 +36,7 @@ static const struct format_option encoding_rows[] = {
     {{"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
       take_encoding, NULL},
      offsetof(struct hatf_options, encoding)},
-    {{"for", 0, "PACKER", "HATF: best or optimal so that gzip or zstd makes it smallest",
+    {{"for", 0, "PACKER", "HATF: with best or optimal, minimise the size after gzip or zstd",
       take_packer, NULL},
      offsetof(struct hatf_options, packed_by)},
     {.place = 0}};

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "converter/formats/hatf/hatf_format.h"
+#include "format/core/no_memory.h"
 #include "steptrace/packed.h"
 
 struct hatf_alloc_source {
@@ -95,7 +96,7 @@ static struct hatf_alloc_source *new_source(const char *path,
 {
     struct hatf_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
-        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, path);
         return NULL;
     }
     source->base.operations = &operations;

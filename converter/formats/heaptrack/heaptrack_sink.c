@@ -86,8 +86,7 @@ static bool heaptrack_stacks_init(struct heaptrack_stacks *stacks, FILE *out,
     id_table_init(&stacks->class_frames, sizeof(uint32_t));
     id_table_init(&stacks->site_stacks, sizeof(uint32_t));
     id_table_init(&stacks->place_frames, sizeof(uint32_t));
-    bool ok = name_index_init(&stacks->texts);
-    ok = heap_sites_init(&stacks->places, sites->names) && ok;
+    bool ok = heap_sites_init(&stacks->places, sites->names);
     return heap_sites_init(&stacks->stacks, sites->names) && ok;
 }
 

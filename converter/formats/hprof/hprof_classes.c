@@ -19,14 +19,10 @@ static const char *const references[REFERENCES] = {
 
 struct step_bytes hprof_class_name(const struct hprof_classes *found, uint32_t class_id)
 {
-    struct step_java_class class;
-    const struct graph_source *source = &found->graph->source;
     for (size_t i = 0; i < REFERENCES; i++)
         if (class_id == MADE_CLASS(i))
             return step_text(references[i]);
-    if (!step_java_class_look_up(&source->binding, source->reader, class_id, &class))
-        return (struct step_bytes){(const uint8_t *) "?", 1};
-    return class.name;
+    return java_class_name(&found->graph->source.java, class_id);
 }
 
 static struct hprof_class *use_class(struct hprof_classes *found, uint32_t class_id)
@@ -70,8 +66,8 @@ static struct hprof_class *owner_of(struct hprof_classes *found, struct hprof_cl
 {
     struct step_java_field entry;
     const struct graph_source *source = &found->graph->source;
-    if (!step_java_field_look_up(&source->binding, source->reader, field, &entry) ||
-        entry.class_ == 0 || entry.class_ >= MADE_CLASS(REFERENCES) ||
+    if (!java_field(&source->java, field, &entry) || entry.class_ == 0 ||
+        entry.class_ >= MADE_CLASS(REFERENCES) ||
         !is_name(hprof_class_name(found, (uint32_t) entry.class_), references[REFERENCE]))
         return class;
     struct hprof_class *reference = use_class(found, (uint32_t) entry.class_);
@@ -108,8 +104,7 @@ static bool use_static(struct hprof_classes *found, uint32_t field)
 {
     struct step_java_field entry;
     const struct graph_source *source = &found->graph->source;
-    bool known = step_java_field_look_up(&source->binding, source->reader, field, &entry) &&
-                 entry.class_ < UINT32_MAX;
+    bool known = java_field(&source->java, field, &entry) && entry.class_ < UINT32_MAX;
     uint8_t *named = id_table_get(&found->field_names, field);
     if (named == NULL || use_class(found, known ? (uint32_t) entry.class_ : 0) == NULL)
         return false;
@@ -171,9 +166,7 @@ struct step_bytes hprof_field_name(const struct hprof_classes *found, uint32_t f
     const struct graph_source *source = &found->graph->source;
     if (field == MADE_REFERENT)
         return step_text("referent");
-    return step_java_field_look_up(&source->binding, source->reader, field, &entry)
-               ? entry.name
-               : step_text("?");
+    return java_field(&source->java, field, &entry) ? entry.name : step_text("?");
 }
 
 static bool make_referent(struct hprof_classes *found, struct hprof_class *reference)

@@ -134,7 +134,7 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
         if (graph->nodes[edges[i].target].object == 0)
             continue;
         uint32_t field = edge_key_number(edges[i].key);
-        step_java_field_look_up(&source->binding, source->reader, field, &entry);
+        java_field(&source->java, field, &entry);
         if (entry.class_ != class_id)
             continue;
         put(dumping, FIELD_NAME_ID(field), ID_BYTES);
@@ -350,7 +350,7 @@ static void put_head(struct dumping *dumping)
 {
     static const char format[] = "JAVA PROFILE 1.0.2"; /* with its 0 */
     uint8_t rest[12];
-    const char *start = step_reader_property(dumping->graph->source.reader, "start-time-ns");
+    const char *start = step_reader_property(dumping->graph->source.java.reader, "start-time-ns");
     uint64_t ns = start != NULL ? strtoull(start, NULL, 10) : 0;
     set_id(rest, ID_BYTES, 4);
     set_id(rest + 4, (ns + dumping->graph->time_ns) / 1000000, 8);

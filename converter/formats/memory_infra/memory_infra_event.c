@@ -6,6 +6,7 @@
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
 #include "format/core/grow.h"
+#include "format/core/no_memory.h"
 
 #define VALUES_MAX ((size_t) 1 << 26) /* of one dump */
 
@@ -23,8 +24,7 @@ void memory_infra_fault(struct memory_infra *infra, const char *format, ...)
 
 enum step_status infra_no_memory(struct infra_reading *reading)
 {
-    return step_error_set(reading->error, STEP_STATUS_NO_MEMORY, reading->infra->path,
-                          STEP_NO_OFFSET, "out of memory");
+    return step_no_memory(reading->error, reading->infra->path);
 }
 
 enum step_status infra_next(struct infra_reading *reading, enum json_token *token)

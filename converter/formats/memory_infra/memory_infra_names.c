@@ -98,7 +98,7 @@ static bool put_frame(struct infra_reading *reading, const size_t *row)
             return false;
     if (!is_new) {
         if (!is_v2)
-            memory_infra_fault(infra, "frame %s is told of twice", reading->event.texts + row[1]);
+            memory_infra_fault(infra, "frame %s is defined twice", reading->event.texts + row[1]);
         return true;
     }
     struct memory_infra_frame *frame = &infra->frames[id];

@@ -111,10 +111,6 @@ enum step_status memory_infra_open(struct memory_infra *infra, const char *path,
     *infra = (struct memory_infra){.path = path};
     trace_names_init(&infra->names);
     bool ok = heap_sites_init(&infra->sites, &infra->names);
-    ok = name_index_init(&infra->frame_ids) && ok;
-    ok = name_index_init(&infra->type_ids) && ok;
-    ok = name_index_init(&infra->names_used) && ok;
-    ok = name_index_init(&infra->strings) && ok;
     /* class 0 is what no type is known of */
     struct trace_class *unknown = ok ? id_table_get(&infra->names.classes, 0) : NULL;
     if (unknown == NULL)

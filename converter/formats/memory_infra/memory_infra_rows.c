@@ -9,6 +9,7 @@
 #include "converter/formats/memory_infra/memory_infra.h"
 #include "converter/heap/heap_dump.h"
 #include "format/core/grow.h"
+#include "format/core/no_memory.h"
 
 struct group {
     uint32_t site;
@@ -329,6 +330,5 @@ enum step_status memory_infra_rows(struct memory_infra *infra, struct memory_inf
     if (ok)
         return STEP_STATUS_OK;
     heap_snapshot_reset(snapshot);
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, infra->path, STEP_NO_OFFSET,
-                          "out of memory");
+    return step_no_memory(error, infra->path);
 }

@@ -9,6 +9,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "format/core/no_memory.h"
 
 /* Where the values of a record go. */
 enum place {
@@ -219,7 +220,7 @@ enum step_status metatf_alloc_source_create(const char *path, const char *dtd_pa
 {
     struct metatf_alloc_source *source = calloc(1, sizeof *source);
     if (source == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     source->base.operations = &operations;
     source->base.path = path;
     enum step_status status = metatf_trace_open(&source->trace, path, dtd_path, error);

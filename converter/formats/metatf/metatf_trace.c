@@ -38,10 +38,10 @@ static enum step_status read_file(void *user, uint64_t offset, void *buffer, siz
     return STEP_STATUS_OK;
 }
 
-static enum step_status read_dtd(struct metatf_trace *trace, const char *path,
+/* Closes the file, which may be NULL. */
+static enum step_status read_dtd(struct metatf_trace *trace, FILE *file, const char *path,
                                  struct step_error *error)
 {
-    FILE *file = fopen(path, "rb");
     char *text = file != NULL ? malloc(DTD_LIMIT + 1) : NULL;
     size_t length = text != NULL ? fread(text, 1, DTD_LIMIT + 1, file) : 0;
     enum step_status status;
@@ -65,6 +65,19 @@ static const struct metatf_dtd *find_own_dtd(const char *name)
                                                       : NULL;
 }
 
+/* The trace names it: only a plain file is opened, no FIFO is waited for. */
+static FILE *open_named(const char *path)
+{
+    struct stat about;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    FILE *opened = fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? fdopen(file, "rb") : NULL;
+    if (opened == NULL)
+        close(file);
+    return opened;
+}
+
 /* The last part of the DTD's URL, in the trace's directory. */
 static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *error)
 {
@@ -76,17 +89,17 @@ static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *
     int length = snprintf(path, sizeof path, "%.*s%s",
                           directory_end != NULL ? (int) (directory_end + 1 - trace->path) : 0,
                           trace->path, name);
-    bool is_there = name[0] != '\0' && name[0] != '.' && length > 0 &&
-                    (size_t) length < sizeof path && access(path, R_OK) == 0;
-    const struct metatf_dtd *own = is_there ? NULL : find_own_dtd(name);
+    bool is_name = name[0] != '\0' && name[0] != '.' && length > 0 && (size_t) length < sizeof path;
+    FILE *file = is_name ? open_named(path) : NULL;
+    const struct metatf_dtd *own = file != NULL ? NULL : find_own_dtd(name);
     if (own != NULL)
         return metatf_dtd_parse(own->text, own->text_length, name, NULL, NULL, &trace->dtd, error);
-    if (!is_there)
+    if (file == NULL)
         return step_error_set(error, STEP_STATUS_NOT_FOUND, trace->path, STEP_NO_OFFSET,
                               "its DTD '%.200s' is not in the file, nor beside it; --dtd=FILE "
                               "names it",
                               url);
-    return read_dtd(trace, path, error);
+    return read_dtd(trace, file, path, error);
 }
 
 enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
@@ -105,7 +118,7 @@ enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
         return status;
     const struct metatf_file_about *about = metatf_file_about(trace->file);
     if (dtd_path != NULL)
-        status = read_dtd(trace, dtd_path, error);
+        status = read_dtd(trace, fopen(dtd_path, "rb"), dtd_path, error);
     else if (about->dtd_text != NULL)
         status = metatf_dtd_parse(about->dtd_text, about->dtd_length, path, NULL, NULL, &trace->dtd,
                                   error);

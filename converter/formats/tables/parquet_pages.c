@@ -10,6 +10,7 @@
 #include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
 #include "converter/formats/tables/thrift_output.h"
+#include "format/core/hash.h"
 
 #ifdef STEPTRACE_TABLES_ZSTD
 #include <zstd.h>
@@ -90,10 +91,11 @@ static bool has_indices(struct parquet_encoder *encoder, size_t count)
     return true;
 }
 
-/* The place of a number in the dictionary; ENTRIES_MOST: that is full. */
+/* The place of a number in the dictionary; ENTRIES_MOST: that is full.  A table of its own, of
+ * fixed size: with a step_index the export of objects took 3 % more instructions. */
 static uint32_t number_index(struct parquet_encoder *encoder, uint64_t value)
 {
-    size_t at = (size_t) (value * UINT64_C(0x9e3779b97f4a7c15) >> 46);
+    size_t at = (size_t) (step_hash(value) >> 46);
     while (encoder->slots[at] != 0 && encoder->entries[encoder->slots[at] - 1] != value)
         at = (at + 1) & (SLOTS - 1);
     if (encoder->slots[at] != 0)

@@ -381,8 +381,9 @@ static enum step_status check_names(const struct exporting *exporting, size_t *c
                                 "only one table can go into one file, or have --columns");
     if (status == STEP_STATUS_OK && exporting->options->by_clock &&
         tables_start_time_ns(exporting->tables) == 0)
-        status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
-                                "the trace does not tell when it began: there is no --clock");
+        status =
+            step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
+                           "the trace does not contain its start time, so --clock is not possible");
     if (status == STEP_STATUS_OK && !is_choice_of_tables(exporting->job->selected))
         status = step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                 "of tables a time, one --class and one --thread by its number can "
@@ -413,16 +414,16 @@ static void name_run(const char *path, const char *given, char *out, size_t out_
 }
 
 static const struct format_option rows_of[] = {
-    {{"table", 0, "NAMES", "tables: which, as objects,calls", take_text, NULL},
+    {{"table", 0, "NAMES", "tables: these tables, as objects,calls", take_text, NULL},
      offsetof(struct table_choice, tables)},
-    {{"columns", 0, "NAMES", "tables: of one, only these columns", take_text, NULL},
+    {{"columns", 0, "NAMES", "tables: only these columns, of a single table", take_text, NULL},
      offsetof(struct table_choice, columns)},
-    {{"run", 0, "NAME", "tables: what the run is called; else like the file", take_text, NULL},
+    {{"run", 0, "NAME", "tables: name of the run (the file name)", take_text, NULL},
      offsetof(struct table_choice, run)},
-    {{"part-rows", 0, "N", "tables: rows of a Parquet file of a directory (16777216)", take_count,
+    {{"part-rows", 0, "N", "tables: rows per Parquet file of a directory (16777216)", take_count,
       NULL},
      offsetof(struct table_choice, part_rows)},
-    {{"clock", 0, NULL, "tables: times are those of the clock, not since the start", take_flag,
+    {{"clock", 0, NULL, "tables: wall-clock times instead of times since the start", take_flag,
       NULL},
      offsetof(struct table_choice, by_clock)},
     {.place = 0}};

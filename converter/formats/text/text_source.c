@@ -11,6 +11,7 @@
 
 #include "converter/base/name_index.h"
 #include "converter/formats/text/text_format.h"
+#include "format/core/no_memory.h"
 #include "steptrace/text.h"
 
 struct text_source {
@@ -124,8 +125,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
             status = note_damage(source, &local);
         } else if (status == STEP_STATUS_OK && !take(source, &line, &events[filled])) {
-            return step_error_set(error, STEP_STATUS_NO_MEMORY, base->path, STEP_NO_OFFSET,
-                                  "out of memory");
+            return step_no_memory(error, base->path);
         } else if (status == STEP_STATUS_OK) {
             filled += trace_filter_takes(&base->filter, &base->names, &events[filled]);
         } else if (status != STEP_STATUS_END && error != NULL) {
@@ -240,13 +240,10 @@ static enum step_status create(open_function open_reader, const char *path,
 {
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     source->file = -1;
-    enum step_status status =
-        step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
-    if (event_source_init(&source->base, &operations, path, selected) &&
-        name_index_init(&source->classes) && name_index_init(&source->methods) &&
-        name_index_init(&source->threads))
+    enum step_status status = step_no_memory(error, path);
+    if (event_source_init(&source->base, &operations, path, selected))
         status = open_reader(source, path, error);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);

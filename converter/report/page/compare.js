@@ -22,8 +22,8 @@ function showSummary() {
   if (programs.length > 0)
     byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, programs.length > 1 ? "Command lines" : "Command line"), programs.map((text) => element("p", {}, element("code", {}, text)))));
   const spread = (value, side, show) => value[side + "_least"] === undefined ? "" : " (" + show(value[side + "_least"]) + " to " + show(value[side + "_most"]) + ")";
-  byId("totals").append(element("table", {}, element("caption", {}, "Of several runs the middle one, and the least and most."),
-    element("thead", {}, element("tr", {}, ["", "Before", "After", "Change", "%"].map((text) => element("th", {scope: "col"}, text)))),
+  byId("totals").append(element("table", {}, data.runs.length > 2 ? element("caption", {}, "Medians of several runs, with the least and the most.") : "",
+    element("thead", {}, element("tr", {}, ["", "Before", "After", "Change", "%"].map((text) => element("th", {scope: "col"}, element("span", {class: "title"}, text))))),
     element("tbody", {}, Object.entries(data.program).map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, TITLES[key] || key),
       element("td", {}, unitOf(key)(value.before) + spread(value, "before", unitOf(key))), element("td", {}, unitOf(key)(value.after) + spread(value, "after", unitOf(key))),
       element("td", {}, signed(unitOf(key))(value.change)), element("td", {}, part(value)))))));

@@ -16,7 +16,7 @@ function showSummary() {
   const objects = summary.allocated_objects === 0 ? [] : [
     figure("allocated", bytes(summary.allocated_bytes), count(summary.allocated_objects) + " objects"),
     figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
-    figure("most alive at once", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
+    figure("peak", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
     figure("alive at the end", bytes(summary.live_bytes), count(summary.live_objects) + " objects"),
     figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, (summary.last_ns - summary.first_ns) / 1e9)) + "/s")];
   byId("figures").append(...objects, figure("threads", count(summary.threads), count(summary.classes) + " classes"),

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"
+#include "format/core/grow.h"
+#include "format/core/hash.h"
+#include "format/core/hash_index.h"
 
 #define NO_GROUP UINT32_MAX
 #define BYTES_IN_MEMORY ((size_t) 512 << 20)
-enum { SLOTS_FIRST = 1024 };
 
 struct key {
     uint64_t values[SQL_GROUP_KEYS_MOST];
@@ -44,8 +46,7 @@ struct sql_groups {
     size_t key_count;
     struct group *groups;
     size_t count, capacity;
-    uint32_t *slots; /* by hash of the key: number of the group + 1 */
-    size_t slot_mask;
+    struct step_index index; /* by key */
     struct segment *segments;
     size_t segment_count, segment_capacity;
     struct kept_batch *batches;
@@ -87,60 +88,38 @@ static bool is_same(const struct key *a, const struct key *b)
     return same;
 }
 
-static size_t hash_of(const struct key *key)
+static uint32_t hash_of(const struct key *key)
 {
     uint64_t hash = key->nulls;
     for (size_t i = 0; i < SQL_GROUP_KEYS_MOST; i++)
-        hash = (hash ^ key->values[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
-    return (size_t) (hash >> 20);
-}
-
-static bool resize_slots(struct sql_groups *groups)
-{
-    size_t count = groups->slots == NULL ? (size_t) SLOTS_FIRST : (groups->slot_mask + 1) * 2;
-    uint32_t *slots = calloc(count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (size_t i = 0; i < groups->count; i++) {
-        size_t at = hash_of(&groups->groups[i].key) & (count - 1);
-        while (slots[at] != 0)
-            at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t) i + 1;
-    }
-    free(groups->slots);
-    groups->slots = slots;
-    groups->slot_mask = count - 1;
-    return true;
+        hash = step_hash_join(hash, key->values[i]);
+    return (uint32_t) hash;
 }
 
 static bool grow(void **items, size_t *capacity, size_t item_bytes)
 {
-    size_t larger = *capacity * 2 + 64;
-    void *room = realloc(*items, larger * item_bytes);
+    void *room = step_grown(*items, capacity, *capacity + 1, item_bytes);
     if (room == NULL)
         return false;
     *items = room;
-    *capacity = larger;
     return true;
 }
 
 /* The group of a key; NO_GROUP: out of memory. */
 static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 {
-    if (groups->count * 2 >= (groups->slots == NULL ? 0 : groups->slot_mask) &&
-        !resize_slots(groups))
-        return NO_GROUP;
-    size_t at = hash_of(key) & groups->slot_mask;
-    for (; groups->slots[at] != 0; at = (at + 1) & groups->slot_mask)
-        if (is_same(&groups->groups[groups->slots[at] - 1].key, key))
-            return groups->slots[at] - 1;
+    uint32_t hash = hash_of(key), number;
+    STEP_INDEX_EACH (&groups->index, hash, number)
+        if (is_same(&groups->groups[number].key, key))
+            return number;
+    number = (uint32_t) groups->count;
     if (groups->count == NO_GROUP - 1 ||
         (groups->count == groups->capacity &&
-         !grow((void **) &groups->groups, &groups->capacity, sizeof *groups->groups)))
+         !grow((void **) &groups->groups, &groups->capacity, sizeof *groups->groups)) ||
+        !step_index_add(&groups->index, hash, number))
         return NO_GROUP;
-    groups->groups[groups->count] = (struct group){.key = *key, .first = NO_GROUP};
-    groups->slots[at] = (uint32_t) ++groups->count;
-    return (uint32_t) groups->count - 1;
+    groups->groups[groups->count++] = (struct group){.key = *key, .first = NO_GROUP};
+    return number;
 }
 
 /* ---- a batch ---- */
@@ -371,7 +350,7 @@ void sql_groups_destroy(struct sql_groups *groups)
         fclose(groups->file);
     free(groups->batches);
     free(groups->groups);
-    free(groups->slots);
+    step_index_reset(&groups->index);
     free(groups->segments);
     free(groups->row_groups);
     free(groups->row_places);

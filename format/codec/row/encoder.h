@@ -13,6 +13,7 @@
 #include "format/codec/strategies/predictor.h"
 #include "format/codec/strategies/scale.h"
 #include "format/core/bytes.h"
+#include "format/core/hash_index.h"
 #include "steptrace/status.h"
 
 enum step_change_kind {
@@ -37,8 +38,7 @@ struct step_identifiers {
     uint64_t *values;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* hash table of numbers, 0: free */
-    size_t slot_count;
+    struct step_index places; /* of the values that can be found */
 };
 
 /* Zero-initialised holds nothing. */

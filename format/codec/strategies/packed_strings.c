@@ -11,15 +11,14 @@
 void step_string_numbers_reset(struct step_string_numbers *numbers)
 {
     free(numbers->places);
-    free(numbers->slots);
+    step_index_reset(&numbers->index);
     *numbers = (struct step_string_numbers){0};
 }
 
 void step_string_numbers_clear(struct step_string_numbers *numbers)
 {
     numbers->count = 0;
-    if (numbers->slot_count > 0)
-        memset(numbers->slots, 0, numbers->slot_count * sizeof *numbers->slots);
+    step_index_clear(&numbers->index);
 }
 
 static bool add_place(struct step_string_numbers *numbers, struct step_string_place place)
@@ -38,53 +37,27 @@ static bool add_place(struct step_string_numbers *numbers, struct step_string_pl
 bool step_string_number_next(struct step_string_numbers *numbers, size_t start, size_t length)
 {
     return numbers->count == STEP_STRINGS_MOST ||
-           add_place(numbers, (struct step_string_place){start, length, 0});
-}
-
-/* Room in the hash table for one more. */
-static bool reserve_slots(struct step_string_numbers *numbers)
-{
-    if ((numbers->count + 1) * 2 <= numbers->slot_count)
-        return true;
-    size_t slot_count = numbers->slot_count > 0 ? numbers->slot_count * 2 : 64;
-    uint32_t *slots = calloc(slot_count, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (size_t i = 0; i < numbers->count; i++) {
-        size_t at = (size_t) numbers->places[i].hash & (slot_count - 1);
-        while (slots[at] != 0)
-            at = (at + 1) & (slot_count - 1);
-        slots[at] = (uint32_t) (i + 1);
-    }
-    free(numbers->slots);
-    numbers->slots = slots;
-    numbers->slot_count = slot_count;
-    return true;
+           add_place(numbers, (struct step_string_place){start, length});
 }
 
 bool step_string_number(struct step_string_numbers *numbers, const uint8_t *bytes, size_t start,
                         size_t length, uint64_t *number)
 {
     static const uint8_t nothing[1] = {0};
-    if (!reserve_slots(numbers))
-        return false;
     const uint8_t *text = length > 0 ? bytes + start : nothing;
-    struct step_string_place place = {start, length, step_checksum(text, length)};
-    size_t mask = numbers->slot_count - 1;
-    size_t at = (size_t) place.hash & mask;
-    for (; numbers->slots[at] != 0; at = (at + 1) & mask) {
-        const struct step_string_place *other = &numbers->places[numbers->slots[at] - 1];
-        if (other->hash == place.hash && other->length == length &&
+    uint32_t hash = (uint32_t) step_checksum(text, length), place;
+    STEP_INDEX_EACH (&numbers->index, hash, place) {
+        const struct step_string_place *other = &numbers->places[place];
+        if (other->length == length &&
             (length == 0 || memcmp(bytes + other->start, text, length) == 0)) {
-            *number = numbers->slots[at];
+            *number = (uint64_t) place + 1;
             return true;
         }
     }
     *number = 0;
-    if (numbers->count == STEP_STRINGS_MOST)
-        return true;
-    numbers->slots[at] = (uint32_t) (numbers->count + 1);
-    return add_place(numbers, place);
+    return numbers->count == STEP_STRINGS_MOST ||
+           (step_index_add(&numbers->index, hash, (uint32_t) numbers->count) &&
+            add_place(numbers, (struct step_string_place){start, length}));
 }
 
 size_t step_shared_prefix(const uint8_t *left, size_t left_length, const uint8_t *right,

@@ -8,6 +8,7 @@
 
 #include "format/codec/strategies/strategy_table.h"
 #include "format/core/bytes.h"
+#include "format/core/hash_index.h"
 #include "steptrace/status.h"
 
 /* Flags: what is done to strings. */
@@ -22,12 +23,10 @@ struct step_string_numbers {
     struct step_string_place {
         size_t start;
         size_t length;
-        uint64_t hash;
     } * places;
     size_t count;
     size_t capacity;
-    uint32_t *slots; /* hash table of numbers, 0: free; the writer's alone */
-    size_t slot_count;
+    struct step_index index; /* of the places; the writer's alone */
 };
 void step_string_numbers_reset(struct step_string_numbers *numbers); /* frees the storage */
 void step_string_numbers_clear(struct step_string_numbers *numbers);

@@ -70,7 +70,7 @@ static enum step_status read_directory(struct step_decoding *decoding)
     }
     if (step_cursor_left(&directory) > 0 || step_cursor_left(&sections) > 0)
         return step_decoding_fail(decoding, STEP_STATUS_CORRUPT, directory.at,
-                                  "the block has bytes that its directory does not tell of");
+                                  "the block has bytes that its directory does not list");
     return STEP_STATUS_OK;
 }
 

@@ -156,7 +156,7 @@ static const char *get_column(struct step_row_reading *reading, const struct ste
                               uint64_t *value)
 {
     if (reading->decoding->columns[node->column].state != STEP_COLUMN_LISTED)
-        return "a field that the directory does not tell of";
+        return "a field that the directory does not list";
     const char *fault = step_row_settle(reading);
     if (fault != NULL)
         return fault;
@@ -242,7 +242,7 @@ static const char *get_type(struct step_row_reading *reading)
         return fault;
     if (record >= reading->decoding->plan->definition->record_count ||
         reading->local_types[record] == 0)
-        return "a record type that the block's summary does not tell of";
+        return "a record type that the block's summary does not list";
     reading->record = (uint32_t) record;
     return NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef FORMAT_STEP_WRITE_WRITER_STREAM_H
 #define FORMAT_STEP_WRITE_WRITER_STREAM_H
 
+#include "format/core/hash_index.h"
 #include "format/step/columns/pending_records.h"
 
 struct step_stream {
@@ -17,8 +18,7 @@ struct step_stream_table {
     struct step_stream **streams; /* in order of their first use */
     size_t count;
     size_t capacity;
-    uint32_t *entries; /* hash table: position in `streams`, plus 1 */
-    size_t entry_count;
+    struct step_index index; /* of the streams */
     struct step_stream *last;
 };
 

@@ -32,6 +32,12 @@ done
 ls x.db* 2>&1
 steptrace sql a.step "pragma table_info(ticks)" >/dev/null && steptrace sql a.step "attach ':memory:' as m; create table m.t(a); select 1"
 
+echo What stepc writes:
+mkdir shared && echo kept >victim && echo 'record R { int x; }' >r.step
+bash -c 'ln -s ../victim shared/r.h.$$.tmp; exec "$STEPC" --c shared/r r.step' 2>&1 | sed 's/ .*:/ FILE:/'
+cat victim
+ls shared | sed 's/[0-9]\{2,\}/N/'
+
 echo Definitions:
 echo 'root:*:20228' >secret
 ln -s secret link.step

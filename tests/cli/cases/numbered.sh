@@ -8,6 +8,7 @@ for layout in rows columns; do
 done
 cmp rows.txt columns.txt
 cat rows.txt
+steptrace sql columns.step 'select t, "p.x", "p.y", "p.s" from R limit 4'
 cat >places.dl <<'EOF'
 record Q { int z; }
 record P {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/fuzz/step/seal.h"
-#include "tests/unit/format/step/sample_trace.h"
+#include "tests/formats/step/sample_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

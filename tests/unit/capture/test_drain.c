@@ -10,6 +10,7 @@
 #include "capture/retained_chunks.h"
 #include "format/io/memory_output.h"
 #include "steptrace/java_trace.h"
+#include "tests/unit/run_suite.h"
 
 #define ROUND 4000u /* records, of 8 bytes: what one chunk more than the first has no room for */
 
@@ -174,19 +175,16 @@ static void test_in_time(void)
     destroy(&drain);
 }
 
-int main(void)
+static int make_file(void)
 {
     int descriptor = mkstemp(path);
-    if (descriptor < 0 || CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    close(descriptor);
-    CU_pSuite suite = CU_add_suite("drain", NULL, NULL);
+    return descriptor < 0 || close(descriptor) != 0;
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("drain", make_file, NULL);
     CU_add_test(suite, "failed", test_failed);
     CU_add_test(suite, "late", test_late);
     CU_add_test(suite, "in time", test_in_time);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/live_map.h"
+#include "tests/unit/run_suite.h"
 
 #define WRITERS 4
 #define RECORDS 200000u
@@ -232,13 +233,15 @@ static void test_objects_run_out(void)
     live_map_destroy(map, false);
 }
 
-int main(void)
+static int make_file(void)
 {
     int descriptor = mkstemp(path);
-    if (descriptor < 0 || CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    close(descriptor);
-    CU_pSuite suite = CU_add_suite("live map", NULL, NULL);
+    return descriptor < 0 || close(descriptor) != 0;
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("live map", make_file, NULL);
     CU_add_test(suite, "many writers", test_many_writers);
     CU_add_test(suite, "drop", test_drop);
     CU_add_test(suite, "stop", test_stop);
@@ -246,8 +249,4 @@ int main(void)
     CU_add_test(suite, "object ids run out", test_objects_run_out);
     CU_add_test(suite, "waits", test_waits);
     CU_add_test(suite, "streams are handed on", test_streams_are_handed_on);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

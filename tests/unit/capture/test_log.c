@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/log.h"
+#include "tests/unit/run_suite.h"
 
 /* Empties the pipe; whether the text stood in the last bytes. */
 static bool read_rest(int reader, const char *wanted)
@@ -37,15 +38,8 @@ static void test_full_pipe(void)
     CU_ASSERT_TRUE(is_written);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("log", NULL, NULL);
     CU_add_test(suite, "a pipe that is full", test_full_pipe);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -3,6 +3,7 @@
 #include <CUnit/Basic.h>
 
 #include "agent/base/method_verdicts.h"
+#include "tests/unit/run_suite.h"
 
 struct tracer tracer;
 
@@ -48,15 +49,9 @@ static void test_verdicts(void)
     CU_ASSERT_TRUE(known > SLOTS / 2);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("method verdicts", NULL, NULL);
     CU_add_test(suite, "slots", test_slots);
     CU_add_test(suite, "verdicts", test_verdicts);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

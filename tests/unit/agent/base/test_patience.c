@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/base/patience.h"
+#include "tests/unit/run_suite.h"
 
 #define SHORT_NS UINT64_C(2000000)
 
@@ -75,18 +76,12 @@ static void test_given_up(void)
     pthread_mutex_unlock(&lock);
 }
 
-int main(void)
+void add_suite(void)
 {
     sem_init(&taken, 0, 0);
     sem_init(&enough, 0, 0);
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("patience", NULL, NULL);
     CU_add_test(suite, "kept for good", test_kept_for_good);
     CU_add_test(suite, "control within itself", test_control_within_itself);
     CU_add_test(suite, "given up", test_given_up);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

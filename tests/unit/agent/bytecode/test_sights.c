@@ -4,6 +4,7 @@
 
 #include "agent/bytecode/quick_events.h"
 #include "agent/records/hold.h"
+#include "tests/unit/run_suite.h"
 
 #define PLACE ((uintptr_t) 0x1000)
 #define NUMBER 7u
@@ -61,18 +62,11 @@ static void test_next_session(void)
     holds_allow(false);
 }
 
-int main(void)
+void add_suite(void)
 {
     threads_initialize();
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("sights", NULL, NULL);
     CU_add_test(suite, "shown once, until a collection", test_shown_once);
     CU_add_test(suite, "the end of a session", test_session_ends);
     CU_add_test(suite, "the next session", test_next_session);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -9,6 +9,7 @@
 #include "agent/deaths/reaper.h"
 #include "agent/deaths/recycle.h"
 #include "agent/records/threads.h"
+#include "tests/unit/run_suite.h"
 
 #define THREADS 3u
 #define ROUNDS 1000u
@@ -158,17 +159,10 @@ static void test_handed_over_late(void)
     CU_ASSERT_PTR_NULL(table.first);
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("thread ends", NULL, NULL);
     CU_add_test(suite, "each reference is deleted once", test_all_are_deleted_once);
     CU_add_test(suite, "a page that comes late stays", test_handed_over_late);
     CU_add_test(suite, "a thread that does not leave", test_limit);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -10,6 +10,7 @@
 #include "agent/events/events.h"
 #include "agent/records/classes.h"
 #include "agent/records/stamps.h"
+#include "tests/unit/run_suite.h"
 
 #define BATCHES_MOST 16u
 
@@ -114,22 +115,24 @@ static bool begin(const char *path)
     return session.frees != NULL;
 }
 
-int main(void)
+static int begin_session(void)
 {
     char path[] = "free_batches.XXXXXX";
     int descriptor = mkstemp(path);
-    if (descriptor < 0 || close(descriptor) != 0 || !begin(path) ||
-        CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    CU_pSuite suite = CU_add_suite("batches of frees", NULL, NULL);
+    return descriptor < 0 || close(descriptor) != 0 || !begin(path);
+}
+
+static int end_session(void)
+{
+    live_map_destroy(session.map, false);
+    return 0;
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("batches of frees", begin_session, end_session);
     CU_add_test(suite, "a pass after a notice", test_pass_after_notice);
     CU_add_test(suite, "a pass of an open batch", test_pass_of_an_open_batch);
     CU_add_test(suite, "passes", test_passes);
     CU_add_test(suite, "ahead of the snapshot", test_ahead_of_the_snapshot);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    live_map_destroy(session.map, false);
-    return failures != 0;
 }

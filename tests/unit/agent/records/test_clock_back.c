@@ -4,6 +4,7 @@
 #include <CUnit/Basic.h>
 
 #include "agent/records/stamps.h"
+#include "tests/unit/run_suite.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -50,20 +51,13 @@ static void test_rate(void)
     }
 }
 
-int main(void)
+void add_suite(void)
 {
     if (!clock_select(CLOCK_TSC)) {
         puts("skipped: the processor has no counter to rely on");
-        return 0;
+        return;
     }
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
     CU_pSuite suite = CU_add_suite("clock", NULL, NULL);
     CU_add_test(suite, "no wait", test_no_wait);
     CU_add_test(suite, "rate", test_rate);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

@@ -8,6 +8,7 @@
 #include "agent/rewriter/method_code.h"
 #include "agent/rewriter/rewrite.h"
 #include "tests/unit/agent/rewriter/class_builder.h"
+#include "tests/unit/run_suite.h"
 
 /* A class rewritten, with room for what the test asks. */
 static uint8_t *result;
@@ -921,16 +922,15 @@ static const CU_TestInfo tests[] = {
     {"spare NaNs", test_spare_nans},
 };
 
-int main(void)
+static int free_result(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    CU_pSuite suite = CU_add_suite("rewriter", NULL, NULL);
+    free(result);
+    return 0;
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("rewriter", NULL, free_result);
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         CU_add_test(suite, tests[i].pName, tests[i].pTestFunc);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    free(result);
-    return failures != 0;
 }

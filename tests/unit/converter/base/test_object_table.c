@@ -65,7 +65,8 @@ static void test_large_sizes(void)
         CU_ASSERT_TRUE(object_table_take(&table, i + 1, &out));
         CU_ASSERT_EQUAL(out.size, i == 1 ? 8 : sizes[i]);
     }
-    CU_ASSERT_PTR_NULL(table.large);
+    CU_ASSERT_FATAL(table.large != NULL);
+    CU_ASSERT_EQUAL(table.large->count, 0);
     object_table_reset(&table);
 }
 

@@ -316,7 +316,7 @@ static void test_peak_of_many(void)
 {
     struct heap_cells cells;
     uint64_t state = 7, best = 0, live[20] = {0}, at_best[20] = {0}, now = 0;
-    CU_ASSERT_TRUE_FATAL(heap_cells_init(&cells, true));
+    heap_cells_init(&cells, true);
     for (unsigned i = 0; i < 100000; i++) {
         uint32_t class_id = (uint32_t) (next_random(&state) % 20);
         uint32_t number = heap_cells_put(&cells, &(struct heap_key){class_id, 0, 0});

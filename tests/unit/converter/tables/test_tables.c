@@ -11,6 +11,7 @@
 
 #include "converter/tables/table.h"
 #include "steptrace/java_trace.h"
+#include "tests/unit/run_suite.h"
 
 enum { COUNTED = 2, OBJECTS = 5000, BLOCK = 300, THREADS = 3, CLASSES = 4 };
 
@@ -424,20 +425,18 @@ static void test_wrong_names(void)
     tables_close(tables);
 }
 
-int main(void)
+static int remove_trace(void)
 {
-    if (write_trace() != 0 || CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    CU_pSuite suite = CU_add_suite("tables", NULL, NULL);
+    return unlink(path);
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("tables", write_trace, remove_trace);
     CU_add_test(suite, "objects", test_objects);
     CU_add_test(suite, "what is asked for", test_what_is_asked_for);
     CU_add_test(suite, "parts", test_parts);
     CU_add_test(suite, "entries", test_entries);
     CU_add_test(suite, "method counts", test_method_counts);
     CU_add_test(suite, "wrong names", test_wrong_names);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    unlink(path);
-    return failures > 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/codec/choose.h"
+#include "tests/unit/run_suite.h"
 
 enum { MOST = 700, PATTERNS = 12 };
 
@@ -288,20 +289,14 @@ static void test_unknown_numbers(void)
     }
 }
 
-int main(int argc, char **argv)
+void add_suite(void)
 {
-    state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    state = suite_argument != NULL ? strtoull(suite_argument, NULL, 10) : 20261121;
     state += state == 0;
     printf("seed %llu\n", (unsigned long long) state);
-    CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("step codecs", NULL, NULL);
     CU_add_test(suite, "transforms", test_transforms);
     CU_add_test(suite, "forms", test_forms);
     CU_add_test(suite, "chosen chains", test_chosen_chains);
     CU_add_test(suite, "unknown numbers", test_unknown_numbers);
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
 }

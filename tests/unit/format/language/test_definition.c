@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unit tests of STEP-DL: the program, and what its suites share. */
 #include "tests/unit/format/language/language_test.h"
+#include "tests/unit/run_suite.h"
 
 #include <CUnit/Basic.h>
 #include <stdio.h>
@@ -66,15 +67,11 @@ const struct step_attributes *dl_sub(const struct step_field *field, const char 
     return NULL;
 }
 
-int main(void)
+void add_suite(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS || dl_add_language_suite() == NULL ||
-        dl_add_fault_suite() == NULL || dl_add_binding_suite() == NULL ||
-        dl_add_evolution_suite() == NULL || dl_add_figure_suite() == NULL)
-        return 2;
-    CU_basic_set_mode(CU_BRM_NORMAL);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return failures != 0;
+    dl_add_language_suite();
+    dl_add_fault_suite();
+    dl_add_binding_suite();
+    dl_add_evolution_suite();
+    dl_add_figure_suite();
 }

@@ -14,6 +14,7 @@
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
+#include "tests/unit/run_suite.h"
 
 #define ALLOCATIONS 3000u
 #define FREES 700u
@@ -430,14 +431,21 @@ static void test_busy(void)
     unlink(live_path);
 }
 
-int main(void)
+static int make_file(void)
 {
     int descriptor = mkstemp(trace_path);
-    if (descriptor < 0 || CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    close(descriptor);
     snprintf(live_path, sizeof live_path, "%s%s", trace_path, STEP_LIVE_SUFFIX);
-    CU_pSuite suite = CU_add_suite("live", NULL, NULL);
+    return descriptor < 0 || close(descriptor) != 0;
+}
+
+static int remove_file(void)
+{
+    return unlink(trace_path);
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("live", make_file, remove_file);
     CU_add_test(suite, "id sort", test_id_sort);
     CU_add_test(suite, "recover all", test_recover_all);
     CU_add_test(suite, "recover the rest", test_recover_rest);
@@ -446,9 +454,4 @@ int main(void)
     CU_add_test(suite, "stacks", test_stacks);
     CU_add_test(suite, "facts", test_facts);
     CU_add_test(suite, "busy", test_busy);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    unlink(trace_path);
-    return failures != 0;
 }

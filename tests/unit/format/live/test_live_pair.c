@@ -12,6 +12,7 @@
 #include "steptrace/hatf_trace.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
+#include "tests/unit/run_suite.h"
 
 static char live_path[] = "/tmp/steptrace-unit-XXXXXX";
 
@@ -138,19 +139,21 @@ static void test_own(void)
                     STEP_STATUS_UNSUPPORTED);
 }
 
-int main(void)
+static int make_file(void)
 {
     int descriptor = mkstemp(live_path);
-    if (descriptor < 0 || CU_initialize_registry() != CUE_SUCCESS)
-        return 1;
-    close(descriptor);
-    CU_pSuite suite = CU_add_suite("live pair", NULL, NULL);
+    return descriptor < 0 || close(descriptor) != 0;
+}
+
+static int remove_file(void)
+{
+    return unlink(live_path);
+}
+
+void add_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("live pair", make_file, remove_file);
     CU_add_test(suite, "a trace of texts", test_texts);
     CU_add_test(suite, "changed fields", test_changed_fields);
     CU_add_test(suite, "the right one", test_own);
-    CU_basic_run_tests();
-    unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    unlink(live_path);
-    return failures != 0;
 }

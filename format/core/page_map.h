@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pages by number: where the numbers in use are far apart, but mostly have neighbours.  Open
+ * addressing; the slots of eight numbers that follow each other are neighbours, since what is
+ * looked up next is near.
+ */
+#ifndef FORMAT_CORE_PAGE_MAP_H
+#define FORMAT_CORE_PAGE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/core/hash.h"
+
+struct step_page_slot {
+    uint64_t number;
+    void *page; /* NULL: the slot is empty */
+};
+
+/* Zero-initialised is empty. */
+struct step_page_map {
+    struct step_page_slot *slots;
+    size_t mask; /* slots - 1 */
+    size_t count;
+};
+
+/* Frees the map, not the pages. */
+void step_page_map_reset(struct step_page_map *map);
+
+/* Adds a page, not NULL, of a number that has none; false: out of memory, and nothing has changed.
+ */
+bool step_page_map_add(struct step_page_map *map, uint64_t number, void *page);
+/* Removes the page of a number that has one. */
+void step_page_map_remove(struct step_page_map *map, uint64_t number);
+/* Goes over all pages, from `*slot` 0 on; NULL: there is no more.  No page may be added or removed
+ * meanwhile. */
+void *step_page_map_next(const struct step_page_map *map, size_t *slot);
+
+static inline size_t step_page_map_home(const struct step_page_map *map, uint64_t number)
+{
+    return (size_t) (step_hash(number >> 3) >> 20 << 3 | (number & 7)) & map->mask;
+}
+
+/* NULL: there is none. */
+static inline void *step_page_map_find(const struct step_page_map *map, uint64_t number)
+{
+    if (map->slots == NULL)
+        return NULL;
+    size_t at = step_page_map_home(map, number);
+    while (map->slots[at].page != NULL && map->slots[at].number != number)
+        at = (at + 1) & map->mask;
+    return map->slots[at].page;
+}
+
+#endif

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""readme-tables.py [--update] BUILD: does README.md have the verbs and formats that BUILD's steptrace lists?
+
+Both tables are made of `steptrace help` and `steptrace convert --help`, which the tables in the source make.
+--update writes them into README.md, between the lines `<!-- NAME -->` and `<!-- end -->`.
+"""
+import os
+import re
+import subprocess
+import sys
+
+PAGES = {  # formats whose page has another name
+    "lines": "formats/text.md", "mtf": "formats/metatf.md", "simple-binary": "formats/hatf.md",
+    "memory-replay": "formats/hatf.md", "speedscope-calls": "formats/speedscope.md", "csv": "formats/java.md",
+    "jsonl": "formats/java.md", "parquet": "tables.md", "clickhouse-native": "tables.md"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def verbs(program):
+    yield "| command | what it does |"
+    yield "|---|---|"
+    for verb, summary in re.findall(r"^  ([a-z][a-z-]+)  +(.*)$", output(program, "help"), re.M):
+        yield f"| `{verb}` | {summary} |"
+
+
+def formats(program):
+    """A row for the formats that differ in how they are packed only: hatf, hatf.gz, ..."""
+    rows = {}
+    for line in output(program, "convert", "--help").partition("\noptions:")[0].splitlines():
+        found = re.match(r"  ([a-z][a-z.-]*)  +(?:(\.[a-z.-]+)  +)?(.*?)( \*)?$", line)
+        if found:
+            name, ending, text, read = found.groups()
+            row = rows.setdefault(name.split(".")[0], {"names": [], "endings": [], "text": text, "read": read})
+            row["names"].append(f"`{name}`")
+            row["endings"] += [f"`{ending}`"] if ending else []
+    yield "| format | `--to`, `--from` | file | read |"
+    yield "|---|---|---|---|"
+    for name, row in rows.items():
+        page = PAGES.get(name, f"formats/{name}.md")
+        yield (f"| [{row['text']}](docs/{page}) | {' '.join(row['names'])} | {' '.join(row['endings'])} | "
+               f"{'yes' if row['read'] else ''} |")
+
+
+def main():
+    os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
+    program = f"{sys.argv[-1]}/converter/steptrace"
+    with open("README.md", encoding="utf-8") as file:
+        text = file.read()
+    made = text
+    for name, table in (("commands", verbs), ("formats", formats)):
+        made = re.sub(rf"(<!-- {name}\b.*? -->\n).*?(<!-- end -->)",
+                      lambda found, table=table: found[1] + "\n".join(table(program)) + "\n" + found[2], made, flags=re.S)
+    if "--update" in sys.argv:
+        with open("README.md", "w", encoding="utf-8") as file:
+            file.write(made)
+    elif made != text or text.count("<!-- end -->") != 2:
+        print("README.md: its tables differ from steptrace's: scripts/readme-tables.py --update BUILD")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fuzz/step/seal.h"
 #include "tests/formats/step/sample_trace.h"
+#include "tests/fuzz/step/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

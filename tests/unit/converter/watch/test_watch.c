@@ -439,7 +439,7 @@ static void test_selection(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(fault, "column 10:"));
     event_selection_init(&selected);
     CU_ASSERT_FALSE(watch_selection_parse(late, &selected, fault, sizeof fault));
-    CU_ASSERT_PTR_NOT_NULL(strstr(fault, "lifetime is known when"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault, "lifetime needs a trace that has ended"));
     event_selection_init(&selected);
     CU_ASSERT_FALSE(watch_selection_parse(none, &selected, fault, sizeof fault));
 }

@@ -226,7 +226,7 @@ static void test_counts_and_places(void)
     CU_ASSERT_EQUAL(check_both(&generated_readers[0], &bytes, &error), 1);
     CU_ASSERT_EQUAL(error.status, STEP_STATUS_CORRUPT);
     CU_ASSERT_EQUAL(error.offset, 24);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "tells of 99 data records, and has 1"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "announces 99 data records, and has 1"));
     file[24] = 0; /* not told */
     check_both(&generated_readers[0], &bytes, &error);
     CU_ASSERT_EQUAL(error.status, STEP_STATUS_OK);

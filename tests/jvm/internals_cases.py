@@ -145,7 +145,7 @@ def internals_zero(session):
     session.step("check", "run.step")
     used, refused = told(session)
     require(not used & {"frames", "tan"}, f"{used} were used")
-    require("tan (the JVM does not tell" in refused, refused)
+    require("tan (the JVM does not publish" in refused, refused)
 
 
 def internals_unknown(session):

@@ -168,7 +168,7 @@ static const struct {
     CASE(STEP_STATUS_CORRUPT, "a change of a meta-event", 0, 1, 0, 0, 1, 1, 1, 2, 7, 0),
     CASE(STEP_STATUS_CORRUPT, "changes after its last value", 0, 4, 0, 1, 0, 1, 0, 0, 1, 1, 1, 2, 1,
          1, 1, 10, 0, 1, 1, 6, 2, 1, 2, 9, 1, 'x', 0, 0),
-    CASE(STEP_STATUS_CORRUPT, "does not tell of", 0, 1, 0, 1, 0, 1),
+    CASE(STEP_STATUS_CORRUPT, "does not list", 0, 1, 0, 1, 0, 1),
 };
 
 static void test_rows(void)

@@ -274,8 +274,9 @@ static enum step_status inspect(const struct status *status, struct jvm_process 
     pid_t pid = process->pid;
     enum step_status found = find_library(pid, "/libjvm.so", libjvm, sizeof libjvm);
     if (geteuid() != 0 && process->uid != geteuid())
-        return REFUSE(error, "process %ld belongs to %s: run this as %s or as root", (long) pid,
-                      user_name(process->uid), user_name(process->uid));
+        return REFUSE(error, "process %ld belongs to %s: run this as %s%s", (long) pid,
+                      user_name(process->uid), user_name(process->uid),
+                      process->uid != 0 ? " or as root" : "");
     if (found == STEP_STATUS_IO || !open_root(process))
         return REFUSE(error,
                       "process %ld cannot be looked at: %s (in a container this may take "

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's state, and the properties `dropped` and `missing-after-ns`. */
+/* The reader's state, and the properties `dropped`, `end` and `missing-after-ns`. */
 #include "converter/base/trace_gap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/quantity.h"
 #include "steptrace/live.h"
@@ -31,6 +32,17 @@ const char *trace_gap_end(const char *missing_after_ns, char *text)
     return text;
 }
 
+const char *trace_gap_early(const char *end)
+{
+    if (end == NULL)
+        return NULL;
+    if (strcmp(end, "disk-full") == 0)
+        return "the trace ends before its program did: the disk was full";
+    if (strcmp(end, "failed") == 0)
+        return "the trace ends before its program did: the recorder failed";
+    return NULL;
+}
+
 bool trace_reaches_end(const struct step_reader *reader)
 {
     return step_reader_is_whole(reader) &&
@@ -47,5 +59,7 @@ const char *trace_gap(const struct step_reader *reader, char *text)
         return trace_gap_end(missing, text);
     if (!step_reader_is_whole(reader))
         return "the trace was not closed: it was cut, or its process was killed";
-    return trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+    const char *early = trace_gap_early(step_reader_property(reader, "end"));
+    return early != NULL ? early
+                         : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
 }

@@ -385,14 +385,16 @@ static void report_cut(const struct input *input)
         report_line("%s: %s", path, what);
 }
 
-/* True if events were lost; says so. */
-static bool report_dropped(const struct event_source *source)
+/* Returns true, and says so, if events were lost or the recorder had to stop. */
+static bool report_lost(const struct event_source *source)
 {
     char text[TRACE_GAP_ROOM];
-    const char *gap = trace_gap_dropped(event_source_property(source, "dropped"), text);
-    if (gap != NULL)
-        report_line("%s: %s", source->path, gap);
-    return gap != NULL;
+    const char *gaps[] = {trace_gap_dropped(event_source_property(source, "dropped"), text),
+                          trace_gap_early(event_source_property(source, "end"))};
+    for (size_t i = 0; i < 2; i++)
+        if (gaps[i] != NULL)
+            report_line("%s: %s", source->path, gaps[i]);
+    return gaps[0] != NULL || gaps[1] != NULL;
 }
 
 static void report_patterns(struct input *input)
@@ -423,8 +425,8 @@ enum step_status input_report_damage(struct input *input)
     if (input->unknown_frees > 0)
         report_line("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
                     input->unknown_frees);
-    bool dropped = report_dropped(source);
-    input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || dropped;
+    bool lost = report_lost(source);
+    input->is_damaged = count > 0 || !summary.whole || input->unknown_frees > 0 || lost;
     return input->is_damaged ? STEP_STATUS_CORRUPT : STEP_STATUS_OK;
 }
 

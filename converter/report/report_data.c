@@ -126,8 +126,11 @@ static void put_gaps(struct writer *writer, const struct trace_summary *summary)
                   "The trace is not whole: the program was killed, or the file is cut or damaged. "
                   "What is there is shown.");
     const char *dropped = trace_gap_dropped(event_source_property(source, "dropped"), text);
+    const char *early = trace_gap_early(event_source_property(source, "end"));
     if (dropped != NULL)
         json_text(json, NULL, dropped);
+    if (early != NULL)
+        json_text(json, NULL, early);
     if (incomplete != NULL)
         json_text(json, NULL, incomplete);
     if (not_probed > 0) {

@@ -32,8 +32,8 @@ struct heap_sums {
 
 struct heap_cell {
     struct heap_key key;
-    uint32_t peak; /* number of the peak whose value is `at_peak`; if it is not the last peak, `now`
-                      is the value at the last peak */
+    uint32_t
+        peak; /* the peak that `at_peak` is for; if it is older than the last, so is `now` for it */
     struct heap_sums now;
     struct heap_sums at_peak;
 };

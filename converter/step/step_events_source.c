@@ -27,9 +27,9 @@ struct event_order {
     uint64_t from_ticks;
     uint64_t to_ticks;
     bool has_thread;
-    uint64_t thread_id;              /* the selected thread */
-    const struct object_table *live; /* borrowed; the objects that were reported so far and are
-                                        still alive; NULL: records wait for nothing */
+    uint64_t thread_id; /* the selected thread */
+    const struct object_table
+        *live; /* borrowed; the reported objects that are alive; NULL: records never wait */
     struct step_records *records;
     struct trace_event *fronts; /* the current event of each queue of `records` */
 };

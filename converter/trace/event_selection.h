@@ -49,7 +49,7 @@ struct event_selection {
     bool temporary;            /* died by the first collection after the allocation, */
     uint64_t temporary_allocs; /* or, if not 0, within this many further allocations */
     /* The objects that satisfy `lifetime`, `alive_at` and `temporary`, found in a separate pass
-     * (open/chosen_objects.h); borrowed.  NULL: not needed. */
+     * (formats/chosen_objects.h); borrowed.  NULL: not needed. */
     const struct id_set *objects;
     bool metadata; /* HATF: return metadata records, too */
 };

@@ -76,7 +76,7 @@ const struct birth_page *birth_pages_take(struct birth_pages *pages, uint64_t ob
 /* Prefetches the map entry of an object that will be looked up soon. */
 void birth_pages_expect(const struct birth_pages *pages, uint64_t object);
 /* Iterates over the pages that have live objects; start with `*slot` 0.  Returns NULL at the
- * end. Do not add or remove objects during the iteration. */
+ * end.  Do not add or remove objects during the iteration. */
 const struct birth_page *birth_pages_next(const struct birth_pages *pages, size_t *slot);
 
 #endif

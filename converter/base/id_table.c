@@ -50,7 +50,7 @@ void id_table_reset(struct id_table *table)
     id_table_init(table, table->entry_bytes);
 }
 
-/* ---- sparse pages ----  */
+/* ---- sparse pages ---- */
 
 /* Rebuilds the index.  It cannot run out of memory, as its capacity suffices for the same
  * entries. */

@@ -112,8 +112,7 @@ enum step_status output_directory_commit(struct output_directory *directory,
 {
     if (directory->replaces &&
         renameat2(AT_FDCWD, directory->temporary, AT_FDCWD, directory->path, RENAME_EXCHANGE) == 0)
-        return STEP_STATUS_OK; /* the earlier output now has the temporary name; abort() removes it
-                                */
+        return STEP_STATUS_OK; /* abort() removes the earlier output */
     if (directory->replaces)
         remove_directory(directory->path);
     if (rename(directory->temporary, directory->path) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts times of STEP traces from ticks to nanoseconds.  The property "resolution-ns" is the
- * length of a tick. */
+/* Converts times of STEP traces from ticks to nanoseconds.  The property "resolution-ns" stores
+ * the length of a tick. */
 #ifndef CONVERTER_BASE_TRACE_TICKS_H
 #define CONVERTER_BASE_TRACE_TICKS_H
 

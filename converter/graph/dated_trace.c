@@ -122,8 +122,8 @@ static bool push(struct death_tracker *tracker, uint32_t node)
     return true;
 }
 
-/* Adds `by` to the reference counts of what dead objects refer to.  With -1, the references that
- * remain come from live objects. */
+/* Adds `by` to the reference counts of the objects that dead objects refer to.  With -1, the
+ * references that remain come from objects that were not found dead. */
 static void uncount_dead_holders(struct death_tracker *tracker, int by)
 {
     struct graph_node *nodes = tracker->replay.graph.nodes;
@@ -144,8 +144,8 @@ static void judge(struct death_tracker *tracker)
     for (size_t i = 0; i < tracker->batch_count; i++) {
         uint32_t node = tracker->batch[i].node;
         uint8_t *flags = graph->nodes[node].edges.flags;
-        /* Still held by an object that an earlier collection found dead: that gives no
-         * information. */
+        /* Nothing is known if the object still has a holder, or if a dead holder of unknown time
+         * has passed TOUCH_NONE on. */
         if (!tracker->has_references || graph->nodes[node].strong > 0 || flags[1] == TOUCH_NONE)
             object_graph_touch(graph, node, tracker->batch_time, TOUCH_NONE);
         else if (flags[1] == TOUCH_CUT &&
@@ -499,8 +499,7 @@ static enum step_status write_copy(struct dating *dating, const struct step_outp
     step_writer_options_init(&options);
     options.definition = choose_definition(step_reader_borrow_definition(dating->reader));
     options.output = *output;
-    options.layout = STEP_WRITE_COLUMNS; /* rows as well would add to the time: trying them takes a
-                                            third of it */
+    options.layout = STEP_WRITE_COLUMNS; /* trying rows as well takes a third of the time */
     if (options.definition == NULL)
         return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(dating->reader),
                               STEP_NO_OFFSET,

@@ -15,8 +15,8 @@ enum { GRAPH_ROOT_STATIC = 8, GRAPH_ROOT_FRAME = 0 };
 /* A root: an object that is alive without being referred to by another object. */
 struct graph_start {
     uint32_t node;
-    uint32_t kind;  /* enum graph_root_kind, GRAPH_ROOT_STATIC, or GRAPH_ROOT_FRAME: its holder is
-                       unknown, a frame or the JVM, or it is dead and not collected yet */
+    uint32_t kind;  /* enum graph_root_kind, GRAPH_ROOT_STATIC, or GRAPH_ROOT_FRAME: without known
+                       holder; held by a frame or the JVM, or dead and not collected yet */
     uint32_t field; /* of a static field */
 };
 

@@ -32,7 +32,7 @@ struct retained {
 
 /* Computes the retained sizes of all classes, sites or objects.  Keeps only the largest `top`
  * rows (0: all).  Returns CORRUPT if the reached and unreached objects do not add up to the live
- * objects. Call retained_reset() in either case. */
+ * objects.  Call retained_reset() in either case. */
 enum step_status retained_find(const struct graph_moment *graph, enum retained_by by, uint64_t top,
                                struct retained *out, struct step_error *error);
 void retained_reset(struct retained *retained);

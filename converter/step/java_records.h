@@ -103,10 +103,10 @@ static inline uint8_t java_rank(const struct java_kind *kind, uint64_t stream)
     return stream == STEP_LIVE_STREAM_FREES ? FREES : BUFFER;
 }
 
-/* ---- look-up of ids; texts live as long as the reader ----  */
+/* ---- look-up of ids; texts live as long as the reader ---- */
 
 /* The property of files in which a thread's number may be part of its name, as "#17" or "#17
- * name". The converter sets it (step_events_sink.c). */
+ * name".  The converter sets it (step_events_sink.c). */
 #define THREAD_NUMBERS_PROPERTY "thread-numbers"
 #define THREAD_NUMBERS_IN_NAMES "name"
 

@@ -4,8 +4,9 @@
  * so that text -> step -> text reproduces the text.  Names become dictionary entries at their first
  * use.
  *
- * An id is a position in the dictionary, whereas the text format allows arbitrary thread numbers. A
- * thread whose number differs from its position has the number in its name, as "#17" or "#17 name".
+ * An id is a position in the dictionary, whereas the text format allows arbitrary thread numbers.
+ * A thread whose number differs from its position has the number in its name, as "#17" or "#17
+ * name".
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -39,7 +39,7 @@ void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
                       const struct table_dictionary *const *dictionaries, size_t *count);
 
 /* Calls `step`, which adds at most one row, until the batch is full or `step` clears
- * `*has_more`. Returns END if there are no rows. */
+ * `*has_more`.  Returns END if there are no rows. */
 typedef enum step_status (*row_step)(struct table_rows *rows, bool *has_more,
                                      struct step_error *error);
 static inline enum step_status row_builder_fill(struct row_builder *builder, row_step step,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock is recursive: garbage collection in Python may destroy scans of the same trace during
- * a call. */
+/* The lock is recursive: Python's garbage collector may destroy scans of the same trace during a
+ * call. */
 #include "converter/tables/shared_tables.h"
 
 #include <pthread.h>

@@ -61,10 +61,9 @@ struct tables {
     size_t collection_count;
     bool has_collections;
     /* All traces. */
-    struct table_names
-        type_names;           /* of record types; a code is the type's index in the definition */
-    struct table_names words; /* words of columns with few values, added by makers */
-    struct step_error damage; /* found by another reader of the file; status OK: none */
+    struct table_names type_names; /* record types; code: index in the definition */
+    struct table_names words;      /* words of columns with few values, added by makers */
+    struct step_error damage;      /* found by another reader of the file; status OK: none */
 };
 
 /* Return the code of a class or method name by its id; NO_NAME_CODE if out of memory. */

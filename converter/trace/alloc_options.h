@@ -15,8 +15,8 @@ struct alloc_options {
     unsigned omitted; /* bitmap of omitted fields, 1 << enum hatf_field */
 };
 
-/* The first two members, for formats that need allocations; the others have one of the others
- * each. */
+/* alloc_event_options sets the first two members, for formats that need allocations; the others
+ * set one member each. */
 extern const struct format_options alloc_event_options;
 extern const struct format_options alloc_split_options;
 extern const struct format_options alloc_omit_options;

@@ -108,7 +108,7 @@ static void create_thread(struct alloc_rules *rules, struct known_thread *thread
     thread->state = KNOWN_CREATED;
 }
 
-/* Reports a thread that was never created once, not for each of its records. */
+/* Reports a thread that was never created at its first record only. */
 static void use_thread(struct alloc_rules *rules, struct known_thread *thread, bool is_new)
 {
     if (thread->id == 0)

@@ -25,7 +25,7 @@ struct alloc_source {
     bool has_damage;
     struct step_damage damage; /* why reading stopped */
     /* Called before the source waits for a slow input, so that the consumer can flush its
-     * output. NULL: not needed. */
+     * output.  NULL: not needed. */
     void (*before_wait)(void *user);
     void *before_wait_user;
 };

@@ -9,7 +9,7 @@
 #include "converter/base/object_table.h"
 #include "format/core/grow.h"
 
-/* One record becomes two records at most. */
+/* The two records that one record may become, and one of arrival_order_free(). */
 enum { PENDING = 4 };
 
 struct told_death {

@@ -63,7 +63,7 @@ bool event_selection_is_slice(const struct event_selection *selected);
 /* Returns whether one thread is selected, by its number, and sets `*number`. */
 bool event_selection_one_thread(const struct event_selection *selected, uint64_t *number);
 /* Return whether a criterion can be decided only by an object's allocation, or only by its
- * death. Frees are then accepted if the allocation of their object was. */
+ * death.  Frees are then accepted if the allocation of their object was. */
 bool event_selection_is_of_objects(const struct event_selection *selected);
 bool event_selection_needs_deaths(const struct event_selection *selected);
 

@@ -88,7 +88,7 @@ struct event_source_operations {
     size_t (*damage_count)(const struct event_source *source);
     const struct step_damage *(*damage)(const struct event_source *source, size_t i);
     /* Returns the contents of the index after verifying all checksums; NULL: the events must be
-     * counted. The caller frees `records` and `is_event`. */
+     * counted.  The caller frees `records` and `is_event`. */
     enum step_status (*inventory)(struct event_source *source, struct trace_inventory *inventory);
     /* Visits all facts, before or after the events; NULL: the format has none. */
     enum step_status (*facts)(struct event_source *source, trace_fact_visit visit, void *user,

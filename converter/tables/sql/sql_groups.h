@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups rows with equal keys for SQLite's `group by` and `distinct`, which then need not sort
- * them. Each batch is ordered by group and kept; the rows of a group are then collected from all
- * batches. Beyond 512 MiB, batches are kept in a temporary file.
+ * them.  Each batch is ordered by group and kept; the rows of a group are then collected from all
+ * batches.  Beyond 512 MiB, batches are kept in a temporary file.
  */
 #ifndef CONVERTER_TABLES_SQL_SQL_GROUPS_H
 #define CONVERTER_TABLES_SQL_SQL_GROUPS_H

@@ -85,7 +85,7 @@ const char *table_type_name(enum table_type type);
 /* Returns the reader, for properties, damage so far, and completeness (steptrace/reader.h). */
 const struct step_reader *tables_borrow_reader(const struct tables *tables);
 /* Returns CORRUPT and sets `error` if damage was found so far or the trace is incomplete, else
- * OK. Call it after the last batch. */
+ * OK.  Call it after the last batch. */
 enum step_status tables_damage(const struct tables *tables, struct step_error *error);
 /* Returns the trace's time zero in nanoseconds since 1970; 0 if it is unknown. */
 uint64_t tables_start_time_ns(const struct tables *tables);

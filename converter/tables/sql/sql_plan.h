@@ -29,7 +29,7 @@ struct sql_plan {
     size_t group_count;
 };
 
-/* Decodes a plan.  Returns false if out of memory. */
+/* Decodes a plan.  Returns true; a condition that cannot be decoded sets no limit. */
 bool sql_plan_read(struct sql_plan *plan, const struct table *table, const char *text,
                    sqlite3_value **values);
 void sql_plan_reset(struct sql_plan *plan);

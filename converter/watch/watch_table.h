@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of one axis in an order, as tables for people and programs have them. */
+/* Sorted rows of one axis, as printed in tables. */
 #ifndef CONVERTER_WATCH_WATCH_TABLE_H
 #define CONVERTER_WATCH_WATCH_TABLE_H
 
 #include "converter/watch/watch_feed.h"
 
-/* Finds the rows whose names contain a text, a slice at a time: a trace may have 200,000 call
- * sites, and their names take seconds to make.  Answers are kept until the text or the axis
- * changes. */
+/* Finds the rows whose names contain a text, in slices: a trace may have 200,000 call sites, and
+ * building their names takes seconds.  Results are cached until the text or the axis changes. */
 
 struct watch_search {
-    char *text; /* NULL: there was no search */
+    char *text; /* NULL: no search yet */
     enum watch_axis axis;
     struct id_table answers; /* uint8_t, by id */
-    double until_ns;         /* processor time, of this slice */
-    size_t asked;            /* names of this slice */
-    size_t left;             /* rows that this slice did not come to */
+    double until_ns;         /* processor time at which this slice ends */
+    size_t asked;            /* names checked in this slice */
+    size_t left;             /* rows not reached in this slice */
 };
 
 void watch_search_reset(struct watch_search *search);
-/* Begins a slice of about `slice_ns` of processor time.  False: out of memory. */
+/* Begins a slice of about `slice_ns` of processor time.  Returns false if memory runs out. */
 bool watch_search_begin(struct watch_search *search, enum watch_axis axis, const char *text,
                         double slice_ns);
 /* Whether the row's name has the text; false as well where the slice is over. */

@@ -18,7 +18,7 @@ struct leak_report {
 };
 
 void leak_print_text(const struct leak_report *report);
-/* leak_baseline.c: prints survivors that the baseline does not have, the largest change first. */
+/* leak_baseline.c: prints the changes in survivors since the baseline, the largest first. */
 struct json_output;
 void leak_print_changes(const struct leak_report *report);
 void leak_put_changes(const struct leak_report *report, struct json_output *json);

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-/* Finds a file of the project: at `wanted`, else at the path in the environment variable, else
- * beside this program in a build tree (in `directory`), else where it is installed.  `path` has
- * room for PATH_MAX. */
+/* Finds a file of the project.  A path in `wanted` or else in the environment variable is the only
+ * one checked.  Otherwise searches `directory` beside this program (a build tree), then the
+ * installation.  `path` has room for PATH_MAX. */
 bool component_find(const char *name, const char *directory, const char *wanted,
                     const char *variable, char *path);
 

@@ -30,9 +30,9 @@ bool take_budget(void *gates_target, const char *value, const char **fault);
     }
 
 void gates_reset(struct gates *gates);
-/* Returns a rule that compares with a previous value, or one of a group of metrics that is not
- * measured; NULL if there is none. */
+/* Returns the first rule that compares with a previous value, or NULL. */
 const struct gate_rule *gates_find_change(const struct gates *gates);
+/* Returns the first rule whose metric is not in `groups` (enum metric_group bits), or NULL. */
 const struct gate_rule *gates_find_other(const struct gates *gates, unsigned groups);
 
 /* Evaluates all rules, reports failures on stderr, and writes the XML.  Sets `*failed` to the

@@ -38,7 +38,8 @@ enum step_status heap_asked_check(const struct arguments *arguments,
 /* Parsers of option values (arguments.h), for the whole struct, */
 bool take_heap_moment(void *asked_target, const char *value, const char **fault);
 bool take_heap_moments(void *asked_target, const char *value, const char **fault);
-/* and for its report: the axes, the tree, the form.  They return false for an invalid value. */
+/* and for members of its report: the axes, the tree, the form, and `allocated`, which --alive
+ * clears. */
 bool take_heap_axes(void *unsigned_target, const char *value, const char **fault);
 bool take_heap_tree(void *tree_target, const char *value, const char **fault);
 bool take_heap_json(void *form_target, const char *value, const char **fault);

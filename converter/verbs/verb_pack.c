@@ -206,7 +206,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     return status;
 }
 
-/* reading needs the index at the end of the file */
+/* Copies a pipe to a file first, because a trace's index is at its end. */
 static enum step_status pack_operand(const char *path, const char *output,
                                      const struct choice *choice)
 {

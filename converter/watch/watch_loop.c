@@ -122,6 +122,7 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 #define SLICE_NS UINT64_C(100000000)
 #define FIRST_SLICE_NS UINT64_C(300000000)
 #define IDLE_MS 3600000u
+#define LOOKS_MOST 3u  /* additional looks after the first */
 #define FIXED_ROWS 10u /* rows of a screen with a small curve, without the table */
 #define CURVE_FROM 14u /* minimum rows of a screen with a curve, */
 #define LARGE_FROM 20u /* and with a large curve, which */
@@ -180,21 +181,32 @@ static void print_text(struct watch_view *view, size_t top)
     }
 }
 
+static bool lacks_rates(const struct watch_view *view)
+{
+    return view->feed->tail.state == WATCH_RUNNING && view->seconds <= 0;
+}
+
+static enum step_status look_again(struct watch_view *view, const struct watch_settings *settings,
+                                   struct step_error *error)
+{
+    uint64_t start = now_ns();
+    wait_for(settings->interval_ns);
+    double seconds = (double) (now_ns() - start) / 1e9;
+    enum step_status status = watch_feed_refresh(view->feed, settings->interval_ns, error);
+    return status == STEP_STATUS_OK ? read_all(view, seconds, error) : status;
+}
+
+/* Rates need two looks; a third is needed if the trace had to be read anew, because the rate of its
+ * clock had become known. */
 enum step_status watch_once(struct watch_view *view, const struct watch_settings *settings,
                             struct step_error *error)
 {
     view->feed->share = 0; /* read everything, for an exact look */
     enum step_status status = watch_feed_refresh(view->feed, 0, error);
-    uint64_t start = now_ns();
     if (status == STEP_STATUS_OK)
         status = read_all(view, 0, error);
-    if (status == STEP_STATUS_OK && view->feed->tail.state == WATCH_RUNNING) {
-        wait_for(settings->interval_ns);
-        double seconds = (double) (now_ns() - start) / 1e9;
-        status = watch_feed_refresh(view->feed, settings->interval_ns, error);
-        if (status == STEP_STATUS_OK)
-            status = read_all(view, seconds, error);
-    }
+    for (unsigned i = 0; i < LOOKS_MOST && status == STEP_STATUS_OK && lacks_rates(view); i++)
+        status = look_again(view, settings, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (!settings->json)

@@ -11,7 +11,7 @@ struct watch_settings {
     bool json;
 };
 
-/* Prints a completed trace; reads a running trace twice, so that it can compute rates. */
+/* Prints a trace.  Reads a running one up to four times, until there are rates. */
 enum step_status watch_once(struct watch_view *view, const struct watch_settings *settings,
                             struct step_error *error);
 enum step_status watch_on_terminal(struct watch_view *view, const struct watch_settings *settings,

@@ -71,8 +71,6 @@ void java_records_reset(struct java_records *java);
 /* Reads the trace's properties again, as some are added while it is being written. */
 void java_records_refresh(struct java_records *java);
 
-void java_records_refresh(struct java_records *java);
-
 extern const struct java_kind java_kind_none;
 static inline const struct java_kind *java_kind_of(const struct java_records *java, uint32_t record)
 {

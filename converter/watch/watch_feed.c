@@ -85,7 +85,6 @@ static enum step_status read_block(struct watch_feed *feed, struct step_error *e
     uint64_t count = watch_schema_count(&feed->schema, info);
     uint64_t time_ns = watch_tail_time_ns(&feed->tail, info->time_max);
     feed->records_read += count;
-    feed->round += count;
     feed->read_ns = time_ns > feed->read_ns ? time_ns : feed->read_ns;
     size_t number = feed->next++;
     return count == 0 ? STEP_STATUS_OK
@@ -226,7 +225,6 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
         feed->credit_ns = most;
     feed->is_pending = false;
     feed->follows = 0;
-    feed->round = feed->round_before = 0;
     watch_model_begin_pending(&feed->model);
     enum step_status status = refresh_tail(feed, error);
     return status == STEP_STATUS_OK && feed->tail.is_heap ? end_heap(feed, error) : status;

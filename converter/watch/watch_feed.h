@@ -24,7 +24,6 @@ struct watch_feed {
     uint64_t read_ns;             /* the latest time in the blocks read */
     bool is_pending;              /* the model includes the events of the live file */
     unsigned follows;             /* looks at the live file since the last refresh */
-    uint64_t round, round_before; /* records read since the last refresh; always 0 */
     double credit_ns;             /* processor time left to use */
     double spent_ns;              /* processor time of the process at the last check */
     double settled_ns;            /* trace time at the last look; < 0: there was none */

@@ -9,7 +9,7 @@ struct own_thread {
     jthread name;
 };
 
-/* False: the JVM does not know the thread. */
+/* Returns false if the JVM does not know the thread. */
 static bool begin(struct own_thread *own)
 {
     *own = (struct own_thread){NULL, NULL};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which id an object has, for the objects of the weak table: a table by 24 bits of the identity
- * hash.  Kept only when method events name objects.
- */
+/* Maps objects of the weak table to their ids, keyed by 24 bits of the identity hash. Used only if
+ * session->finds_objects. */
 #ifndef AGENT_DEATHS_IDENTITY_H
 #define AGENT_DEATHS_IDENTITY_H
 

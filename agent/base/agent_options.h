@@ -58,7 +58,7 @@ struct options {
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool command_named;
     bool existing;
-    bool required; /* what cannot be traced does not run */
+    bool required; /* the program must not run untraced */
     bool overwrite;
     uint32_t mode; /* permissions of the files */
     bool help;
@@ -80,7 +80,7 @@ struct options {
     struct glob_list start_at, stop_at; /* methods */
     char globs_text[2 * OPTION_TEXT];
     size_t globs_used;
-    char text[2 * OPTION_TEXT]; /* as given */
+    char text[2 * OPTION_TEXT]; /* the text as given */
 };
 
 /* Sets the defaults, then parses `text` (may be NULL). Logs every fault; returns false if there was

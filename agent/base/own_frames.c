@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the calling thread's own frames with JVMTI. */
 #include "agent/base/own_frames.h"
 
 #include "agent/base/java_versions.h"

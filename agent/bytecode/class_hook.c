@@ -95,7 +95,7 @@ static void report_left_alone(const char *class_name, const char *method_name,
     probe_leave(os);
 }
 
-/* What to do with the methods of a class. */
+/* Probes for the methods of a class. */
 struct class_plan {
     bool traced;  /* all are traced */
     bool watched; /* some are methods of start= or stop= */

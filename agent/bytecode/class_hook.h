@@ -6,7 +6,7 @@
 
 #include "agent/base/tracer.h"
 
-/* Which probes classes get. The engine sets this while the hook is off. */
+/* The kinds of probes that classes get. The engine sets them while the hook is off. */
 struct class_hook {
     struct session *session; /* while the hook is on; valid until no thread rewrites a class */
     bool armed;              /* only methods of start= get probes */

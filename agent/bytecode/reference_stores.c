@@ -8,7 +8,7 @@
 #include "agent/references/field_places.h"
 #include "agent/references/object_ids.h"
 
-/* Where a store is recorded. */
+/* The stream and the moment of a store. */
 struct store {
     struct session *session;
     struct os_thread *os;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tracks collections by JVMTI's events and the JVM's own counters. */
 #include "agent/events/collections.h"
 
 #include <string.h>

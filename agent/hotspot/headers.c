@@ -142,7 +142,7 @@ static bool read_header(jobject object, uint64_t *class_word, uint32_t *length)
     return true;
 }
 
-/* Where HotSpot stores an object's class and an array's length. */
+/* HotSpot's places of an object's class and an array's length. */
 static const struct word_layout {
     bool narrow;
     uint8_t class_at, class_shift, length_at;

@@ -37,7 +37,7 @@ struct vm_structs {
  * names it. */
 const struct vm_structs *vm_structs_get(const char **missing);
 
-/* Where the class data archive is mapped, and offsets in it, in bytes. */
+/* The mapping of the class data archive, and offsets in it, in bytes. */
 struct vm_archive {
     uintptr_t base, top;    /* all of it */
     uintptr_t header;       /* of the archive's file */

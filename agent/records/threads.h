@@ -202,7 +202,7 @@ uint64_t threads_order_probes(void);
 bool threads_barrier(void);
 /* Returns true if each thread has been seen outside probes since that call. */
 bool threads_have_left(uint64_t since);
-/* Whether this thread has, and how many have not. */
+/* Return true if this thread has, and the number of threads that have not. */
 static inline bool thread_has_left(const struct os_thread *os, uint64_t since)
 {
     return atomic_load(&os->left) >= since;

@@ -32,7 +32,7 @@ static struct {
     const char *refused; /* why sights are not used; NULL: the test passed */
 } sights = {.routine = {.names = {"unsafe_arraycopy"}}, .refused = "the probes' class is without"};
 
-/* What the self-test was shown, on one thread. */
+/* The object and number that the self-test was shown, on one thread. */
 static struct {
     pthread_t thread;
     _Atomic bool runs;

@@ -308,7 +308,7 @@ static void end_session(struct drain *drain)
     close_trace(drain);
     step_writer_destroy(session->drain.writer);
     live_decoder_destroy(session->drain.decoder);
-    /* What the trace file lacks can be recovered from the live file. */
+    /* the live file keeps the rest of the trace, for recovery */
     trace_store_end(session->drain.store, drain->failed || drain->left || drain->abandoned);
     session->drain.writer = NULL;
     session->drain.decoder = NULL;

@@ -21,7 +21,7 @@
 #define PROBES 1u
 #define MAKINGS 512u /* a power of two */
 
-/* Whether a method is a constructor of an object of a class. */
+/* The role of a method in creating an object: none, its class's constructor, or a superclass's. */
 enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
 
 struct making_entry {

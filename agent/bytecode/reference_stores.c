@@ -8,7 +8,7 @@
 #include "agent/references/field_places.h"
 #include "agent/references/object_ids.h"
 
-/* The stream and the moment of a store. */
+/* Context in which a store is recorded. */
 struct store {
     struct session *session;
     struct os_thread *os;

@@ -37,16 +37,16 @@
  *   constructed() is omitted.
  * - exit(int): before each return instruction.
  * - unwind(int): an exception leaves the method (which then rethrows it).
- * - caught(int): at the start of each exception handler of a method with a number: calls made by
- *   this method have ended.
+ * - caught(int): at the start of each exception handler of a method with a number: the calls that
+ *   this method made have ended.
  * - call(int): before each return instruction of a leaf method, with request->leaf
  *   (leaf_method.c selects them): entry and exit at once; callUnwind(int): an exception
  *   leaves it.  It has no entry(), exit() or unwind().
  * - storeField(Object,Object,int): after putfield of a reference: the object, the stored value, the
  *   field's number, request->field_number(); storeStatic(Object,int): after putstatic;
  *   storeElement(Object,int,Object): after aastore: array, index, stored value.
- * - storeClone(Object,Object): after a clone() that is certainly Object's: the cloned object and
- * the new one, which is not reported yet.
+ * - storeClone(Object,Object): after a clone() that is certainly Object's: the cloned object, and
+ *   the new one, which is not reported yet.
  * - storeCopy(Object,Object,int): after Arrays.copyOf() and copyOfRange() with a class: the new
  *   array, the old one, the first index.
  * - storeRange(Object,int,Object,int,int): after System.arraycopy() of references, through

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's state, and the properties `dropped`, `end` and `missing-after-ns`. */
+/* Uses the reader's state and the properties `dropped`, `end` and `missing-after-ns`. */
 #include "converter/base/trace_gap.h"
 
 #include <stdio.h>

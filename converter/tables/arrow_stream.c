@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream owns its reader, which holds the trace: whoever has it may let the trace go. */
+/* The stream owns its reader, which keeps a reference to the trace. */
 #include "converter/tables/arrow_stream.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 struct streaming {
     struct column_reader *reader;
     uint64_t batch_rows;
-    arrow_stream_end at_end; /* NULL: nobody, or told */
+    arrow_stream_end at_end; /* NULL: none, or already called */
     struct step_error error;
     char text[1024];
 };

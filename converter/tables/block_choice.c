@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the index says of times, threads and numbers, against what is asked for. */
+/* Compares ranges, threads and object numbers with the index. */
 #include "converter/tables/block_choice.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
 
-/* From here on an index cannot say whether a number is in a range that is signed. */
+/* An index range with numbers from here on cannot be compared with a signed query range. */
 #define BEYOND_SIGNED (UINT64_C(1) << 63)
 
 uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
@@ -29,7 +29,7 @@ bool block_field_range(const struct tables *tables, size_t block, uint32_t owner
     bool found = false;
     *least = UINT64_MAX;
     *most = 0;
-    for (size_t i = 0; i < info->type_count; i++) { /* one with a column of its own */
+    for (size_t i = 0; i < info->type_count; i++) { /* a record type may override the field */
         uint32_t record = info->counts[i].record;
         if (step_record_extends(definition, record, owner) &&
             definition->records[record].fields[field].modified)
@@ -52,7 +52,7 @@ static bool is_property(const struct tables *tables, const struct table_cell *ce
     return step_record_find_property(tables->definition, cell->owner, property) == cell->slot;
 }
 
-/* Can the block have a row with that column in its range? */
+/* Returns whether the block may have a row with the column in its wanted range. */
 static bool may_have(const struct tables *tables, const struct table_wish *wish, size_t block,
                      size_t column)
 {
@@ -160,7 +160,7 @@ static bool add_part(struct parts *parts, struct table_part part)
     return true;
 }
 
-/* Runs of chosen blocks, of some `rows` rows each. */
+/* Splits the chosen blocks into runs of about `rows` rows. */
 static bool cut(const struct tables *tables, const struct block_choice *choice, uint32_t record,
                 uint64_t rows, struct parts *parts)
 {

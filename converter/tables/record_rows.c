@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that are the records of one type: block after block, batch after batch. */
+/* Rows that are records of one type, read block by block. */
 #include "converter/tables/record_rows.h"
 
 #include <stdio.h>
@@ -12,30 +12,30 @@
 #include "converter/tables/tables_trace.h"
 #include "converter/tables/wanted_fields.h"
 
-/* A function for each kind of cell. */
+/* Fills columns, with a function for each kind of cell. */
 
 struct slice_room;
 
 struct record_batch {
-    struct tables *tables; /* borrowed, as are the next two */
+    struct tables *tables; /* borrowed, as are `wish` and `vectors` */
     const struct table_wish *wish;
-    struct table_vector *vectors; /* what is filled, by column */
+    struct table_vector *vectors; /* filled by record_batch_fill(), by column */
     struct slice_room *room;
-    /* of the block at hand: set by whoever has it */
+    /* The current block, set by the caller. */
     struct step_column_view *views; /* by column */
     struct step_column_view types;
-    struct collected_view deaths; /* of CELL_COLLECTION */
-    uint64_t bound_ticks;         /* no time of the block is above */
+    struct collected_view deaths; /* for CELL_COLLECTION */
+    uint64_t bound_ticks;         /* maximum time of the block */
 };
 
-/* A column of the batch at hand. */
+/* Memory for a column of the current batch. */
 struct slice_room {
     void *values;
     uint8_t *validity;
-    char *json; /* of CELL_JSON: the texts, one after the other */
+    char *json; /* for CELL_JSON: the texts, concatenated */
 };
 
-/* False: out of memory.  Reset is allowed then, and of a zeroed one. */
+/* Returns false if out of memory.  Reset is allowed then, and for a zero-initialised batch. */
 static bool record_batch_init(struct record_batch *batch, struct tables *tables,
                               const struct table_wish *wish, struct table_vector *vectors)
 {
@@ -57,14 +57,14 @@ static void record_batch_reset(struct record_batch *batch)
     free(batch->views);
 }
 
-/* The trace's definition lacks what the column is made of. */
+/* Returns whether the trace's definition lacks the column's field. */
 static bool record_cell_is_absent(const struct table_cell *cell)
 {
     return cell->owner == STEP_NO_RECORD && cell->kind != CELL_MADE && cell->kind != CELL_IS &&
            cell->kind != CELL_TYPE;
 }
 
-/* The column is made of a field: it has a view. */
+/* Returns whether the column has a view of a field. */
 static bool record_cell_has_view(const struct table_cell *cell)
 {
     return cell->kind != CELL_MADE && cell->kind != CELL_IS && cell->kind != CELL_TYPE &&
@@ -82,7 +82,7 @@ static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
     return room->values != NULL && room->validity != NULL;
 }
 
-/* The validity of rows `from` on, as a bitmap that begins with them. */
+/* Copies the validity of the rows from `from` on to a bitmap that starts with them. */
 static void take_validity(struct record_batch *batch, size_t column, size_t from, size_t count,
                           struct table_vector *vector)
 {
@@ -123,7 +123,7 @@ static void put_times(const struct record_batch *batch, const struct step_column
         out[i] = tables_time_ns(tables, view->values[(from + i) * view->step]);
 }
 
-/* Where 0 stands for nothing. */
+/* Makes zeros null. */
 static void null_zeros(struct record_batch *batch, size_t column, const uint64_t *values,
                        size_t count, struct table_vector *vector)
 {
@@ -147,7 +147,7 @@ static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
                                  : tables_class_code(tables, tables_method_class(tables, id));
 }
 
-/* Names of numbers; those of 0 are null. */
+/* Looks up the names of ids; id 0 becomes null. */
 static bool put_codes(struct record_batch *batch, size_t column, size_t from, size_t count,
                       struct table_vector *vector)
 {
@@ -230,7 +230,7 @@ static void put_flags(const struct record_batch *batch, uint32_t owner, size_t f
     const struct step_definition *definition = batch->tables->definition;
     uint64_t last = UINT64_MAX;
     bool is = false;
-    if (batch->types.step == 0 && count > 0) { /* all are of one type */
+    if (batch->types.step == 0 && count > 0) { /* all records have the same type */
         is = owner != STEP_NO_RECORD &&
              step_record_extends(definition, (uint32_t) batch->types.values[0], owner);
         memset(out, is, count);
@@ -278,8 +278,8 @@ static void put_nothing(struct record_batch *batch, size_t column, size_t count,
     vector->dictionary = &nothing;
 }
 
-/* Fills a column with rows `from` on of the block; what it had before is no more.  False: out of
- * memory. */
+/* Fills a column with rows of the block from `from` on, replacing its contents.  Returns false
+ * if out of memory. */
 static bool record_batch_fill(struct record_batch *batch, size_t column, size_t from, size_t count)
 {
     const struct table_cell *cell = &batch->wish->table->cells[column];
@@ -297,7 +297,7 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
     case CELL_ID:
     case CELL_NUMBER:
         vector->numbers = view->values + from;
-        if (view->step != 1) { /* 0: all rows have one; more: a numbered record's */
+        if (view->step != 1) { /* 0: one value for all rows; more: field of a numbered record */
             put_numbers(view, from, count, values);
             vector->numbers = values;
         }
@@ -340,10 +340,10 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
 struct record_rows {
     struct table_rows base;
     struct block_choice choice;
-    size_t at; /* in the choice */
+    size_t at; /* index into `choice` */
     uint8_t **fields;
     struct step_block *block;
-    size_t row, row_count; /* of the block */
+    size_t row, row_count; /* in the current block */
     struct record_batch batch;
     struct collected_field collected;
     bool has_collected;
@@ -374,7 +374,7 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
     return status;
 }
 
-/* The next block that can be read. */
+/* Loads the next readable block. */
 static enum step_status load(struct record_rows *rows, struct step_error *error)
 {
     struct step_reader *reader = rows->base.tables->reader;
@@ -435,7 +435,7 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
     return &((const struct record_rows *) base)->choice;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static void destroy(struct table_rows *base)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage of a batch. */
+/* Storage of batches. */
 #include "converter/tables/row_builder.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
         struct table_vector *vector = &vectors[i];
         if (builder->values[i] == NULL)
             continue;
-        vector->numbers = builder->values[i]; /* whatever they are: all stand at one place */
+        vector->numbers = builder->values[i]; /* any member of the union will do */
         vector->dictionary = dictionaries != NULL ? dictionaries[i] : NULL;
         vector->validity = NULL;
         vector->null_count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scan: what the maker gives, less the rows and columns that are not wanted. */
+/* A scan: removes unwanted rows and columns from the maker's batches. */
 #include "converter/tables/table_scan.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/tables_trace.h"
 
-/* ---- makers ---- */
+/* ---- row makers ---- */
 
 enum step_status table_rows_init(struct table_rows *rows,
                                  const struct table_rows_operations *operations,
@@ -33,7 +33,7 @@ void table_rows_reset(struct table_rows *rows)
     rows->vectors = NULL;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static enum step_status choose_columns(struct table_scan *scan, const struct table_query *query,
                                        struct step_error *error)
@@ -186,7 +186,7 @@ static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum
         to->member = values;                                                                       \
     } while (0)
 
-/* The selected rows of a vector. */
+/* Copies the selected rows of a vector. */
 static void gather(const struct table_vector *from, const uint32_t *selected, size_t count,
                    struct table_scan_room *room, struct table_vector *to)
 {
@@ -225,7 +225,7 @@ static enum step_status take_all(struct table_scan *scan, size_t count)
     return STEP_STATUS_OK;
 }
 
-/* END: none of the rows is wanted. */
+/* Returns END if none of the rows is wanted. */
 static enum step_status take_selected(struct table_scan *scan, size_t count,
                                       struct step_error *error)
 {

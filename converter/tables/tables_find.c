@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables and columns by place and by name; who is not there is told what is. */
+/* Finds tables and columns by index or name.  Errors list the existing names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ const struct table *tables_at(const struct tables *tables, size_t i)
     return i < tables->count ? &tables->items[i].base : NULL;
 }
 
-/* "there is no table 'objcts'; did you mean objects? There are: objects, allocations" */
+/* Sets the message "there is no table 'objcts'; did you mean objects? There are: objects,
+ * allocations". */
 static enum step_status tell_names(const char *what, const char *typed, const char *const *names,
                                    size_t count, struct step_error *error)
 {

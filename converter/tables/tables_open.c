@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a trace as tables, and adding what tables there are. */
+/* Opens a trace and adds its tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "converter/tables/makers.h"
 #include "format/core/grow.h"
 
-/* ---- what the trace is ---- */
+/* ---- kind of trace ---- */
 
 static enum step_status name_types(struct tables *tables, struct step_error *error)
 {

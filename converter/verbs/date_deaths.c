@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, writing, telling. */
+/* Opens a trace, writes it with exact deaths, and reports the result. */
 #include "converter/verbs/date_deaths.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void tell_what_is_missing(const char *path, const struct dated_summary *s
                     path);
 }
 
-/* What was opened, and whether all went well. */
+/* Closes what was opened, and reports errors. */
 static enum step_status end_dating(const char *path, struct step_reader *reader,
                                    struct seekable_path *seekable, enum step_status status,
                                    const struct dated_summary *summary,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace compare: what changed from one trace, or set of traces, to another. */
+/* steptrace compare: shows the differences between two traces or sets of traces. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,14 +73,14 @@ static bool take_metric(void *metric_target, const char *value, const char **fau
     return metric != NULL && metric->group == METRICS_OF_TRACES;
 }
 
-/* By the main class or file; arguments may differ. */
+/* Compares the main class or file; arguments may differ. */
 static bool is_other_program(const char *a, const char *b)
 {
     size_t length = strcspn(a, " ");
     return a[0] != '\0' && b[0] != '\0' && (strcspn(b, " ") != length || memcmp(a, b, length) != 0);
 }
 
-/* Traces that hardly can be compared are: with a word. */
+/* Warns about traces that are hardly comparable. */
 static void tell_differences(const struct measures *measures)
 {
     const struct measure_run *first = &measures->runs[0];
@@ -107,7 +107,8 @@ static void tell_differences(const struct measures *measures)
     }
 }
 
-/* Stacks that were recorded with other depths have no site in common: all are cut to the least. */
+/* Stacks recorded with different depths have no sites in common, so all are cut to the least
+ * depth. */
 static bool even_out_stacks(struct measures *measures)
 {
     const struct measure_run *least = NULL, *most = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which source, and its events; and what of a native program's trace lies in the live file.  Frees
- * are taken from there at once, in the order of their stream and without a gap, and are passed over
- * when they come with a block.  Births wait for their block, which tells their call stacks; whether
- * they live is known by the frees.
+ * Selects the event source of a native program's trace, and reads its live file.  Frees in the live
+ * file count immediately, in the order of their stream and without gaps, and are skipped when their
+ * block arrives.  Births wait for their block, which has their call stacks; the frees show whether
+ * they are alive.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 #define STREAMS_MOST (UINT64_C(1) << 24)
 
-/* Of a stream: what was taken of the live file, from a record's number up to another. */
+/* The range of a stream's record numbers that was taken from the live file. */
 struct watch_told {
     uint64_t from, to;
 };
@@ -63,7 +63,7 @@ static uint64_t written_of(void *user, uint64_t stream)
     struct peeking *peeking = user;
     uint64_t written = watch_tail_written(peeking->tail, stream);
     struct watch_told *told = told_of(peeking->heap, stream);
-    if (told != NULL && told->to < written) /* and all of that was read */
+    if (told != NULL && told->to < written) /* the file has all of them, and they were read */
         *told = (struct watch_told){written, written};
     return written;
 }
@@ -139,7 +139,7 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
     }
 }
 
-/* False: it is too long. */
+/* Returns false if it is too long. */
 static bool live_path(const struct watch_tail *tail, char *path, size_t size)
 {
     int length = snprintf(path, size, "%s%s", tail->path, STEP_LIVE_SUFFIX);
@@ -177,7 +177,7 @@ enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tai
         return STEP_STATUS_OK; /* it has ended meanwhile */
     enum step_status status = peeking.no_memory ? no_memory(error) : STEP_STATUS_OK;
     heap->at_end = false;
-    while (status == STEP_STATUS_OK && !heap->at_end) /* the deaths */
+    while (status == STEP_STATUS_OK && !heap->at_end) /* reads the deaths */
         status = watch_heap_read(heap, model, error);
     if (status == STEP_STATUS_OK)
         pend_births(heap, model);
@@ -215,7 +215,7 @@ enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_ta
 {
     struct event_selection everything;
     struct alloc_source *records;
-    event_selection_init(&everything); /* the model selects */
+    event_selection_init(&everything); /* the model applies the selection */
     watch_heap_reset(heap);
     heap->is_running = tail->state == WATCH_RUNNING;
     enum step_status status = heap->is_running ? open_running(heap, tail, &records, error)

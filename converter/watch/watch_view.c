@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys, and what they change. */
+/* Handles keys. */
 #include "converter/watch/watch_view.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "converter/watch/watch_selection.h"
 
-/* What tables are sorted by, in the order that a key goes through. */
+/* Sort columns, in the order in which a key selects them. */
 static const enum watch_column object_columns[] = {
     WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
     WATCH_RATE,       WATCH_GROWTH,       WATCH_NAME};
@@ -113,7 +113,7 @@ static void begin_input(struct watch_view *view, enum watch_input input)
              input == WATCH_INPUT_NAME ? view->name : view->selection);
 }
 
-/* A selection with a fault stays in the prompt. */
+/* A selection with a syntax error stays in the prompt. */
 static bool is_good(struct watch_view *view)
 {
     struct event_selection selected;

@@ -133,7 +133,7 @@ static void switch_for_proof(bool on, bool hook)
     notify_classes(hook);
 }
 
-/* Runs once: the result holds for all sessions. */
+/* A success holds for all later sessions. */
 static const char *prove(JNIEnv *jni, struct session *session)
 {
     static bool works;

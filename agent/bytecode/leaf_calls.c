@@ -131,7 +131,7 @@ bool leaf_calls_possible(void)
     return tan_calls.routine.variable != NULL;
 }
 
-/* Counts calls by the interpreter, which has its own address of the routine. */
+/* Handles the interpreter's calls, which do not use the replaced variable. */
 static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;

@@ -182,7 +182,7 @@ void thread_started(struct session *session, struct os_thread *os, jthread threa
 struct java_thread *thread_of(jthread thread);
 /* Records the end. Returns the thread's state, to be passed to thread_forget(), or NULL. */
 struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread);
-/* Records nothing: the same without a session. */
+/* Discards the thread's state without recording, if there is no session. */
 void thread_ended_unseen(jthread thread, bool is_virtual);
 void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual);
 /* Call when a virtual thread mounts or unmounts on this native thread. */

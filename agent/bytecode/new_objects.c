@@ -25,7 +25,7 @@
 /* The start snapshot has reported objects whose constructors had not run yet. There are none in a
  * JVM that starts; in a running one, tags are checked for a while to find them. Below some native
  * methods the JVM will report the object again: see vm_natives.c. */
-static bool may_be_told_twice(struct session *session, struct os_thread *os)
+static bool may_be_reported_twice(struct session *session, struct os_thread *os)
 {
     if (tracer_is_starting(session))
         return true;
@@ -120,7 +120,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    if (__builtin_expect(may_be_told_twice(session, os), 0)) {
+    if (__builtin_expect(may_be_reported_twice(session, os), 0)) {
         report_tagged(session, os, jni, object);
         return;
     }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Enables these reports for the rest of the JVM's life: see tagged_deaths_flush(). */
-void tagged_deaths_tell(void);
+void tagged_deaths_report(void);
 
 /* Returns when every object that the JVM has found dead is reported. Java threads only. Disabling
  * the event would also flush, but can hang JDK 17: the thread that disables it and the JVM's

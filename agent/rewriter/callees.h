@@ -5,8 +5,8 @@
 
 #include "agent/rewriter/class_file.h"
 
-/* Returns true if `is_wanted` accepts any method or interface method of the constant pool. Reading
- * stops at the first malformed constant. */
+/* Returns true if `is_wanted` accepts any method or interface method of the constant pool. Returns
+ * false if the constant pool is malformed. */
 bool class_has_callee(const uint8_t *bytes, size_t size_bytes,
                       bool (*is_wanted)(void *context, const struct class_callee *callee),
                       void *context);

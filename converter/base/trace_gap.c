@@ -60,6 +60,5 @@ const char *trace_gap(const struct step_reader *reader, char *text)
     if (!step_reader_is_whole(reader))
         return "the trace was not closed: it was cut, or its process was killed";
     const char *early = trace_gap_early(step_reader_property(reader, "end"));
-    return early != NULL ? early
-                         : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+    return early != NULL ? early : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
 }

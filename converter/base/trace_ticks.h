@@ -10,7 +10,7 @@
 #include "steptrace/reader.h"
 
 /* Returns the length of a tick in nanoseconds; 0 if the trace does not specify it. */
-static inline uint64_t trace_told_resolution_ns(const struct step_reader *reader)
+static inline uint64_t trace_given_resolution_ns(const struct step_reader *reader)
 {
     const char *text = step_reader_property(reader, "resolution-ns");
     return text != NULL ? strtoull(text, NULL, 10) : 0;
@@ -19,8 +19,8 @@ static inline uint64_t trace_told_resolution_ns(const struct step_reader *reader
 /* The same, but 1 if the trace does not specify it. */
 static inline uint64_t trace_resolution_ns(const struct step_reader *reader)
 {
-    uint64_t told = trace_told_resolution_ns(reader);
-    return told > 0 ? told : 1;
+    uint64_t reported = trace_given_resolution_ns(reader);
+    return reported > 0 ? reported : 1;
 }
 
 /* Converts ticks to nanoseconds, saturating at UINT64_MAX. */

@@ -402,12 +402,12 @@ static bool report_lost(const struct event_source *source)
 static void report_patterns(struct input *input)
 {
     const struct event_source *source = input->source;
-    if (!input->is_unmatched_told)
+    if (!input->is_unmatched_reported)
         report_unmatched(source->path, &source->names, &source->filter.selected,
                          input->events == 0);
-    if (!input->is_unmatched_told && input->of_heap != NULL)
+    if (!input->is_unmatched_reported && input->of_heap != NULL)
         report_unmatched(source->path, &source->names, input->of_heap, input->events == 0);
-    input->is_unmatched_told = true;
+    input->is_unmatched_reported = true;
 }
 
 enum step_status input_report_damage(struct input *input)

@@ -21,7 +21,7 @@ struct input {
     size_t damage_reported;
     uint64_t unknown_frees; /* frees of objects without an allocation */
     bool is_damaged;
-    bool is_unmatched_told;
+    bool is_unmatched_reported;
     /* state of the progress display */
     bool shows_progress;
     bool has_shown;

@@ -252,7 +252,7 @@ void opened_graph_report_unknown(const char *path, const struct opened_graph *op
 }
 
 /* Reports that the trace lacks a snapshot. */
-static void tell_missing(const char *path, const struct graph_moment *graph)
+static void report_missing(const char *path, const struct graph_moment *graph)
 {
     if (graph->replay.snapshot == 0)
         report_line("%s: has no snapshot by that moment (the agent's option snapshot=start): what "
@@ -261,7 +261,7 @@ static void tell_missing(const char *path, const struct graph_moment *graph)
                     path);
 }
 
-static void tell_no_sites(const char *path, const struct retained *retained)
+static void report_no_sites(const char *path, const struct retained *retained)
 {
     for (size_t i = 0; i < retained->count; i++)
         if (retained->rows[i].site != 0)
@@ -277,7 +277,7 @@ enum step_status opened_graph_open(struct opened_graph *opened, const char *path
     if (status == STEP_STATUS_OK)
         status = graph_moment_find(&opened->graph, opened->reader, moment, error);
     if (status == STEP_STATUS_OK)
-        tell_missing(path, &opened->graph);
+        report_missing(path, &opened->graph);
     return status;
 }
 
@@ -299,7 +299,7 @@ enum step_status keepers_print_retained(const char *path, const struct keepers_o
     const struct keeper_report report = {
         .path = path, .graph = &opened.graph, .depth = options->depth, .as_json = options->as_json};
     if (status == STEP_STATUS_OK && options->by == RETAINED_BY_SITE)
-        tell_no_sites(path, &retained);
+        report_no_sites(path, &retained);
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(path, &opened, retained.unreached_objects);
         keeper_report_retained(&report, &retained);

@@ -234,8 +234,8 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
-static void tell(const struct gate_verdict *verdict, const char *verb,
-                 const struct measures *measures)
+static void print_verdict(const struct gate_verdict *verdict, const char *verb,
+                          const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;
     const char *what = verdict->fails          ? "the gate fails"
@@ -357,7 +357,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         *failed += verdicts[i].fails;
-        tell(&verdicts[i], verb, measures);
+        print_verdict(&verdicts[i], verb, measures);
     }
     enum step_status status = STEP_STATUS_OK;
     if (gates->junit != NULL)

@@ -122,7 +122,7 @@ static bool suppressions_have(struct suppressions *suppressions, const struct he
     return false;
 }
 
-void suppressions_tell_unused(const struct suppressions *suppressions)
+void suppressions_report_unused(const struct suppressions *suppressions)
 {
     for (size_t i = 0; i < suppressions->count; i++)
         if (suppressions->items[i].used == 0)

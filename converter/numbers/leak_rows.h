@@ -29,7 +29,7 @@ bool take_suppressions(void *suppressions_target, const char *value, const char 
 void suppressions_reset(struct suppressions *suppressions);
 
 /* Reports suppressions that matched nothing on stderr. */
-void suppressions_tell_unused(const struct suppressions *suppressions);
+void suppressions_report_unused(const struct suppressions *suppressions);
 
 struct leak_limits {
     uint64_t survived; /* at least this many collections */

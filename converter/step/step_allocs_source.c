@@ -25,8 +25,8 @@ struct stepfile_alloc_source {
     struct step_block *block;     /* the current block */
     size_t next_block;            /* the block after it */
     uint64_t number;              /* number of the last record in its stream */
-    stepfile_is_told is_told;     /* NULL: skip no frees */
-    void *is_told_user;
+    stepfile_is_known is_known;   /* NULL: skip no frees */
+    void *is_known_user;
     size_t damage_before;              /* damage that opening the file found */
     struct step_bytes next_attributes; /* from STEP_HEAP_NEXT_ATTRIBUTES, in `next_bytes` */
     bool has_next_attributes;
@@ -203,12 +203,12 @@ static enum step_status next_view(struct stepfile_alloc_source *source,
                                    : next_of_blocks(source, view, error);
 }
 
-static bool was_told(const struct stepfile_alloc_source *source)
+static bool was_reported(const struct stepfile_alloc_source *source)
 {
-    return source->is_told != NULL &&
-           source->is_told(source->is_told_user,
-                           step_reader_block_info(source->reader, source->next_block - 1)->stream,
-                           source->number);
+    return source->is_known != NULL &&
+           source->is_known(source->is_known_user,
+                            step_reader_block_info(source->reader, source->next_block - 1)->stream,
+                            source->number);
 }
 
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
@@ -222,7 +222,7 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
         if (status != STEP_STATUS_OK)
             return status;
         status = take(source, &view, record, error);
-        if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_told(source))
+        if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_reported(source))
             status = STEP_STATUS_END;
     }
     return status;
@@ -384,8 +384,8 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
     return create(path, reader, true, out, error);
 }
 
-void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_told is_told, void *user)
+void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user)
 {
-    of(tail)->is_told = is_told;
-    of(tail)->is_told_user = user;
+    of(tail)->is_known = is_known;
+    of(tail)->is_known_user = user;
 }

@@ -19,10 +19,10 @@ enum step_status stepfile_alloc_source_create(const char *path, struct step_read
  * the caller refreshes it. */
 enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader *reader,
                                             struct alloc_source **out, struct step_error *error);
-/* Makes a tail skip the frees for which `is_told` returns true, because they were reported
+/* Makes a tail skip the frees for which `is_known` returns true, because they were reported
  * before. */
-typedef bool (*stepfile_is_told)(void *user, uint64_t stream, uint64_t number);
-void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_told is_told, void *user);
+typedef bool (*stepfile_is_known)(void *user, uint64_t stream, uint64_t number);
+void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user);
 enum step_status stepfile_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
                                             struct step_error *error);
 /* Returns whether the file has records of hatf.step. */

@@ -13,7 +13,7 @@ struct block_choice {
 
 /* For tables whose rows are records of one type. */
 enum step_status block_choice_init(struct block_choice *choice, const struct tables *tables,
-                                   const struct table_wish *wish, struct step_error *error);
+                                   const struct table_request *request, struct step_error *error);
 void block_choice_reset(struct block_choice *choice);
 
 /* Returns the number of records of that type in the block. */

@@ -208,7 +208,7 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
@@ -219,12 +219,12 @@ enum step_status call_rows_create(struct tables *tables, const struct table_wish
     rows->dictionaries[CALLS_METHOD] = &tables->method_names.dictionary;
     rows->dictionaries[CALLS_CLASS] = &tables->class_names.dictionary;
     rows->dictionaries[CALLS_ENDED] = &tables->words.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK &&
         !table_names_codes(&tables->words, words, ENDED_COUNT, rows->words))
         status = no_memory(error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status =
             event_feed_open(&rows->feed, tables,

@@ -375,7 +375,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     rows->text_bytes = 0;
     while (!row_builder_is_full(&rows->builder) && rows->text_bytes < BATCH_BYTES &&
            rows->last < rows->end) {
-        uint64_t id = step_reader_dictionary_next(reader, base->wish->table->record, rows->last);
+        uint64_t id = step_reader_dictionary_next(reader, base->request->table->record, rows->last);
         if (id == 0 || id > rows->end) {
             rows->last = rows->end;
             break;
@@ -395,7 +395,7 @@ static enum step_status restart(struct table_rows *base, struct step_error *erro
     struct entry_rows *rows = of(base);
     uint64_t least;
     (void) error;
-    if (!row_filter_range(&base->wish->filter, 0, &least, &rows->end))
+    if (!row_filter_range(&base->request->filter, 0, &least, &rows->end))
         rows->end = 0;
     rows->last = least > 0 ? least - 1 : 0;
     return STEP_STATUS_OK;
@@ -428,38 +428,38 @@ static put_entry putter_of(const struct tables *tables, uint32_t record)
 static enum step_status prepare(struct entry_rows *rows, struct step_error *error)
 {
     struct tables *tables = rows->base.tables;
-    const struct table_wish *wish = rows->base.wish;
+    const struct table_request *request = rows->base.request;
     enum step_status status = STEP_STATUS_OK;
-    rows->put = putter_of(tables, wish->table->record);
-    for (size_t i = 0; i < wish->table->base.column_count; i++)
-        if (wish->table->base.columns[i].type == TABLE_NAME)
-            rows->dictionaries[i] = strcmp(wish->table->base.columns[i].name, "method") == 0
+    rows->put = putter_of(tables, request->table->record);
+    for (size_t i = 0; i < request->table->base.column_count; i++)
+        if (request->table->base.columns[i].type == TABLE_NAME)
+            rows->dictionaries[i] = strcmp(request->table->base.columns[i].name, "method") == 0
                                         ? &tables->method_names.dictionary
                                         : &tables->class_names.dictionary;
-    if (rows->put == put_site && wish->needed[SITES_STACK] != 0) {
-        rows->texts = calloc(wish->batch_rows + 1, sizeof *rows->texts);
+    if (rows->put == put_site && request->needed[SITES_STACK] != 0) {
+        rows->texts = calloc(request->batch_rows + 1, sizeof *rows->texts);
         if (rows->texts == NULL)
             return no_memory(error);
     }
     if (rows->put == put_class &&
-        (wish->needed[CLASSES_LOADED] != 0 || wish->needed[CLASSES_EXISTING] != 0))
+        (request->needed[CLASSES_LOADED] != 0 || request->needed[CLASSES_EXISTING] != 0))
         status = entry_times_read(&rows->times, tables, &entry_times_of_classes, error);
     if (rows->put == put_thread &&
-        (wish->needed[THREADS_STARTED] != 0 || wish->needed[THREADS_ENDED] != 0 ||
-         wish->needed[THREADS_EXISTING] != 0))
+        (request->needed[THREADS_STARTED] != 0 || request->needed[THREADS_ENDED] != 0 ||
+         request->needed[THREADS_EXISTING] != 0))
         status = entry_times_read(&rows->times, tables, &entry_times_of_threads, error);
     return status;
 }
 
-enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error)
 {
     struct entry_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     if (status == STEP_STATUS_OK)

@@ -347,7 +347,7 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
 {
     static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
     struct tables *tables = rows->base.tables;
-    const char *name = rows->base.wish->table->base.name;
+    const char *name = rows->base.request->table->base.name;
     struct event_selection selected;
     struct opened_trace opened = {0};
     for (size_t i = 0; i < sizeof putters / sizeof putters[0]; i++)
@@ -365,7 +365,7 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
     return status;
 }
 
-enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error)
 {
     struct heap_rows *rows = calloc(1, sizeof *rows);
@@ -373,9 +373,9 @@ enum step_status heap_rows_create(struct tables *tables, const struct table_wish
         return no_memory(error);
     rows->free_birth = UINT64_MAX;
     level_curve_init(&rows->curve);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     *out = &rows->base;

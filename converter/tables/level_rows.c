@@ -146,17 +146,17 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error)
 {
     struct level_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
     level_curve_init(&rows->curve);
-    rows->is_curve = strcmp(wish->table->base.name, "live") == 0;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    rows->is_curve = strcmp(request->table->base.name, "live") == 0;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = event_feed_open(
             &rows->feed, tables,

@@ -8,17 +8,17 @@
 #include "converter/trace/level_curve.h"
 
 /* Each creates the rows for a wish.  The tables and the wish must outlive them. */
-enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);
-enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);
-enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
-enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
-enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
-enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
 
 /* Puts step `i` of a curve as a row of a table `live`, with an end not after the trace's

@@ -19,7 +19,7 @@ bool object_column_is_joined(size_t column)
 /* Selects the columns of the scan: those that rows need, and those needed for the join. */
 static void choose_columns(struct object_births *births)
 {
-    const uint8_t *needed = births->wish->needed;
+    const uint8_t *needed = births->request->needed;
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++) {
         bool wanted = needed[i] != 0 && !object_column_is_joined(i) && i != OBJECTS_CLASS;
         if (i == OBJECTS_OBJECT || (i == OBJECTS_BORN && needed[OBJECTS_SURVIVED] != 0) ||
@@ -32,12 +32,12 @@ static void choose_columns(struct object_births *births)
 }
 
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
-                                    const struct table_wish *wish, struct step_error *error)
+                                    const struct table_request *request, struct step_error *error)
 {
     births->tables = tables;
-    births->wish = wish;
+    births->request = request;
     choose_columns(births);
-    const struct row_filter *filter = &wish->filter;
+    const struct row_filter *filter = &request->filter;
     struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
     struct table_query query = {.columns = births->columns,
                                 .column_count = births->column_count,
@@ -45,14 +45,14 @@ enum step_status object_births_open(struct object_births *births, struct tables 
                                 .threads = filter->threads,
                                 .thread_count = filter->thread_count,
                                 .class_glob = filter->class_glob,
-                                .part = &wish->part,
-                                .batch_rows = wish->batch_rows};
+                                .part = &request->part,
+                                .batch_rows = request->batch_rows};
     if (ranges == NULL)
         return no_memory(error);
     for (size_t i = 0; i < filter->range_count; i++)
         if (!object_column_is_joined(filter->ranges[i].column))
             ranges[query.range_count++] = filter->ranges[i];
-    births->table = *wish->table;
+    births->table = *request->table;
     births->table.create = record_rows_create;
     enum step_status status =
         table_scan_create_by_time(tables, &births->table.base, &query, true, &births->scan, error);

@@ -9,7 +9,7 @@
 
 struct object_births {
     struct tables *tables; /* borrowed, as is `wish` */
-    const struct table_wish *wish;
+    const struct table_request *request;
     struct table_definition table; /* without the joined columns */
     struct table_scan *scan;
     size_t columns[OBJECTS_COLUMNS]; /* columns of the scan, */
@@ -23,7 +23,7 @@ struct object_births {
 bool object_column_is_joined(size_t column);
 
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
-                                    const struct table_wish *wish, struct step_error *error);
+                                    const struct table_request *request, struct step_error *error);
 void object_births_close(struct object_births *births);
 
 /* Adds all births up to a time (in ticks) to `live`, perhaps with later ones. */

@@ -357,7 +357,7 @@ static void destroy(struct table_rows *base)
 static const struct table_rows_operations operations = {
     .next = next, .lend = lend, .destroy = destroy};
 
-static enum step_status create_joined(struct tables *tables, const struct table_wish *wish,
+static enum step_status create_joined(struct tables *tables, const struct table_request *request,
                                       struct table_rows **out, struct step_error *error)
 {
     struct object_rows *rows = calloc(1, sizeof *rows);
@@ -366,12 +366,12 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     rows->died_ticks = rows->collected_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
     rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
-    rows->wants_survived = wish->needed[OBJECTS_SURVIVED] != 0;
+        status = row_builder_init(&rows->builder, request, error);
+    rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
     if (status == STEP_STATUS_OK)
-        status = object_births_open(&rows->births, tables, wish, error);
+        status = object_births_open(&rows->births, tables, request, error);
     if (status == STEP_STATUS_OK)
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
@@ -386,11 +386,11 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     return status;
 }
 
-enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error)
 {
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++)
-        if (wish->needed[i] != 0 && object_column_is_joined(i))
-            return create_joined(tables, wish, out, error);
-    return record_rows_create(tables, wish, out, error);
+        if (request->needed[i] != 0 && object_column_is_joined(i))
+            return create_joined(tables, request, out, error);
+    return record_rows_create(tables, request, out, error);
 }

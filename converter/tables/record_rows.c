@@ -18,7 +18,7 @@ struct slice_room;
 
 struct record_batch {
     struct tables *tables; /* borrowed, as are `wish` and `vectors` */
-    const struct table_wish *wish;
+    const struct table_request *request;
     struct table_vector *vectors; /* filled by record_batch_fill(), by column */
     struct slice_room *room;
     /* The current block, set by the caller. */
@@ -37,10 +37,10 @@ struct slice_room {
 
 /* Returns false if out of memory.  Reset is allowed then, and for a zero-initialised batch. */
 static bool record_batch_init(struct record_batch *batch, struct tables *tables,
-                              const struct table_wish *wish, struct table_vector *vectors)
+                              const struct table_request *request, struct table_vector *vectors)
 {
-    size_t columns = wish->table->base.column_count;
-    *batch = (struct record_batch){.tables = tables, .wish = wish, .vectors = vectors};
+    size_t columns = request->table->base.column_count;
+    *batch = (struct record_batch){.tables = tables, .request = request, .vectors = vectors};
     batch->views = calloc(columns + 1, sizeof *batch->views);
     batch->room = calloc(columns + 1, sizeof *batch->room);
     return batch->views != NULL && batch->room != NULL;
@@ -48,7 +48,7 @@ static bool record_batch_init(struct record_batch *batch, struct tables *tables,
 
 static void record_batch_reset(struct record_batch *batch)
 {
-    for (size_t i = 0; batch->room != NULL && i < batch->wish->table->base.column_count; i++) {
+    for (size_t i = 0; batch->room != NULL && i < batch->request->table->base.column_count; i++) {
         free(batch->room[i].values);
         free(batch->room[i].validity);
         free(batch->room[i].json);
@@ -74,7 +74,7 @@ static bool record_cell_has_view(const struct table_cell *cell)
 static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
 {
     struct slice_room *room = &batch->room[column];
-    size_t count = batch->wish->batch_rows;
+    size_t count = batch->request->batch_rows;
     if (room->values == NULL)
         room->values = malloc(count * bytes + 1);
     if (room->validity == NULL)
@@ -152,7 +152,7 @@ static bool put_codes(struct record_batch *batch, size_t column, size_t from, si
                       struct table_vector *vector)
 {
     struct tables *tables = batch->tables;
-    enum cell_kind kind = batch->wish->table->cells[column].kind;
+    enum cell_kind kind = batch->request->table->cells[column].kind;
     const struct step_column_view *view = &batch->views[column];
     uint32_t *codes = batch->room[column].values;
     uint8_t *validity = batch->room[column].validity;
@@ -195,7 +195,7 @@ static void put_texts(const struct step_column_view *view, size_t from, size_t c
 static bool put_json(struct record_batch *batch, size_t column, size_t from, size_t count)
 {
     const struct tables *tables = batch->tables;
-    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct table_cell *cell = &batch->request->table->cells[column];
     const struct step_field *field = &tables->definition->records[cell->owner].fields[cell->field];
     const struct step_column_view *view = &batch->views[column];
     struct slice_room *room = &batch->room[column];
@@ -282,7 +282,7 @@ static void put_nothing(struct record_batch *batch, size_t column, size_t count,
  * if out of memory. */
 static bool record_batch_fill(struct record_batch *batch, size_t column, size_t from, size_t count)
 {
-    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct table_cell *cell = &batch->request->table->cells[column];
     const struct step_column_view *view = &batch->views[column];
     struct table_vector *vector = &batch->vectors[column];
     if (!has_room(batch, column, sizeof(struct step_bytes)))
@@ -356,11 +356,11 @@ static struct record_rows *of(struct table_rows *rows)
 
 static enum step_status view_block(struct record_rows *rows, struct step_error *error)
 {
-    const struct table_definition *table = rows->base.wish->table;
+    const struct table_definition *table = rows->base.request->table;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
         const struct table_cell *cell = &table->cells[i];
-        if (rows->base.wish->needed[i] == 0 || !record_cell_has_view(cell))
+        if (rows->base.request->needed[i] == 0 || !record_cell_has_view(cell))
             continue;
         status = step_block_column(rows->block, table->record, cell->owner, cell->slot,
                                    &rows->batch.views[i], error);
@@ -400,16 +400,16 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct record_rows *rows = of(base);
-    const struct table *table = &base->wish->table->base;
+    const struct table *table = &base->request->table->base;
     if (rows->row == rows->row_count) {
         enum step_status status = load(rows, error);
         if (status != STEP_STATUS_OK)
             return status;
     }
     size_t left = rows->row_count - rows->row;
-    *count = left < base->wish->batch_rows ? left : base->wish->batch_rows;
+    *count = left < base->request->batch_rows ? left : base->request->batch_rows;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (base->wish->needed[i] == 0)
+        if (base->request->needed[i] == 0)
             continue;
         if (!record_batch_fill(&rows->batch, i, rows->row, *count))
             return no_memory(error);
@@ -452,15 +452,16 @@ static const struct table_rows_operations operations = {.next = next, .destroy =
 
 static enum step_status prepare(struct record_rows *rows, struct step_error *error)
 {
-    const struct table_wish *wish = rows->base.wish;
-    const struct table_definition *table = wish->table;
+    const struct table_request *request = rows->base.request;
+    const struct table_definition *table = request->table;
     struct tables *tables = rows->base.tables;
     enum step_status status = STEP_STATUS_OK;
     rows->fields = wanted_fields_create(tables->definition, table->record);
-    if (!record_batch_init(&rows->batch, tables, wish, rows->base.vectors) || rows->fields == NULL)
+    if (!record_batch_init(&rows->batch, tables, request, rows->base.vectors) ||
+        rows->fields == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
-        if (wish->needed[i] == 0)
+        if (request->needed[i] == 0)
             continue;
         if (record_cell_has_view(&table->cells[i]))
             wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
@@ -476,17 +477,17 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
     return status;
 }
 
-enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error)
 {
     struct record_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     if (status == STEP_STATUS_OK)
-        status = block_choice_init(&rows->choice, tables, wish, error);
+        status = block_choice_init(&rows->choice, tables, request, error);
     rows->base.work.blocks_passed = rows->choice.passed;
     *out = &rows->base;
     if (status != STEP_STATUS_OK) {

@@ -15,12 +15,12 @@ static size_t bytes_of(enum table_type type)
                                                       : sizeof(uint64_t);
 }
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
                                   struct step_error *error)
 {
-    const struct table *table = &wish->table->base;
+    const struct table *table = &request->table->base;
     *builder = (struct row_builder){.column_count = table->column_count,
-                                    .capacity = wish->batch_rows,
+                                    .capacity = request->batch_rows,
                                     .columns = table->columns};
     builder->values = calloc(table->column_count + 1, sizeof *builder->values);
     builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
@@ -28,7 +28,7 @@ enum step_status row_builder_init(struct row_builder *builder, const struct tabl
     if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->column_count; i++) {
-        if (wish->needed[i] == 0)
+        if (request->needed[i] == 0)
             continue;
         builder->own[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
         builder->values[i] = builder->own[i];

@@ -15,7 +15,7 @@ struct row_builder {
     uint8_t **validity; /* bitmaps of nullable columns */
 };
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
                                   struct step_error *error);
 void row_builder_reset(struct row_builder *builder);
 

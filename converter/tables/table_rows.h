@@ -33,9 +33,10 @@ struct table_cell {
 };
 
 struct table_rows;
-struct table_wish;
+struct table_request;
 
-typedef enum step_status (*table_rows_create)(struct tables *tables, const struct table_wish *wish,
+typedef enum step_status (*table_rows_create)(struct tables *tables,
+                                              const struct table_request *request,
                                               struct table_rows **out, struct step_error *error);
 
 /* The origin of a table's rows, for counting and splitting them. */
@@ -60,7 +61,7 @@ static inline const struct table_definition *table_definition_of(const struct ta
 }
 
 /* The rows and columns that a scan needs from the maker.  Lives as long as the scan. */
-struct table_wish {
+struct table_request {
     const struct table_definition *table;
     const uint8_t *needed; /* by column */
     struct row_filter filter;
@@ -83,14 +84,14 @@ struct table_rows_operations {
 struct table_rows {
     const struct table_rows_operations *operations;
     struct tables *tables;
-    const struct table_wish *wish;
+    const struct table_request *request;
     struct table_vector *vectors; /* by column of the table; allocated by table_rows_init() */
     struct table_scan_work work;
 };
 
 enum step_status table_rows_init(struct table_rows *rows,
                                  const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_wish *wish,
+                                 struct tables *tables, const struct table_request *request,
                                  struct step_error *error);
 void table_rows_reset(struct table_rows *rows);
 

@@ -13,7 +13,7 @@ struct table_scan_room {
 
 struct table_scan {
     struct tables *tables;
-    struct table_wish wish;
+    struct table_request request;
     struct table_rows *rows;
     size_t *columns;
     size_t column_count;

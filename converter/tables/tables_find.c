@@ -21,8 +21,8 @@ const struct table *tables_at(const struct tables *tables, size_t i)
 
 /* Sets the message "there is no table 'objcts'; did you mean objects? There are: objects,
  * allocations". */
-static enum step_status tell_names(const char *what, const char *typed, const char *const *names,
-                                   size_t count, struct step_error *error)
+static enum step_status report_names(const char *what, const char *typed, const char *const *names,
+                                     size_t count, struct step_error *error)
 {
     const char *nearest = nearest_word(typed, names, count);
     char list[380] = "";
@@ -50,7 +50,7 @@ enum step_status tables_find(const struct tables *tables, const char *name,
         return no_memory(error);
     for (size_t i = 0; i < tables->count; i++)
         names[i] = tables->items[i].base.name;
-    enum step_status status = tell_names("table", name, names, tables->count, error);
+    enum step_status status = report_names("table", name, names, tables->count, error);
     free(names);
     return status;
 }
@@ -71,7 +71,7 @@ enum step_status table_find_column(const struct table *table, const char *name, 
     for (size_t i = 0; i < table->column_count; i++)
         names[i] = table->columns[i].name;
     snprintf(what, sizeof what, "column of %s", table->name);
-    enum step_status status = tell_names(what, name, names, table->column_count, error);
+    enum step_status status = report_names(what, name, names, table->column_count, error);
     free(names);
     return status;
 }

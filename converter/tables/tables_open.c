@@ -64,7 +64,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         tables->kind = stepfile_reader_has_heap_events(tables->reader) ? TABLES_OF_HEAP
                        : is_java                                       ? TABLES_OF_JAVA
                                                                        : TABLES_OF_RECORDS;
-        tables->has_resolution = trace_told_resolution_ns(tables->reader) > 0;
+        tables->has_resolution = trace_given_resolution_ns(tables->reader) > 0;
         tables->resolution_ns = trace_resolution_ns(tables->reader);
         status = add_tables(tables, error);
     }

@@ -12,7 +12,7 @@
 /* The two records that one record may become, and one of arrival_order_free(). */
 enum { PENDING = 4 };
 
-struct told_death {
+struct reported_death {
     uint64_t object, time;
 };
 
@@ -38,7 +38,7 @@ struct arrival_order {
     struct hatf_record pending[PENDING];
     size_t at, filled;
     /* Frees reported by arrival_order_free(). */
-    struct told_death *deaths;
+    struct reported_death *deaths;
     size_t death_at, death_count, death_capacity;
     uint32_t looks; /* number of looks so far */
 };
@@ -199,14 +199,14 @@ bool arrival_order_free(struct alloc_source *base, const struct hatf_record *rec
         return true;
     order->filled = before;
     if (order->death_count == order->death_capacity) {
-        struct told_death *deaths = step_grown(order->deaths, &order->death_capacity,
-                                               order->death_count + 1, sizeof *deaths);
+        struct reported_death *deaths = step_grown(order->deaths, &order->death_capacity,
+                                                   order->death_count + 1, sizeof *deaths);
         if (deaths == NULL)
             return false;
         order->deaths = deaths;
     }
     order->deaths[order->death_count++] =
-        (struct told_death){order->pending[before].address, record->time};
+        (struct reported_death){order->pending[before].address, record->time};
     return true;
 }
 
@@ -255,7 +255,7 @@ bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint6
 
 static void give_death(struct arrival_order *order, struct hatf_record *record)
 {
-    const struct told_death *death = &order->deaths[order->death_at++];
+    const struct reported_death *death = &order->deaths[order->death_at++];
     *record = (struct hatf_record){.tag = HATF_FREE, .time = death->time, .address = death->object};
     if (order->death_at == order->death_count)
         order->death_at = order->death_count = 0;

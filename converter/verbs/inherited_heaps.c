@@ -266,7 +266,7 @@ static enum step_status walk(struct alloc_source *source, bool is_cut, struct li
 }
 
 /* `children` are in the order of their forks. */
-static enum step_status tell_children(const struct recorded_trace *parent,
+static enum step_status list_children(const struct recorded_trace *parent,
                                       const struct forked_child *children, size_t count)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -316,7 +316,7 @@ static int by_fork(const void *left, const void *right)
     return (a->forked_ns > b->forked_ns) - (a->forked_ns < b->forked_ns);
 }
 
-enum step_status inherited_heaps_tell(struct trace_list *list)
+enum step_status inherited_heaps_list(struct trace_list *list)
 {
     struct forked_child *children = calloc(list->count + 1, sizeof *children);
     enum step_status status = children != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
@@ -329,7 +329,7 @@ enum step_status inherited_heaps_tell(struct trace_list *list)
         if (count == 0)
             continue;
         qsort(children, count, sizeof *children, by_fork);
-        enum step_status one = tell_children(&list->rows[parent], children, count);
+        enum step_status one = list_children(&list->rows[parent], children, count);
         status = status == STEP_STATUS_OK ? one : status;
     }
     free(children);

@@ -7,6 +7,6 @@
 
 /* Rewrites the traces of forked children, if the moment of the fork and the parent's trace are
  * known.  `list` is in the order of process starts.  Reports errors. */
-enum step_status inherited_heaps_tell(struct trace_list *list);
+enum step_status inherited_heaps_list(struct trace_list *list);
 
 #endif

@@ -430,7 +430,7 @@ static enum step_status write_index(const struct recorded_traces *traces, const 
 }
 
 /* Reports the programs of a process for which only one name was given. */
-static void tell_of_images(const struct trace_list *list)
+static void report_images(const struct trace_list *list)
 {
     for (size_t i = 0; list->count > 1 && i < list->count; i++)
         report_line("%s: program %u of the process: %s", list->rows[i].output, list->rows[i].image,
@@ -448,7 +448,7 @@ static enum step_status complete_all(const struct recorded_traces *traces, struc
     if (list->count > 1)
         qsort(list->rows, list->count, sizeof *list->rows, in_order);
     if (status == STEP_STATUS_OK && has_forks)
-        status = inherited_heaps_tell(list);
+        status = inherited_heaps_list(list);
     for (size_t i = 0; i < list->count; i++) {
         enum step_status one = deliver_trace(traces, &list->rows[i]);
         status = status == STEP_STATUS_OK ? one : status;
@@ -475,7 +475,7 @@ enum step_status recorded_traces_finish(const struct recorded_traces *traces, un
     if (status == STEP_STATUS_OK)
         status = complete_all(traces, &list, marker != SIZE_MAX);
     if (marker == SIZE_MAX) {
-        tell_of_images(&list);
+        report_images(&list);
     } else if (list.count > 0) {
         enum step_status one = write_index(traces, plain, marker, &list);
         status = status == STEP_STATUS_OK ? one : status;

@@ -81,7 +81,7 @@ static bool is_other_program(const char *a, const char *b)
 }
 
 /* Warns about traces that are hardly comparable. */
-static void tell_differences(const struct measures *measures)
+static void report_differences(const struct measures *measures)
 {
     const struct measure_run *first = &measures->runs[0];
     for (size_t i = 1; i < measures->run_count; i++) {
@@ -167,14 +167,14 @@ static enum step_status compare(struct comparison *comparison,
         status = one != STEP_STATUS_OK ? one : status;
     }
     if (measures.run_count == runs) {
-        tell_differences(&measures);
+        report_differences(&measures);
         comparison->report.measures = &measures;
-        enum step_status told = even_out_stacks(&measures)
-                                    ? print(comparison, &comparison->report)
-                                    : report_error((no_memory(&error), &error));
-        if (told == STEP_STATUS_OK)
-            told = gates_judge(&comparison->gates, help.name, &measures, &failed);
-        status = status == STEP_STATUS_OK ? told : status;
+        enum step_status reported = even_out_stacks(&measures)
+                                        ? print(comparison, &comparison->report)
+                                        : report_error((no_memory(&error), &error));
+        if (reported == STEP_STATUS_OK)
+            reported = gates_judge(&comparison->gates, help.name, &measures, &failed);
+        status = status == STEP_STATUS_OK ? reported : status;
     }
     measures_reset(&measures);
     if (failed > 0)

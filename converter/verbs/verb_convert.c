@@ -331,7 +331,7 @@ static enum step_status convert(const struct arguments *arguments, struct conver
 }
 
 /* Prints the result after a conversion; of a damaged input, the result for the intact part. */
-static void tell_as_json(const struct conversion *conversion, const char *in, bool is_whole)
+static void print_as_json(const struct conversion *conversion, const char *in, bool is_whole)
 {
     struct json_output json;
     struct stat status;
@@ -365,6 +365,6 @@ enum step_status verb_convert(int argc, char **argv)
     if (output_limit_end())
         status = STEP_STATUS_CORRUPT; /* exit status 3: the input would expand too much */
     else if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
-        tell_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
+        print_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
     return status;
 }

@@ -72,8 +72,8 @@ static enum step_status measure(struct leaks_options *options, const struct leak
     return report_error(&error);
 }
 
-static enum step_status tell(struct leaks_options *options, const char *path,
-                             const struct leak_tracker *tracker)
+static enum step_status print_rows(struct leaks_options *options, const char *path,
+                                   const struct leak_tracker *tracker)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_rows rows;
@@ -103,7 +103,7 @@ static enum step_status tell(struct leaks_options *options, const char *path,
     else if (!options->gates.is_quiet)
         leak_print_text(&report);
     leak_rows_reset(&rows);
-    suppressions_tell_unused(&options->suppressions);
+    suppressions_report_unused(&options->suppressions);
     if (options->gates.count > 0)
         status = gates_judge(&options->gates, help.name, &options->measures, &failed);
     if (failed > 0)
@@ -130,8 +130,8 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         report_error(&error);
     }
     if (status == STEP_STATUS_OK)
-        status =
-            side == SIDE_BEFORE ? measure(options, &tracker, side) : tell(options, path, &tracker);
+        status = side == SIDE_BEFORE ? measure(options, &tracker, side)
+                                     : print_rows(options, path, &tracker);
     leak_tracker_reset(&tracker);
     return status;
 }

@@ -22,7 +22,7 @@ struct watch_heap {
     unsigned follows; /* how often the file has grown meanwhile */
     /* for a growing trace */
     struct alloc_source *order; /* within `events` */
-    struct id_table told;       /* struct watch_told, by stream */
+    struct id_table reported;   /* struct watch_seen, by stream */
     struct watch_birth *births; /* in the live file, at this look */
     size_t birth_count, birth_capacity;
     uint64_t clock_multiplier; /* of the live file at the last look; 0: none */

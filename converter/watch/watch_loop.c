@@ -295,9 +295,9 @@ static enum step_status watch(struct watching *watching, struct step_error *erro
     while (status == STEP_STATUS_OK && !ended) {
         show(watching);
         int key = watch_terminal_key(wait_of(watching), &ended);
-        enum watch_wish wish = watch_view_key(watching->view, key);
-        ended |= wish == WATCH_QUIT;
-        if (wish == WATCH_SELECT)
+        enum watch_action action = watch_view_key(watching->view, key);
+        ended |= action == WATCH_QUIT;
+        if (action == WATCH_SELECT)
             status = select_anew(watching, error);
         else if (!ended && look_in(watching) == 0)
             status = look(watching, error);

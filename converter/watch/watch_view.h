@@ -57,7 +57,7 @@ struct watch_view {
 };
 
 /* The action that a key requests from the loop. */
-enum watch_wish { WATCH_GOES_ON, WATCH_QUIT, WATCH_SELECT };
+enum watch_action { WATCH_GOES_ON, WATCH_QUIT, WATCH_SELECT };
 
 void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid);
 void watch_view_reset(struct watch_view *view);
@@ -65,7 +65,7 @@ void watch_view_reset(struct watch_view *view);
  * out. */
 bool watch_view_look(struct watch_view *view, double seconds);
 /* Handles a key.  WATCH_SELECT: view->selection has a new text for watch_selection_parse(). */
-enum watch_wish watch_view_key(struct watch_view *view, int key);
+enum watch_action watch_view_key(struct watch_view *view, int key);
 /* Formats the view as lines for the screen's width and height. */
 void watch_view_draw(struct watch_view *view, struct watch_screen *screen);
 

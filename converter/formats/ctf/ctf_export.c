@@ -155,7 +155,7 @@ struct ctf_stream {
     uint64_t event_count;    /* in the packet */
     uint64_t packet_count;   /* packets written */
     uint64_t lost_count;     /* known lost events */
-    uint64_t told_count;     /* of these, reported by earlier packets */
+    uint64_t reported_count; /* of these, reported by earlier packets */
 };
 
 #define PACKET_MAGIC 0xC1FC1FC1u
@@ -170,7 +170,7 @@ static enum step_status ctf_stream_open(struct ctf_stream *stream, const char *p
     stream->has_clock = has_clock;
     stream->body.length = 0;
     stream->begin = stream->last = stream->event_count = stream->packet_count = 0;
-    stream->lost_count = stream->told_count = 0;
+    stream->lost_count = stream->reported_count = 0;
     return output_file_open(&stream->file, path, error);
 }
 
@@ -207,7 +207,7 @@ static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_l
                                           struct step_error *error)
 {
     struct step_buffer head = {0};
-    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->told_count;
+    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->reported_count;
     if (!is_needed || stream->body.length < at_least)
         return STEP_STATUS_OK;
     enum step_status status = make_head(stream, &head)
@@ -216,7 +216,7 @@ static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_l
     if (status == STEP_STATUS_OK)
         status = output_file_write(&stream->file, stream->body.data, stream->body.length, error);
     step_buffer_reset(&head);
-    stream->told_count = stream->lost_count;
+    stream->reported_count = stream->lost_count;
     stream->body.length = 0;
     stream->event_count = 0;
     stream->packet_count++;

@@ -231,7 +231,7 @@ static void prepare(void)
     driver_samples_begin();
 }
 
-static void tell(struct replay_control *control)
+static void publish(struct replay_control *control)
 {
     control->operations = driver.operations;
     control->failures = driver.failures;
@@ -257,6 +257,6 @@ int main(int count, char **words)
         driver_pieces_run_single();
     driver.control->wall_ns = driver_now_ns() - driver.start_ns;
     driver_samples_end(driver.operations);
-    tell(driver.control);
+    publish(driver.control);
     _exit(0);
 }

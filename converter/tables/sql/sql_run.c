@@ -300,13 +300,13 @@ struct named_trace {
     const char *path;
 };
 
-static enum step_status tell(const char *text)
+static enum step_status report(const char *text)
 {
     report_line("%s", text);
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status tell_error(sqlite3 *database)
+static enum step_status report_sqlite_error(sqlite3 *database)
 {
     int code = sqlite3_errcode(database);
     report_line("%s", sqlite3_errmsg(database));
@@ -382,16 +382,17 @@ static enum step_status add_trace(sqlite3 *database, const struct named_trace *t
     if (code == SQLITE_OK && is_first)
         code = make_tables(database, tables, "main", trace->path);
     tables_close(tables);
-    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(database);
+    return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(database);
 }
 
 /* ---- statements ---- */
 
 /* Reports an invalid statement, with the existing names if a name is wrong. */
-static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run, const char *text)
+static enum step_status report_fault(sqlite3 *database, const struct sql_run *run, const char *text)
 {
     if (sqlite3_errcode(database) == SQLITE_AUTH)
-        return tell("not authorized: statements read traces, and reach no other files or settings");
+        return report(
+            "not authorized: statements read traces, and reach no other files or settings");
     struct named_trace trace;
     struct tables *tables;
     char hint[600] = "";
@@ -401,8 +402,8 @@ static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run,
         tables_close(tables);
     }
     if (hint[0] == '\0')
-        return tell_error(database);
-    return tell(hint);
+        return report_sqlite_error(database);
+    return report(hint);
 }
 
 static enum step_status run_statements(sqlite3 *database, const struct sql_run *run)
@@ -413,18 +414,19 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
         sqlite3_stmt *statement = NULL;
         const char *rest = NULL;
         if (sqlite3_prepare_v2(database, text, -1, &statement, &rest) != SQLITE_OK)
-            return tell_fault(database, run, text);
+            return report_fault(database, run, text);
         text = rest;
         if (statement == NULL) /* only blanks or a comment */
             continue;
         int code = sql_print(statement, run->format, run->out);
         any = true;
-        enum step_status status = code == SQLITE_DONE ? STEP_STATUS_OK : tell_error(database);
+        enum step_status status =
+            code == SQLITE_DONE ? STEP_STATUS_OK : report_sqlite_error(database);
         sqlite3_finalize(statement);
         if (status != STEP_STATUS_OK)
             return status;
     }
-    return any ? STEP_STATUS_OK : tell("there is no statement");
+    return any ? STEP_STATUS_OK : report("there is no statement");
 }
 
 /* Reports the damage of the traces, as far as they were read. */
@@ -438,7 +440,7 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
                 SQLITE_OK ||
             sqlite3_bind_text(statement, 1, traces[i].path, -1, SQLITE_STATIC) != SQLITE_OK ||
             sqlite3_step(statement) != SQLITE_ROW) {
-            status = tell_error(database);
+            status = report_sqlite_error(database);
         } else if (sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
             report_line("%s", (const char *) sqlite3_column_text(statement, 0));
             status = STEP_STATUS_CORRUPT;
@@ -481,7 +483,7 @@ static enum step_status open_database(sqlite3 **database)
                             "pragma temp_store=file; pragma temp.cache_size=-131072;"
                             "pragma main.cache_size=-131072; pragma threads=2",
                             NULL, NULL, NULL);
-    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(*database);
+    return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(*database);
 }
 
 enum step_status sql_run(const struct sql_run *run)

@@ -18,16 +18,16 @@ struct watch_feed {
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
-    double share;                 /* of a core, for a running trace; 0: unlimited */
-    size_t next;                  /* the next block to read */
-    uint64_t records_read;        /* of the record types that are read */
-    uint64_t read_ns;             /* the latest time in the blocks read */
-    bool is_pending;              /* the model includes the events of the live file */
-    unsigned follows;             /* looks at the live file since the last refresh */
-    double credit_ns;             /* processor time left to use */
-    double spent_ns;              /* processor time of the process at the last check */
-    double settled_ns;            /* trace time at the last look; < 0: there was none */
-    bool was_exact;               /* at the last look */
+    double share;          /* of a core, for a running trace; 0: unlimited */
+    size_t next;           /* the next block to read */
+    uint64_t records_read; /* of the record types that are read */
+    uint64_t read_ns;      /* the latest time in the blocks read */
+    bool is_pending;       /* the model includes the events of the live file */
+    unsigned follows;      /* looks at the live file since the last refresh */
+    double credit_ns;      /* processor time left to use */
+    double spent_ns;       /* processor time of the process at the last check */
+    double settled_ns;     /* trace time at the last look; < 0: there was none */
+    bool was_exact;        /* at the last look */
 };
 
 /* Borrowed objects and `path` must outlive the feed. */

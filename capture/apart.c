@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables are taken apart with close_range(2), Linux 5.9, or else unshare(2). */
+/* Gives a thread its own descriptor table, with close_range(2) of Linux 5.9 or else unshare(2). */
 #include "capture/apart.h"
 
 #include <limits.h>
@@ -21,11 +21,11 @@ static bool take_table_apart(void)
         return true;
     if (unshare(CLONE_FILES) != 0)
         return false;
-    detached_close_from(0); /* one by one where there is no close_range() */
+    detached_close_from(0); /* one by one if there is no close_range() */
     return true;
 }
 
-/* Messages must still find the program's stderr. */
+/* Messages must still reach the program's stderr. */
 bool apart_begin(void)
 {
     if (!log_reaches_from_apart() || !take_table_apart())
@@ -47,7 +47,7 @@ static void *run(void *data)
     return NULL;
 }
 
-/* The new thread takes no signals: they are the program's. */
+/* The new thread blocks all signals: they belong to the program. */
 void apart_run(void (*step)(void *data), void *data)
 {
     struct errand errand = {step, data};

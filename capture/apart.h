@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads with a table of descriptors of their own: what the agent opens there the program cannot
- * close, and no number of its own ever means a file of the program's.  A program that closes all
- * descriptors and opens its own files finds nothing of the agent in them.
- */
+/* Threads with a descriptor table of their own. The program cannot close what the agent opens
+ * there, and a number in such a table never refers to a file of the program, even if the program
+ * closes all its descriptors and opens other files. */
 #ifndef CAPTURE_APART_H
 #define CAPTURE_APART_H
 
 #include <stdbool.h>
 
-/* From now on the calling thread has a table of its own, an empty one.  False: this system does not
- * let it, and all stays as it was. */
+/* Gives the calling thread its own, empty table from now on. Returns false, without effect, if the
+ * system does not allow it. */
 bool apart_begin(void);
 
-/* Calls the function in a short-lived thread with such a table, and waits; in the calling one where
- * there is no such thread. */
+/* Calls `step` in a short-lived thread with such a table and waits for it. Calls it in the calling
+ * thread if no thread can be created. */
 void apart_run(void (*step)(void *data), void *data);
 
 #endif

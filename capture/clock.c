@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choice and calibration of the clock. */
+/* Chooses and calibrates the clock. */
 #include "capture/clock.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 bool clock_uses_counter;
 
-/* The kernel has checked the counters of all CPUs against each other if it uses them itself. */
+/* If the kernel itself uses the counter, it has compared the counters of all CPUs. */
 static bool kernel_trusts_counter(void)
 {
     char name[64] = "";
@@ -77,8 +77,8 @@ struct clock_moment clock_moment_now(void)
     return best;
 }
 
-/* False: no counter of a processor runs so, within three decimal places of 1 GHz; one of the clocks
- * was set meanwhile. */
+/* Returns false if no CPU counter can have this rate, that is, if it is not within a factor of 1000
+ * of 1 GHz: one of the clocks was set meanwhile. */
 static bool rate_between(const struct clock_moment *first, const struct clock_moment *second,
                          uint64_t *multiplier)
 {
@@ -91,8 +91,8 @@ static bool rate_between(const struct clock_moment *first, const struct clock_mo
     return rate >= (UINT64_C(1) << SCALE_SHIFT) / 1000 && rate <= UINT64_C(1000) << SCALE_SHIFT;
 }
 
-/* The counter, or the other clock, has gone back since `first`: the rate is measured now, and the
- * counter's zero put where `first` would be on the other clock. */
+/* The counter or the other clock has gone back since `first`. Measures the rate now, and puts the
+ * counter's zero where `first` is on the other clock. */
 static void calibrate_anew(const struct clock_moment *first, struct clock_scale *scale)
 {
     struct clock_moment from, to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time stamps: the CPU's counter where it is invariant, else CLOCK_MONOTONIC. */
+/* Time stamps: the CPU's counter if it is invariant, otherwise CLOCK_MONOTONIC. */
 #ifndef CAPTURE_CLOCK_H
 #define CAPTURE_CLOCK_H
 
@@ -12,14 +12,14 @@
 
 enum option_clock { CLOCK_AUTO, CLOCK_TSC, CLOCK_MONOTONIC_NS };
 
-/* How raw stamps become nanoseconds: ((raw - zero) * multiplier) >> shift. */
+/* Converts raw stamps to nanoseconds: ((raw - zero) * multiplier) >> shift. */
 struct clock_scale {
     uint64_t zero;
     uint64_t multiplier;
     uint32_t shift;
 };
 
-/* One moment on both clocks, and on the wall. */
+/* One moment on the raw, the monotonic and the wall clock. */
 struct clock_moment {
     uint64_t raw;
     uint64_t monotonic_ns;
@@ -28,11 +28,11 @@ struct clock_moment {
 
 extern bool clock_uses_counter;
 
-/* Chooses the clock; false if the one asked for is not there. */
+/* Chooses the clock. Returns false if the wanted one is not available. */
 bool clock_select(enum option_clock wanted);
 const char *clock_name(void);
 struct clock_moment clock_moment_now(void);
-/* The scale between two moments; waits until they are far enough apart. */
+/* Computes the scale from `first` and now; waits until they are far enough apart. */
 void clock_calibrate(const struct clock_moment *first, struct clock_scale *scale);
 
 static inline uint64_t clock_monotonic_ns(void)
@@ -42,7 +42,8 @@ static inline uint64_t clock_monotonic_ns(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
-/* The CPU's counter, where clock_uses_counter: as it comes, for what happened long ago. */
+/* Reads the CPU's counter, only if clock_uses_counter. No ordering: for comparisons with stamps
+ * from long ago. */
 static inline uint64_t clock_counter(void)
 {
 #if defined(__x86_64__)
@@ -56,8 +57,8 @@ static inline uint64_t clock_counter(void)
 #endif
 }
 
-/* The counter is read only when all earlier loads are done, so that a stamp taken after something
- * was seen in memory is not before the stamp of what put it there. */
+/* Reads the clock after all earlier loads are complete. A stamp that is taken after a value was
+ * seen in memory is therefore not earlier than the stamp taken before that value was stored. */
 static inline uint64_t clock_raw(void)
 {
 #if defined(__x86_64__)
@@ -71,7 +72,7 @@ static inline uint64_t clock_raw(void)
     return clock_monotonic_ns();
 }
 
-/* The same without the order. */
+/* Same as clock_raw() without that ordering. */
 static inline uint64_t clock_raw_unordered(void)
 {
     return clock_uses_counter ? clock_counter() : clock_monotonic_ns();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes that share the program's memory until the second executes the new program: no page
- * of it is copied.  The first ends without a signal, so the second loses its parent. */
+/* Starts a program by way of two processes that share the traced program's memory until the second
+ * one executes the new program, so that no page is copied. The first one ends without a signal,
+ * which leaves the second without its parent. */
 #include "capture/detached.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ void detached_close_from(unsigned first)
         close((int) file);
 }
 
-/* First to numbers out of the way of the new ones, then to these.  Returns 0, or an errno. */
+/* Moves the descriptors above the new numbers first, then to these. Returns 0, or an errno. */
 static int place_descriptors(const struct detached *detached)
 {
     int count = detached->descriptor_count, high[DETACHED_DESCRIPTORS_MOST];
@@ -50,7 +51,7 @@ static int place_descriptors(const struct detached *detached)
     return 0;
 }
 
-/* Runs in the program's memory, with a table of descriptors of its own: system calls only. */
+/* Runs in the program's memory with its own descriptor table: system calls only. */
 static int run_program(void *data)
 {
     struct detached *detached = ((struct start *) data)->detached;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks are parsed, retained, and released when their records are written. */
+/* Drains chunks: parses and retains them, and releases them when their records are written. */
 #include "capture/drain.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ void drain_check(struct drain *drain, enum step_status status, const struct step
                 text[0] != '\0' ? text : step_status_text(status));
 }
 
-/* Asked before each chunk and each block, and true for good once it is. */
+/* Called before each chunk and each block. Once true, it stays true. */
 static bool is_left(struct drain *drain)
 {
     const struct drain_operations *operations = drain->operations;
@@ -147,7 +147,7 @@ void drain_put_waits(struct drain *drain)
         drain_put_text(drain, "waits", text);
 }
 
-/* Stream by stream, so that it can be left in the midst. */
+/* Flushes stream by stream, so that it can stop in between. */
 static void flush_in_time(struct drain *drain)
 {
     if (drain->operations->is_late == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a word of memory to change, also in memory that processes share. */
+/* Waits for a word of memory to change, also in memory that processes share. */
 #ifndef CAPTURE_FUTEX_H
 #define CAPTURE_FUTEX_H
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Until the word is another than `seen`, somebody wakes, or that time has passed: then false. */
+/* Waits until `*word` differs from `seen` or a wake-up. Returns false if `wait_ns` passed. */
 static inline bool futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ns)
 {
     struct timespec wait = {wait_ns / 1000000000, wait_ns % 1000000000};
@@ -31,9 +31,10 @@ static inline void futex_wake(_Atomic uint32_t *word)
     errno = saved_errno;
 }
 
-/* A word to wait at: who may wait says so, so that nobody wakes for nothing. */
+/* A word to wait for, with a count of the waiting threads: opening it without any is no system
+ * call. */
 struct futex_gate {
-    _Atomic uint32_t count; /* grows with each opening */
+    _Atomic uint32_t count; /* incremented by each opening */
     _Atomic uint32_t waiting;
 };
 
@@ -44,8 +45,8 @@ static inline void futex_gate_open(struct futex_gate *gate)
         futex_wake(&gate->count);
 }
 
-/* `seen` is the count from before the caller looked whether it has to wait.  False: the time has
- * passed. */
+/* `seen` is the count that the caller read before it checked whether to wait. Returns false if
+ * `wait_ns` passed. */
 static inline bool futex_gate_wait(struct futex_gate *gate, uint32_t seen, int64_t wait_ns)
 {
     atomic_fetch_add(&gate->waiting, 1);

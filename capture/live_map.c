@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing the live file, handing out chunks, and the wait for room. */
+/* Grows the live file, hands out chunks, and waits for room. */
 #include "capture/live_map.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "capture/trace_file.h"
 #include "format/core/grow.h"
 
-/* Chunks come in three sizes: a stream's first; its later ones; those of the global stream, which
- * must hold a class name and a method's texts (64 KiB each) in one piece. */
+/* Chunk sizes: a stream's first chunk; its later ones; those of the global stream, which must hold
+ * a class name and a method's texts (64 KiB each) in one piece. */
 static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(64) << 10,
                                                        UINT64_C(256) << 10};
 #define SEGMENT_BYTES (UINT64_C(1) << 20)
@@ -36,11 +36,12 @@ static enum step_status fail(struct step_error *error, const char *path, const c
 struct growth {
     const struct live_map *map;
     uint64_t start, bytes;
-    void *base; /* NULL: it failed, with this code */
+    void *base; /* NULL: it failed with `code` */
     int code;
 };
 
-/* Disk blocks are set aside before they are mapped: a store to a mapping of a full disk kills. */
+/* Reserves disk blocks before it maps them: a store to a mapping on a full disk kills the
+ * process. */
 static void grow_by(struct growth *growth, int descriptor)
 {
     do
@@ -201,7 +202,7 @@ void live_map_destroy(struct live_map *map, bool keep_file)
     free(map);
 }
 
-/* Zeroed.  Called with the lock held. */
+/* Returns zeroed memory. The caller holds the lock. */
 static void *allocate(struct live_map *map, size_t bytes)
 {
     return map->allocate != NULL ? map->allocate(map, bytes) : calloc(1, bytes);
@@ -270,7 +271,7 @@ uint64_t live_take_objects(struct live_map *map, struct live_stream *stream)
     return first;
 }
 
-/* A ref for a chunk in new memory. */
+/* Creates a ref for a chunk in new memory. */
 static struct live_chunk_ref *make_ref(struct live_map *map, void *memory)
 {
     struct live_chunk_ref *ref = allocate(map, sizeof *ref);
@@ -291,14 +292,14 @@ static void mark_chunks(uint8_t *base, uint64_t chunk_bytes)
     }
 }
 
-/* Cuts a new segment into chunks of one size.  Called with the lock held. */
+/* Splits a new segment into chunks of one size. The caller holds the lock. */
 static bool carve(struct live_map *map, uint64_t chunk_bytes, struct live_chunk_ref **list)
 {
     uint8_t *base = map_more(map, SEGMENT_BYTES);
     if (base == NULL)
         return false;
     mark_chunks(base, chunk_bytes);
-    map->header->file_bytes += SEGMENT_BYTES; /* now a copier may look */
+    map->header->file_bytes += SEGMENT_BYTES; /* from now on a copier may read it */
     for (uint64_t at = 0; at + chunk_bytes <= SEGMENT_BYTES; at += chunk_bytes) {
         struct live_chunk_ref *ref = make_ref(map, base + at);
         if (ref == NULL)
@@ -315,7 +316,7 @@ static bool is_full(const struct live_map *map)
            atomic_load(&map->shared->backlog_bytes) >= map->shared->limit_bytes;
 }
 
-/* Waits until there is room for another chunk.  Called with the lock held. */
+/* Waits until there is room for another chunk. The caller holds the lock. */
 static bool wait_for_room(struct live_map *map, struct live_stream *stream)
 {
     struct live_shared *shared = map->shared;
@@ -354,7 +355,7 @@ static size_t size_class(const struct live_chunk_ref *ref)
     return bytes == chunk_sizes[0] ? 0 : bytes == chunk_sizes[1] ? 1 : 2;
 }
 
-/* What the drain has given back goes to the free ones.  Called with the lock held. */
+/* Moves the chunks that the drain has returned to the free lists. The caller holds the lock. */
 static void take_returned(struct live_map *map)
 {
     struct live_chunk_ref *ref = atomic_exchange(&map->shared->returned, NULL);
@@ -366,7 +367,8 @@ static void take_returned(struct live_map *map)
     }
 }
 
-/* The first chunk of a stream is small; so are all when very many threads run at once. */
+/* A stream's first chunk is small. So are all while the chunks being filled have more than half of
+ * the limit. */
 static struct live_chunk_ref *take_chunk(struct live_map *map, const struct live_stream *stream)
 {
     bool crowded = map->active_bytes > map->shared->limit_bytes / 2;
@@ -445,7 +447,8 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
         if (has_failed)
             futex_gate_open(&map->shared->work);
         if (!has_failed && !atomic_load(&map->shared->stopping))
-            atomic_fetch_add(&map->header->dropped, 1); /* else the trace ends: it has no gap */
+            atomic_fetch_add(&map->header->dropped, 1); /* otherwise the trace ends, without a
+                                                         * gap */
         return NULL;
     }
     begin_chunk(stream, ref);

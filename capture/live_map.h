@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The writing side of the live file (steptrace/live.h): chunks of a shared file mapping, streams
+/* The writing side of the live file (steptrace/live.h): chunks of a shared file mapping, streams
  * that append to them, and the queue of full chunks for the drain thread.
  *
- * A stream has one owner at a time.  Its owner reserves room, writes a record, commits.  No lock is
- * taken but when a chunk is full.
- */
+ * A stream has one owner at a time, which reserves room, writes a record, and commits it. A lock is
+ * taken only when a chunk is full. */
 #ifndef CAPTURE_LIVE_MAP_H
 #define CAPTURE_LIVE_MAP_H
 
@@ -21,87 +19,91 @@
 
 #define LIVE_CHUNK_SIZES 3
 
-/* What the drain thread knows of a chunk. */
+/* State of a chunk for the drain thread. */
 struct live_chunk_ref {
     struct step_live_chunk *chunk;
     struct live_stream *stream;
     struct live_chunk_ref *next;
     struct live_chunk_ref *next_made;
     size_t parsed_words;
-    uint64_t end_record; /* the stream's event records up to the chunk's end, once all is parsed */
+    uint64_t end_record; /* number of the stream's record after this chunk, once all is parsed */
 };
 
 struct live_stream {
-    /* the owner's */
+    /* used by the owner */
     uint64_t *cursor; /* where the next record goes */
     uint64_t *end;
     uint64_t *base;
-    _Atomic uint64_t *used;               /* where the chunk says how far it is filled */
+    _Atomic uint64_t *used;               /* where the chunk stores how far it is filled */
     _Atomic(struct live_chunk_ref *) ref; /* the chunk in use, NULL at first */
     uint64_t number;
     uint64_t events;
     uint64_t order;  /* of the next chunk */
-    uint64_t thread; /* in force */
+    uint64_t thread; /* current thread, a number in the trace */
     uint64_t last_stamp;
-    uint64_t base_stamp;  /* of the last record in this chunk that has a time; 0: none has */
-    uint64_t stack;       /* the frame that is in force in this chunk, 0 at its start */
-    uint64_t last_object; /* of the last allocation record in this chunk, 0 if there is none */
-    uint64_t next_object, end_object; /* object ids set aside for this stream */
-    uint64_t object_step;             /* how many to set aside next */
+    uint64_t base_stamp;              /* of the chunk's last record that has a time; 0: none */
+    uint64_t stack;                   /* current frame in this chunk; 0 at its start */
+    uint64_t last_object;             /* of the chunk's last allocation record; 0: none */
+    uint64_t next_object, end_object; /* object ids reserved for this stream */
+    uint64_t object_step;             /* how many to reserve next */
     bool forced;                      /* may exceed the buffers' limit; never waits */
-    bool stands_still;                /* all threads wait for this one: it waits for a while */
-    bool has_waited;                  /* then: it did, and waits no more */
+    bool stands_still;                /* all threads wait for the owner: it waits for a limited
+                                       * time */
+    bool has_waited;                  /* ... which is over: it waits no more */
     struct live_stream *next_idle;
     struct live_stream *next_all;
-    /* the drain thread's */
-    struct live_chunk_ref *retained_head, *retained_tail; /* full, parsed, not all written */
+    /* used by the drain thread */
+    struct live_chunk_ref *retained_head, *retained_tail; /* full and parsed, but not completely
+                                                           * written */
     uint64_t expected_order;
     size_t retained_bytes;
 };
 
-/* What those who fill chunks and who drains them both touch.  They may be two processes, which have
- * this, the chunks, their refs and the streams at the same addresses, and may end at any moment:
- * there is no lock in it. */
+/* State shared by the threads that fill chunks and the one that drains them. They may be in two
+ * processes, which have this, the chunks, their refs and the streams at the same addresses, and may
+ * end at any moment. Therefore it contains no lock. */
 struct live_shared {
     uint64_t limit_bytes;
-    _Atomic bool stopping;                 /* nobody waits any more, reserve fails */
-    _Atomic bool boundless;                /* nobody waits any more, the file grows */
+    _Atomic bool stopping;                 /* no thread waits any more, reserve fails */
+    _Atomic bool boundless;                /* no thread waits any more, the file grows */
     _Atomic bool failed;                   /* the file could not grow */
-    int code;                              /* then: its errno */
-    _Atomic uint64_t backlog_bytes;        /* full chunks not yet written, without forced streams */
+    int code;                              /* errno of that failure */
+    _Atomic uint64_t backlog_bytes;        /* bytes of full chunks not written yet, without forced
+                                            * streams */
     struct waits waits;                    /* under the lock */
-    _Atomic(struct live_chunk_ref *) full; /* for the drain, newest first */
+    _Atomic(struct live_chunk_ref *) full; /* full chunks for the drain, newest first */
     _Atomic(struct live_chunk_ref *) returned; /* by the drain, to be filled again */
-    _Atomic(struct live_chunk_ref *) made;     /* all; by next_made */
+    _Atomic(struct live_chunk_ref *) made;     /* all refs, linked by next_made */
     _Atomic(struct live_stream *) all_streams;
     struct futex_gate room; /* opens when a wait for a chunk may be over */
     struct futex_gate work; /* opens when the drain has something to do */
 };
 
 struct live_map {
-    struct live_shared *shared; /* `own`, where one process does both */
+    struct live_shared *shared; /* `own` if one process does both */
     struct live_shared own;
     char *path;
-    int descriptor; /* the keeper's */
-    /* not NULL: it is in a table that only the keeper has, and others grow the file so */
+    int descriptor; /* in the keeper's descriptor table */
+    /* not NULL: only the keeper has this table, and other threads grow the file with this
+     * function */
     void (*run_apart)(void (*step)(void *data), void *data);
     pthread_t keeper;
     uint64_t device, inode;
-    uint64_t memory_bytes; /* of live_map_create_in() */
+    uint64_t memory_bytes; /* length of live_map_create_in()'s memory */
     struct step_live_header *header;
     bool drop;
-    /* not NULL: where memory for refs and streams comes from, zeroed (with the lock held), how the
-     * file grows, and whether there still is somebody who drains */
+    /* May be NULL. allocate() returns zeroed memory for refs and streams (the lock is held), grow()
+     * makes the file longer, and is_drained() returns false if the drain has ended. */
     void *(*allocate)(struct live_map *map, size_t bytes);
     void *(*grow)(struct live_map *map, uint64_t bytes);
     bool (*is_drained)(struct live_map *map);
-    pthread_mutex_t lock; /* of the threads that fill chunks */
+    pthread_mutex_t lock; /* taken by the threads that fill chunks */
     struct live_chunk_ref *free_chunks[LIVE_CHUNK_SIZES];
     struct live_stream *idle_streams;
     uint64_t stream_count;
     uint64_t active_bytes;
     _Atomic uint64_t next_object;
-    uint32_t work_seen; /* the drain's */
+    uint32_t work_seen; /* used by the drain */
     struct segment {
         void *base;
         size_t bytes;
@@ -109,43 +111,44 @@ struct live_map {
     size_t segment_count, segment_capacity;
 };
 
-/* Creates the file, which must not exist, with these permissions (0: TRACE_FILE_MODE), and locks
- * its header for this process. */
+/* Creates and maps the file, which must not exist, with permissions `mode` (0: TRACE_FILE_MODE),
+ * and locks its header for this process. Returns NULL and sets `error` on failure. */
 struct live_map *live_map_create(const char *path, mode_t mode, uint64_t limit_bytes, bool drop,
                                  struct step_error *error);
-/* A map whose ring is memory that is mapped already, all zero; it stays mapped. */
+/* Creates a map whose ring is `memory`, which is mapped, all zero, and stays mapped. */
 struct live_map *live_map_create_in(void *memory, uint64_t memory_bytes, uint64_t limit_bytes,
                                     bool drop, struct step_error *error);
-/* Fills the header in. */
+/* Fills in the header. */
 void live_map_describe(struct live_map *map);
-/* A map whose file and memory are somebody else's: `shared`, all zero at first, `header` and the
- * three functions say how. */
+/* Initialises a map whose file and memory belong to the caller, who also sets `header` and the
+ * three functions. `shared` must be zeroed. */
 void live_map_init(struct live_map *map, struct live_shared *shared, uint64_t limit_bytes,
                    bool drop);
-/* Unmaps; `keep_file` leaves the file for recovery. */
+/* Unmaps and frees the map. `keep_file` keeps the file for recovery. */
 void live_map_destroy(struct live_map *map, bool keep_file);
 
-/* A stream for a new owner: one that another gave back, or a new one.  NULL: out of memory. */
+/* Returns a stream for a new owner: one that was given back, or a new one. NULL: out of memory. */
 struct live_stream *live_stream_take(struct live_map *map, bool forced);
-/* A stream of its own with the next number, never handed on (the first two: global, frees). */
+/* Creates a stream with the next number, which is never passed on (the first two: global,
+ * frees). */
 struct live_stream *live_stream_create(struct live_map *map, bool forced);
 void live_stream_give_back(struct live_map *map, struct live_stream *stream);
 
-/* Whether the whole JVM stands still while the owner fills the stream: then it waits for room for
- * 10 s at most, and loses and counts what follows. */
+/* Sets whether the whole JVM stands still while the owner fills the stream. Then it waits for room
+ * for 10 s at most, and drops and counts what follows. */
 static inline void live_stand_still(struct live_stream *stream, bool does)
 {
     stream->stands_still = does;
     stream->has_waited = false;
 }
 
-/* The slow path of live_reserve. */
+/* The slow path of live_reserve(). */
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words);
 
-/* That thread has waited so long for what takes the records. */
+/* Records that `thread` has waited `ns` for the consumer of its records. */
 void live_note_wait(struct live_map *map, uint64_t thread, uint64_t ns);
 
-/* Room for `words` words, or NULL: dropped, stopping, or failed. */
+/* Returns room for `words` words, or NULL: dropped, stopping, or failed. */
 static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *stream, size_t words)
 {
     if (__builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
@@ -153,7 +156,7 @@ static inline uint64_t *live_reserve(struct live_map *map, struct live_stream *s
     return live_reserve_chunk(map, stream, words);
 }
 
-/* Publishes what was written at the reserved place. */
+/* Publishes the words and events that were written at the reserved place. */
 static inline void live_commit(struct live_stream *stream, size_t words, unsigned events)
 {
     stream->cursor += words;
@@ -178,10 +181,10 @@ static inline uint64_t *live_chunk_words(struct step_live_chunk *chunk)
     return (uint64_t *) (chunk + 1);
 }
 
-/* The next object id, from those set aside for the stream. */
+/* Reserves more object ids for the stream and returns the first of them. */
 uint64_t live_take_objects(struct live_map *map, struct live_stream *stream);
-/* Ids have 40 bits where more than one is in a word.  At this many the map fails with EOVERFLOW,
- * and its trace ends; what threads take until then still fits. */
+/* Object ids have 40 bits in words that hold more than one value. At this many the map fails with
+ * EOVERFLOW, and its trace ends; ids that threads take until then still fit. */
 #define LIVE_OBJECTS_MOST ((UINT64_C(1) << 40) - (UINT64_C(1) << 32))
 
 static inline uint64_t live_next_object(struct live_map *map, struct live_stream *stream)
@@ -191,13 +194,13 @@ static inline uint64_t live_next_object(struct live_map *map, struct live_stream
     return live_take_objects(map, stream);
 }
 
-/* For the drain thread: all full chunks since the last call, oldest first. */
+/* For the drain thread: returns all full chunks since the last call, oldest first. */
 struct live_chunk_ref *live_map_take_full(struct live_map *map);
-/* The chunk's records are in the trace file: it may be used again. */
+/* Lets the chunk be filled again: its records are in the trace file. */
 void live_map_release(struct live_map *map, struct live_chunk_ref *ref);
-/* Ends all waiting: there is no more room. */
+/* Ends all waits: there is no more room. */
 void live_map_stop(struct live_map *map);
-/* Ends all waiting: there is room beyond the limit from now on. */
+/* Ends all waits: the limit does not apply from now on. */
 void live_map_lift_limit(struct live_map *map);
 
 #endif

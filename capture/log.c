@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One write(2) a message, so that messages of several JVMs do not mix. */
+/* Writes each message with one write(2), so that messages of several JVMs do not mix. */
 #include "capture/log.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 static __thread bool is_apart;
 
-/* A descriptor of this thread's for the program's stderr; -1: there is none. */
+/* Returns a descriptor of this thread for the program's stderr, or -1. */
 static int borrow_stderr(void)
 {
     int process = (int) syscall(SYS_pidfd_open, getpid(), 0u);
@@ -58,7 +58,7 @@ void log_to(void (*taker)(const char *message, size_t length))
     message_taker = taker;
 }
 
-/* Is it still what it was when log_only_to_this_stderr() looked? */
+/* Returns true if stderr is still the file that log_only_to_this_stderr() saw. */
 static bool is_that_stderr(void)
 {
     struct stat now;
@@ -66,8 +66,8 @@ static bool is_that_stderr(void)
                          now.st_dev == stderr_then.st_dev && now.st_ino == stderr_then.st_ino);
 }
 
-/* A pipe that nobody reads, or a terminal that was stopped, takes nothing: then the message is
- * lost, and who logs goes on. */
+/* A full pipe or a stopped terminal accepts nothing. Then the message is lost, and the caller
+ * continues. */
 static bool takes_a_line(int descriptor)
 {
     struct pollfd wanted = {.fd = descriptor, .events = POLLOUT};

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages to the person who runs the JVM: on stderr, never on stdout. */
+/* Messages to the user who runs the JVM: on stderr, never on stdout. */
 #ifndef CAPTURE_LOG_H
 #define CAPTURE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes "steptrace: message\n" in one piece; nothing if stderr takes none within a second. */
+/* Writes "steptrace: message
+ *
+ * " in one piece; nothing if stderr accepts none within a second. */
 __attribute__((format(printf, 1, 2))) void log_message(const char *format, ...);
 
-/* From now on they go to nothing but what is stderr now: where the program has closed it, the
- * number may be a file of its own. */
+/* Writes messages only to the file that is stderr now: if the program closes it, its number may
+ * become another file of the program. */
 void log_only_to_this_stderr(void);
-/* From now on they go to this function, without "steptrace: " and the line's end. */
+/* Passes messages to this function from now on, without "steptrace: " and the line's end. */
 void log_to(void (*taker)(const char *message, size_t length));
 
-/* Whether they could be written by a thread that has not the program's table of descriptors; and
- * from now on the calling one has not. */
+/* log_reaches_from_apart() returns true if a thread without the program's descriptor table can log.
+ * log_from_apart() says that the calling thread has no such table from now on. */
 bool log_reaches_from_apart(void);
 void log_from_apart(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties of a trace that tell of the process. */
+/* Writes the properties of a trace that describe the process. */
 #include "capture/provenance.h"
 
 #include <fcntl.h>

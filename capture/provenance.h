@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace says of the process that it is of. */
+/* Properties of a trace that describe the traced process. */
 #ifndef CAPTURE_PROVENANCE_H
 #define CAPTURE_PROVENANCE_H
 
@@ -10,8 +10,8 @@
 
 void provenance_number(struct step_writer *writer, const char *key, uint64_t value);
 void provenance_host(struct step_writer *writer);
-/* As the kernel knows it, words separated by spaces: as much as `text` has room for.  Allocates
- * nothing. */
+/* Writes the kernel's command line, words separated by spaces. `text` is a buffer that limits its
+ * length. Allocates nothing. */
 void provenance_command_line(struct step_writer *writer, char *text, size_t size);
 
 #endif

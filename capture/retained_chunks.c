@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drain thread's side of the live file: which chunks it keeps, and until when. */
+/* The drain thread's side of the live file: which chunks it retains, and until when. */
 #include "capture/retained_chunks.h"
 
 #define TICK_NS INT64_C(100000000)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A pass looks first, then writes.  What it has looked at is a set of whole streams up to some
- * record each: the chunks of a stream up to the highest that the first look found, as far as the
- * second finds them filled.  The global stream is looked at last and written first, so whatever a
- * record in the file names is defined there.
- */
+/* Copies the ring in passes, each of which looks first and then writes. It selects whole streams up
+ * to some record each: the chunks of a stream up to the highest that the first look found, as far
+ * as the second finds them filled. The global stream is selected last and written first, so the
+ * file defines everything that its records name. */
 #include "capture/ring_copy.h"
 
 #include <errno.h>
@@ -45,10 +43,10 @@ static void write_at(struct ring_copy *copy, const void *data, uint64_t length, 
         copy->file_bytes = offset + length;
 }
 
-/* ---- looking ---- */
+/* ---- selecting ---- */
 
-/* Is the chunk in memory still the one that was seen there?  What was read before was of it, then.
- */
+/* Returns true if the chunk in memory is still the one seen there. Then all that was read before
+ * belongs to it. */
 static bool is_unchanged(const struct ring_copy *copy, const struct ring_place *place)
 {
     const struct step_live_chunk *chunk = chunk_at(copy, place);
@@ -58,8 +56,8 @@ static bool is_unchanged(const struct ring_copy *copy, const struct ring_place *
     return state != STEP_LIVE_FREE && *stream == place->seen_stream && *order == place->seen_order;
 }
 
-/* A chunk's stream and order name it: they never come again.  They are read before and after how
- * far it is filled. */
+/* A chunk's stream and order identify it and never occur again. They are read before and after its
+ * length. */
 static bool look(const struct ring_copy *copy, struct ring_place *place)
 {
     const struct step_live_chunk *chunk = chunk_at(copy, place);
@@ -126,7 +124,7 @@ static bool choose(struct ring_copy *copy, struct ring_place *place)
     return true;
 }
 
-/* Twice, of the global stream or of all others. */
+/* Called twice: selects chunks of the global stream, or of all others. */
 static bool look_at_streams(struct ring_copy *copy, bool global)
 {
     for (size_t i = 0; i < copy->place_count; i++) {
@@ -160,7 +158,7 @@ static int compare_places(const void *left, const void *right)
 
 /* ---- a pass ---- */
 
-/* In the file there is nothing of value at that place any more. */
+/* Marks the place in the file as free. */
 static void drop(struct ring_copy *copy, struct ring_place *place)
 {
     struct step_live_chunk chunk = {.magic = STEP_LIVE_CHUNK_MAGIC,
@@ -176,7 +174,8 @@ static bool is_in_file(const struct ring_place *place)
            place->order == place->seen_order;
 }
 
-/* What the memory has no more is in the trace: it goes before anything is written over it. */
+/* A chunk that is gone from memory is in the trace. Its place is freed before anything is written
+ * over it. */
 static void drop_old(struct ring_copy *copy)
 {
     for (size_t i = 0; i < copy->place_count && copy->code == 0; i++) {
@@ -190,8 +189,8 @@ static void drop_old(struct ring_copy *copy)
     }
 }
 
-/* Makes the records up to there count, unless the chunk was given back meanwhile: then the trace
- * has them. */
+/* Makes the records up to there valid, unless the chunk was released meanwhile: then the trace has
+ * them. */
 static void write_chunk_header(struct ring_copy *copy, struct ring_place *place)
 {
     struct step_live_chunk chunk;
@@ -207,7 +206,7 @@ static void write_chunk_header(struct ring_copy *copy, struct ring_place *place)
     place->used = place->seen_used;
 }
 
-/* Returns how many words came. */
+/* Returns the number of words written. */
 static uint64_t write_chunk(struct ring_copy *copy, struct ring_place *place)
 {
     uint64_t from = is_in_file(place) ? place->used : 0, to = place->seen_used;
@@ -242,7 +241,7 @@ static void write_header(struct ring_copy *copy, enum step_live_copy state, uint
     write_at(copy, page, sizeof page, 0);
 }
 
-/* Somebody has cut the file: it gets all anew. */
+/* If the file was truncated, everything is written again. */
 static void look_at_file(struct ring_copy *copy)
 {
     struct stat now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A live map whose ring is memory that is mapped already, and is taken piece by piece. */
+/* A live map whose ring is mapped memory, which is populated piece by piece. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Pages are there before they are stored into: where memory is limited, a fault would kill. */
+/* Populates pages before they are stored to: with limited memory, a fault would kill the
+ * process. */
 static bool take_pages(void *base, uint64_t bytes)
 {
     int code;
@@ -20,7 +21,7 @@ static bool take_pages(void *base, uint64_t bytes)
         code = madvise(base, bytes, MADV_POPULATE_WRITE) != 0 ? errno : 0;
     while (code == EINTR || code == EAGAIN);
     errno = code == EFAULT ? ENOMEM : code;
-    return code == 0 || code == EINVAL; /* an older system takes them one by one */
+    return code == 0 || code == EINVAL; /* an older system populates them one by one */
 }
 
 static void *grow(struct live_map *map, uint64_t bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the trace file. */
+/* Creates and writes the trace file. */
 #include "capture/trace_file.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "format/step/layout.h"
 #include "steptrace/live.h"
 
-/* Room for properties, index and footer: a share for each byte written, and a minimum. */
+/* Reserve for properties, index and footer: a share of the bytes written, and a minimum. */
 #define END_BYTES UINT64_C(65536)
 #define END_SHARE 64u
 #define STEP_BYTES (UINT64_C(1) << 20)
@@ -45,9 +45,9 @@ int trace_file_make(const char *path, mode_t mode)
     return file;
 }
 
-/* ---- what has the name already ---- */
+/* ---- existing files ---- */
 
-/* A file that begins so, or is empty, as one of a recorder that was killed at once. */
+/* Returns true if the file begins so or is empty, like that of a recorder that was killed early. */
 static bool begins_with(int file, const char *magic, size_t length)
 {
     char start[16];
@@ -55,8 +55,8 @@ static bool begins_with(int file, const char *magic, size_t length)
     return got == 0 || (got == (ssize_t) length && memcmp(start, magic, length) == 0);
 }
 
-/* Opens what `overwrite` may replace: a regular file of this user's with one name and that start;
- * -1: it is something else. */
+/* Opens a file that `overwrite` may replace: a regular file of this user with one name and that
+ * start. Returns -1 for any other. */
 static int open_own(const char *path, const char *magic, size_t length)
 {
     struct stat about;
@@ -99,7 +99,7 @@ static enum step_status busy(const char *path, struct step_error *error)
                           "another process writes a trace there (use %%p in the name)");
 }
 
-/* The lock comes before the file is cut: two recorders may be here at once. */
+/* Locks the file before truncating it: two recorders may be here at the same time. */
 static enum step_status replace(struct trace_file *file, mode_t mode, const char *live,
                                 struct step_error *error)
 {
@@ -127,7 +127,7 @@ static enum step_status exists(const char *path, struct step_error *error)
     return step_error_set(error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET, "exists already");
 }
 
-/* The trace decides who has the name: of two recorders one creates it. */
+/* The trace's name decides: only one of two recorders creates it. */
 static enum step_status make(struct trace_file *file, const struct trace_file_rules *rules,
                              const char *live, struct step_error *error)
 {
@@ -142,7 +142,7 @@ static enum step_status make(struct trace_file *file, const struct trace_file_ru
     if (file->descriptor < 0)
         return set_errno(file->path, error);
     if (!lock_file(file->descriptor))
-        return busy(file->path, error); /* it is another's with overwrite */
+        return busy(file->path, error); /* another recorder replaces it */
     enum step_status status = rules->overwrite ? remove_live_file(live, error) : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
         unlink(file->path);
@@ -218,7 +218,7 @@ bool trace_file_reserve(struct trace_file *file, uint64_t length)
         code = fallocate(file->descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t) wanted) != 0 ? errno : 0;
     while (code == EINTR);
     if (code == EOPNOTSUPP)
-        return true; /* this file system cannot: a write will tell */
+        return true; /* this file system cannot reserve: a write will fail */
     file->code = code;
     if (code != 0)
         return false;

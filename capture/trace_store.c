@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways to write a trace's files. */
+/* Writes a trace's files in this process, or through the writer process. */
 #include "capture/trace_store.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "capture/log.h"
 #include "format/core/no_memory.h"
 
-/* The ring may become that many times what the buffers may hold: chunks that are being filled, and
+/* The ring may grow to this multiple of the buffers' limit: chunks that are being filled, and
  * streams that never wait. */
 #define RING_SHARE 4u
 #define RING_LEAST (UINT64_C(256) << 20)
@@ -23,7 +23,7 @@ static void live_path_of(const struct trace_store *store, char *out, size_t size
     snprintf(out, size, "%s%s", store->path, STEP_LIVE_SUFFIX);
 }
 
-/* ---- this process writes ---- */
+/* ---- in this process ---- */
 
 static enum step_status open_here(struct trace_store *store,
                                   const struct trace_store_wanted *wanted, struct step_error *error)
@@ -52,9 +52,10 @@ static enum step_status put_here(struct trace_store *store, const void *data, si
     return status;
 }
 
-/* ---- the writer process does ---- */
+/* ---- in the writer process ---- */
 
-/* The live file among this process's mappings shows which trace it has (`steptrace watch PID`). */
+/* Maps the live file, so that this process's mappings show which trace it writes (`steptrace watch
+ * PID`). */
 static void *map_to_be_found(const struct trace_store *store)
 {
     char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
@@ -125,7 +126,7 @@ static enum step_status put_there(struct trace_store *store, const void *data, s
     return STEP_STATUS_OK;
 }
 
-/* ---- whichever does ---- */
+/* ---- both ---- */
 
 static void discard(struct trace_store *store)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long threads waited for the drain. */
+/* Records how long threads waited for the drain. */
 #include "capture/waits.h"
 
 #include <inttypes.h>
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The thread's place; where there is none left, that of the one with the least, if that is less. */
+/* Returns the thread's entry. If the table is full, replaces the entry with the smallest sum if
+ * that is below `ns`; otherwise returns NULL. */
 static struct thread_waits *place_of(struct waits *waits, uint64_t thread, uint64_t ns)
 {
     struct thread_waits *least = waits->threads;
@@ -47,7 +48,7 @@ static int compare(const void *a, const void *b)
 void waits_print(const struct waits *waits, char *text, size_t size)
 {
     struct thread_waits sorted[WAITS_THREADS];
-    size_t count = waits->count; /* another process may have spoilt it */
+    size_t count = waits->count; /* another process may have overwritten it */
     memcpy(sorted, waits->threads, sizeof sorted);
     count = count < WAITS_THREADS ? count : WAITS_THREADS;
     qsort(sorted, count, sizeof sorted[0], compare);

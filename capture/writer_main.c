@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The writer process.  It is in a session of its own, has none of the program's descriptors and
- * takes no signal but SIGKILL.  One thread answers calls; the main one copies the ring and waits
- * for the program's end.
- */
+/* Main function of the writer process. The process has its own session, none of the program's
+ * descriptors, and blocks all signals. One thread answers calls; the main thread copies the ring
+ * and waits for the program's end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,13 +25,13 @@
 
 static struct {
     pid_t program;
-    int program_file; /* -1: this system has no such descriptors */
+    int program_file; /* pidfd; -1: this system has none */
     struct writer_calls *calls;
     const uint8_t *data;
     struct trace_file *file;
     struct ring_copy copy; /* its file is the live file, -1 before there is one */
     char live_path[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
-    pthread_mutex_t files, copies; /* while a call is answered; while a pass is made */
+    pthread_mutex_t files, copies; /* held while a call is answered; while a pass is made */
 } self = {.program_file = -1,
           .copy.file = -1,
           .files = PTHREAD_MUTEX_INITIALIZER,
@@ -121,7 +119,8 @@ static void answer(uint32_t number)
     futex_gate_open(&calls->answering);
 }
 
-/* The rest goes into the live file: its program has ended, or waits no longer. */
+/* Copies the rest to the live file and exits: the program has ended, or does not wait any
+ * longer. */
 static void finish(void)
 {
     pthread_mutex_lock(&self.files);
@@ -158,7 +157,7 @@ static void *answer_calls(void *data)
 
 /* ---- the program's end ---- */
 
-/* Waits that long for it. */
+/* Returns true if the program has ended; waits `wait_ms` for that. */
 static bool is_gone(int wait_ms)
 {
     struct pollfd poll_file = {.fd = self.program_file, .events = POLLIN};
@@ -183,7 +182,7 @@ static void copy_until_end(void)
     }
 }
 
-/* ---- a process apart ---- */
+/* ---- start ---- */
 
 static bool take_arguments(int count, char **arguments)
 {
@@ -218,7 +217,7 @@ static bool map_memory(void)
     return true;
 }
 
-/* Its standard descriptors are nothing's. */
+/* Its standard descriptors are /dev/null. */
 static bool let_go_of_program(void)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting the writer process, and calling it. */
+/* Starts the writer process, and calls it. */
 #include "capture/writer_process.h"
 
 #include <dlfcn.h>
@@ -19,14 +19,14 @@
 #include "capture/detached.h"
 #include "format/core/no_memory.h"
 
-#define START_PATIENCE_NS UINT64_C(60000000000) /* a JVM starts without a trace after that */
+#define START_PATIENCE_NS UINT64_C(60000000000) /* limit of WRITER_BEGIN and WRITER_OPEN */
 #define WAIT_NS INT64_C(100000000)
 #define LEAVE_POLLS 50
 #define LEAVE_POLL_NS 2000000L
 
 const char *writer_process_program;
 
-/* ---- what is executed ---- */
+/* ---- the program that is executed ---- */
 
 static int take_interpreter(struct dl_phdr_info *info, size_t size, void *found)
 {
@@ -37,7 +37,8 @@ static int take_interpreter(struct dl_phdr_info *info, size_t size, void *found)
     return 1; /* the first is the program */
 }
 
-/* The loader that this process was started with can load the library as a program. */
+/* Returns the loader that this process was started with, which can load the library as a
+ * program. */
 static const char *find_loader(void)
 {
     const char *found = NULL;
@@ -63,7 +64,7 @@ static int run_library(struct writer_process *writer, const int *descriptors)
     snprintf(layout, sizeof layout, "%" PRIx64, (uint64_t) WRITER_LAYOUT);
     snprintf(program, sizeof program, "program=%ld", (long) getpid());
     char *const arguments[] = {(char *) loader, library, layout, program, NULL};
-    /* Before glibc 2.34 these were libraries of their own. */
+    /* Before glibc 2.34 these were separate libraries. */
     char *const environment[] = {"LD_PRELOAD=libpthread.so.0 libdl.so.2", NULL};
     struct detached detached = {.arguments = arguments,
                                 .environment = environment,
@@ -76,7 +77,7 @@ static int run_library(struct writer_process *writer, const int *descriptors)
 
 /* ---- memory ---- */
 
-/* A file in memory whose length nobody can change any more, mapped. */
+/* Creates and maps a file in memory whose length cannot be changed. */
 static void *make_memory(const char *name, uint64_t bytes, int *file)
 {
     *file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -119,14 +120,14 @@ static int start(struct writer_process *writer)
 
 /* ---- calls ---- */
 
-/* Where this process is the first of its PID namespace the writer is a child of its after all. */
+/* If this process is the first of its PID namespace, the writer becomes its child after all. */
 static bool has_ended(const struct writer_process *writer)
 {
     return waitpid(writer->process, NULL, WNOHANG | (int) __WALL) == writer->process ||
            (kill(writer->process, 0) != 0 && errno == ESRCH);
 }
 
-/* False: there will be no answer. */
+/* Returns false if there will be no answer. */
 static bool wait_for_answer(struct writer_process *writer, uint32_t number,
                             struct step_error *error)
 {
@@ -175,7 +176,7 @@ bool writer_process_call(struct writer_process *writer, enum writer_operation op
     return calls->status == STEP_STATUS_OK;
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 struct writer_process *writer_process_start(uint64_t ring_bytes, struct step_error *error)
 {
@@ -194,7 +195,7 @@ struct writer_process *writer_process_start(uint64_t ring_bytes, struct step_err
     return NULL;
 }
 
-/* Where it is a child after all, nobody else waits for it. */
+/* If it is a child after all, nothing else waits for it. */
 void writer_process_leave(struct writer_process *writer)
 {
     writer->is_lost = true;

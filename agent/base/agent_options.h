@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The agent's options: `key=value` with commas between, lists with `+` (README.md). */
+/* Parses the agent's options: `key=value` pairs separated by commas; lists use `+`
+ * (docs/man/libtracer.7). */
 #ifndef AGENT_BASE_AGENT_OPTIONS_H
 #define AGENT_BASE_AGENT_OPTIONS_H
 
@@ -39,8 +40,8 @@ enum option_method { METHOD_EVENTS, METHOD_COUNT };
 #define OPTION_STACK_MAX 1024
 #define OPTION_TEXT 4096
 
-/* Patterns: places in `globs_text`, so that options can be copied.  Those of methods are a class
- * glob, a 0 byte and a glob of the name. */
+/* Patterns, stored as offsets into `globs_text` so that options can be copied. A method pattern is
+ * a class glob, a 0 byte and a glob of the method name. */
 struct glob_list {
     uint32_t at[OPTION_GLOBS];
     size_t count;
@@ -50,56 +51,57 @@ struct options {
     char file[OPTION_TEXT]; /* %-sequences expanded */
     uint32_t events;        /* enum option_event bits */
     uint32_t engine;
-    bool engine_named; /* by an option */
+    bool engine_named; /* engine= was given */
     uint32_t overflow;
     uint32_t ring; /* enum ring_place_option */
     uint32_t clock;
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool command_named;
     bool existing;
-    bool required; /* what cannot be traced does not run */
+    bool required; /* the program must not run untraced */
     bool overwrite;
     uint32_t mode; /* permissions of the files */
     bool help;
     uint64_t resolution_ns; /* 0: no times, see tracer.tick */
     uint64_t limit_bytes;   /* 0: none */
-    uint64_t finish_ns;     /* how long the JVM's end waits for the trace's */
+    uint64_t finish_ns;     /* how long the JVM's end waits for the trace to be complete */
     uint64_t buffer_bytes;
     uint32_t snapshots;           /* enum option_snapshot bits */
-    uint64_t snapshot_every_ns;   /* 0: not */
+    uint64_t snapshot_every_ns;   /* 0: none */
     bool collects;                /* collect= was given */
     uint64_t collect_every_bytes; /* 0: after each allocation */
     uint32_t level;
     uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
-    uint32_t walk;                      /* enum option_walk: how they are found */
+    uint32_t walk;                      /* enum option_walk: how stacks are walked */
     uint32_t method;                    /* enum option_method */
-    uint32_t internals;                 /* a bit for each of enum internal that may be used */
-    bool internals_proven;              /* only where it proves itself */
+    uint32_t internals;                 /* a bit for each allowed enum internal */
+    bool internals_proven;              /* only those that pass a self-test */
     struct glob_list include, exclude;  /* classes */
     struct glob_list start_at, stop_at; /* methods */
     char globs_text[2 * OPTION_TEXT];
     size_t globs_used;
-    char text[2 * OPTION_TEXT]; /* as given */
+    char text[2 * OPTION_TEXT]; /* the text as given */
 };
 
-/* Sets the defaults, then reads `text` (may be NULL).  Every fault is logged; false if there was
+/* Sets the defaults, then parses `text` (may be NULL). Logs every fault; returns false if there was
  * one. */
 bool options_parse(struct options *options, const char *text);
 
-/* The same for a recorder of native programs: options that only Java has are unknown. */
+/* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);
 
 /* Writes the table of options to stderr. */
 void options_print_help(void);
 
-/* True if methods of the class (name as in a class file) are to be traced. */
+/* Returns true if methods of the class (name as in a class file) are to be traced. */
 bool options_trace_class(const struct options *options, const char *class_name);
 
-/* True if a method of the class, or (`method_name` not NULL) this one, is one of the list. */
+/* Returns true if `list` matches a method of the class or, if `method_name` is not NULL, this
+ * method. */
 bool options_names_method(const struct options *options, const struct glob_list *list,
                           const char *class_name, const char *method_name);
 
-/* Writes the names of the events in `events`, with `+` between. */
+/* Writes the names of the events in `events`, separated by `+`. */
 void options_event_names(uint32_t events, char *out, size_t out_size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exceptions of the program and of the agent's own JNI calls. */
+/* Sets pending exceptions aside while the agent calls JNI. */
 #include "agent/base/exceptions.h"
 
 #include <stddef.h>

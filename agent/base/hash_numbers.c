@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers by hash: an array of entries and an index of it. */
+/* Hash table of numbers: an array of entries and an index over it. */
 #include "agent/base/hash_numbers.h"
 
 #include "format/core/grow.h"
 
-/* Of the middle of the hash. */
+/* The index uses the middle bits of the hash. */
 static uint32_t index_hash(uint64_t hash)
 {
     return (uint32_t) (hash >> 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One word of state for each; the first decision of a session is kept, and a refusal goes before
+/* State of the HotSpot internals. A session keeps the first refusal of each, which overrides its
  * use. */
 #include "agent/base/internals.h"
 
@@ -20,15 +20,15 @@ static const struct {
 #undef INTERNAL_ROW
 };
 
-/* The JDKs on which all of them were tested. */
+/* JDKs with which all internals were tested. */
 static const int tested[] = JAVA_TESTED;
 
 static struct {
     pthread_mutex_t lock;
     _Atomic uint32_t allowed;
     bool proven;
-    const char *unknown_vm; /* NULL: a HotSpot that was tested; else what it is */
-    uint32_t never;         /* what is refused on it, for that reason */
+    const char *unknown_vm; /* NULL: a tested HotSpot; else why it is not one */
+    uint32_t never;         /* refused on this JVM for that reason */
     const char *writes_fault;
     bool asked;
     bool used[INTERNAL_COUNT];
@@ -46,8 +46,8 @@ static bool property_has(const char *name, const char *word)
     return has;
 }
 
-/* HotSpots of tested numbers that differ from those that were tested, and what must not be used
- * there even if it proves itself. */
+/* HotSpots of tested versions that differ from the tested builds, and the internals that must not
+ * be used there even if their self-test passes. */
 static const struct {
     const char *property, *word, *reason;
     uint32_t never;
@@ -58,7 +58,8 @@ static const struct {
      INTERNALS_OF_ADDRESSES},
 };
 
-/* The machine code of Zero is the C++ compiler's; debug builds have other layouts. */
+/* The VM's name excludes Zero, whose machine code the C++ compiler makes. Debug builds have other
+ * layouts. */
 static void ask_vm(void)
 {
     bool is_tested = false;
@@ -74,7 +75,7 @@ static void ask_vm(void)
         state.unknown_vm = "not on this JVM";
 }
 
-/* Written so that a reader of the file at any time finds a text with an end. */
+/* Writes the first byte last, so that a reader of the file always finds a terminated text. */
 static void publish(void)
 {
     char text[INTERNALS_TEXT] = "";
@@ -87,7 +88,7 @@ static void publish(void)
     state.published[0] = text[0];
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void refuse(uint32_t internals, const char *reason)
 {
     atomic_fetch_and(&state.allowed, ~internals);

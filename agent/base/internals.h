@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the agent does beyond JVMTI and JNI: which of it the options and the JVM allow, what was
- * used and why the rest was not (docs/hotspot-internals.md).  Everything has a way without it.
- */
+/* Policy for HotSpot internals, that is, for what the agent uses beyond JVMTI and JNI. It records
+ * which ones the options and the JVM allow, which were used, and why the others were not
+ * (docs/hotspot-internals.md). Each has a fallback. */
 #ifndef AGENT_BASE_INTERNALS_H
 #define AGENT_BASE_INTERNALS_H
 
@@ -10,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* enumerator, name in options and traces, proves itself at load */
+/* enumerator, name in options and traces, has a self-test at load */
 #define INTERNALS(X)                                                                               \
-    X(FRAMES, "frames", false)  /* the machine's frames, read with the JVM's tables */             \
-    X(ARCHIVE, "archive", true) /* the classes in the archive (CDS) */                             \
-    X(TAN, "tan", true)         /* probes in the place of Math.tan()'s routine */                  \
-    X(SIGHT, "sight", true)     /* objects shown to leaf calls by Unsafe's copying */              \
-    X(HASH, "hash", true)       /* the words from which identity hashes are drawn */               \
+    X(FRAMES, "frames", false)  /* machine frames, read with the JVM's tables */                   \
+    X(ARCHIVE, "archive", true) /* classes in the CDS archive */                                   \
+    X(TAN, "tan", true)         /* probes in place of Math.tan()'s routine */                      \
+    X(SIGHT, "sight", true)     /* objects passed to leaf calls by Unsafe's copying */             \
+    X(HASH, "hash", true)       /* the state that identity hashes are drawn from */                \
     X(NATIVES, "natives", true) /* stubs before native methods */                                  \
     X(DEFINE, "define", true)   /* ClassLoader.defineClass0() */                                   \
     X(REFLECT, "reflect", true) /* native methods of Class */                                      \
-    X(SLOTS, "slots", true)     /* what the JVM keeps where a reference points to */               \
-    X(HEADERS, "headers", true) /* the class and the length in an object's header */               \
-    X(RECYCLE, "recycle", true) /* the references of dead objects are used again */                \
-    X(FIELDS, "fields", true)   /* the offsets in identifiers of fields */
+    X(SLOTS, "slots", true)     /* what the JVM stores where a reference points to */              \
+    X(HEADERS, "headers", true) /* class and length from an object's header */                     \
+    X(RECYCLE, "recycle", true) /* reuse of the references of dead objects */                      \
+    X(FIELDS, "fields", true)   /* field offsets in field identifiers */
 
 enum internal {
 #define INTERNAL_ENUMERATOR(name, text, proves) INTERNAL_##name,
@@ -33,43 +32,44 @@ enum internal {
 };
 
 #define INTERNALS_ALL ((UINT32_C(1) << INTERNAL_COUNT) - 1)
-/* Those that write into the JVM's memory, or onto a thread's stack: a fault of theirs is a fault of
- * the JVM's, minutes later. */
+/* Internals that write to the JVM's memory or onto a thread's stack. Their faults appear as faults
+ * of the JVM, possibly minutes later. */
 #define INTERNALS_WRITES                                                                           \
     (UINT32_C(1) << INTERNAL_TAN | UINT32_C(1) << INTERNAL_SIGHT | UINT32_C(1) << INTERNAL_HASH |  \
      UINT32_C(1) << INTERNAL_NATIVES | UINT32_C(1) << INTERNAL_RECYCLE)
-/* Those that are right only while each move of an object is announced: as a collection is. */
+/* Internals that are correct only if every move of an object is announced, as collections are. */
 #define INTERNALS_OF_ADDRESSES                                                                     \
     (UINT32_C(1) << INTERNAL_SIGHT | UINT32_C(1) << INTERNAL_SLOTS |                               \
      UINT32_C(1) << INTERNAL_HEADERS | UINT32_C(1) << INTERNAL_RECYCLE)
 #define INTERNALS_SAFE (INTERNALS_ALL & ~INTERNALS_WRITES)
 #define INTERNALS_TEXT 1024u
 
-/* Before a session: what its options allow, a bit for each; `proven`: only what proves itself in
- * this JVM, as where the JDK is none of those that the rest was tested with. */
+/* Begins a session. `allowed` has a bit for each internal that the options allow. `proven`
+ * restricts them to those that pass a self-test, as an untested JVM does, too. */
 void internals_begin(uint32_t allowed, bool proven);
 
-/* Whether it may be tried; if not, why is recorded. */
+/* Returns true if the internal may be tried; otherwise records the reason. */
 bool internal_try(enum internal internal);
-/* The same, nothing recorded: for hot paths. */
+/* Returns true if the options and the JVM allow the internal. Records nothing; for hot paths. */
 bool internal_is_allowed(enum internal internal);
-/* It must prove itself even where it was tested. */
+/* Returns true if only internals with a self-test may be used: internals=proven, or an untested
+ * JVM. */
 bool internals_are_to_be_proven(void);
-/* What came of it; the reason lives for ever. */
+/* Record the outcome. `reason` must stay valid for ever. */
 void internal_used(enum internal internal);
 void internal_refused(enum internal internal, const char *reason);
 
-/* Disallows INTERNALS_WRITES for the rest of the process, in sessions to come too; the first reason
- * is kept, and lives for ever.  Any thread.  What runs already is the engine's to end (end_writes
- * in agent/events/engine.h). */
+/* Disallows INTERNALS_WRITES for the rest of the process, including later sessions. Keeps the first
+ * reason, which must stay valid for ever. Any thread. The engine ends writes in progress
+ * (end_writes in agent/events/engine_type.h). */
 void internals_switch_off_writes(const char *reason);
-/* That reason; NULL: they were not switched off. */
+/* Returns that reason, or NULL if the writes were not switched off. */
 const char *internals_writes_fault(void);
 
-/* "tan hash; not archive (the JVM uses none), ...": what was decided so far. */
+/* Writes the decisions so far, such as "tan hash; not archive (the JVM uses none), ...". */
 void internals_describe(char text[INTERNALS_TEXT]);
 
-/* From now on the text is kept up to date there, too; NULL: no more. */
+/* Also keeps that description up to date in `text` from now on; NULL ends it. */
 void internals_publish(char *text);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tests the class that declares a method. */
 #include "agent/base/method_verdicts.h"
 
 bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked about methods on the stack, and answers that are kept. */
+/* Questions about methods on the stack, and a cache of the answers. */
 #ifndef AGENT_BASE_METHOD_VERDICTS_H
 #define AGENT_BASE_METHOD_VERDICTS_H
 
@@ -8,8 +8,8 @@
 
 #define VERDICTS 256u
 
-/* Of what was judged lately, in no order: its key, which is even, and the verdict in the lowest
- * bit.  Any thread may ask and tell. */
+/* Lossy cache of recent verdicts. A slot stores an even key, and the verdict in the lowest bit. Any
+ * thread may read and write. */
 struct verdicts {
     _Atomic uint64_t slots[VERDICTS];
 };
@@ -19,14 +19,14 @@ static inline _Atomic uint64_t *verdict_slot(struct verdicts *verdicts, uint64_t
     return &verdicts->slots[(step_hash(key) >> 20) % VERDICTS];
 }
 
-/* A place for the method in a table.  A jmethodID is a name that is compared and passed to the JVM,
- * never an address to read from: since JDK 26 it is a small number. */
+/* Maps the method to a slot of a table. A jmethodID is only compared and passed to the JVM, never
+ * dereferenced: since JDK 26 it is a small number. */
 static inline size_t method_slot(jmethodID method, size_t slots)
 {
     return (size_t) (step_hash((uintptr_t) method) >> 20) % slots;
 }
 
-/* False: there is no verdict. */
+/* Returns false if there is no verdict. */
 static inline bool verdict_recall(struct verdicts *verdicts, uint64_t key, bool *verdict)
 {
     uint64_t slot = atomic_load_explicit(verdict_slot(verdicts, key), memory_order_relaxed);
@@ -39,13 +39,14 @@ static inline void verdict_keep(struct verdicts *verdicts, uint64_t key, bool ve
     atomic_store_explicit(verdict_slot(verdicts, key), key | verdict, memory_order_relaxed);
 }
 
-/* The key of a verdict on a method. */
+/* Returns the key of a verdict on the method. */
 static inline uint64_t verdict_key(jmethodID method)
 {
     return (uint64_t) (uintptr_t) method << 1;
 }
 
-/* Does the signature of the class that declares the method pass?  False if that is not known. */
+/* Returns true if the signature of the method's declaring class passes `test`; false if it is
+ * unknown. */
 bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature));
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns of classes and methods: read, and asked. */
+/* Parses and matches patterns of classes and methods. */
 #include <string.h>
 
 #include "agent/base/agent_options.h"
 #include "agent/base/option_values.h"
 #include "capture/log.h"
 
-/* "a.b.C.m" to "a/b/C" and "m"; false: no method is named. */
+/* Splits "a.b.C.m" into "a.b.C" and "m"; returns false if it names no method. */
 static bool split_method(char *glob)
 {
     char *dot = strrchr(glob, '.');
@@ -52,7 +52,7 @@ void option_parse_globs(struct option_parse *parse, const char *key, const char 
     }
 }
 
-/* `*` matches any characters but '/', `**` all, `?` one but '/'. */
+/* `*` matches any characters except '/', `**` matches all, `?` matches one character except '/'. */
 static bool glob_matches(const char *glob, const char *text)
 {
     for (; *glob != '\0'; glob++, text++) {

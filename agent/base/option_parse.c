@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defaults, then what is written, then what that asks of each other; and help. */
+/* Parses the agent's options: defaults, the text, then constraints between options. Prints the
+ * help. */
 #include "agent/base/agent_options.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static void set_defaults(struct options *options)
     options->internals = INTERNALS_ALL;
 }
 
-/* False: too long; other faults are counted. */
+/* Returns false if the text is too long; counts other faults. */
 static bool parse_text(struct option_parse *parse, const char *text)
 {
     struct options *options = parse->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One rule a line of a table; in the order in which they are said. */
+/* Constraints between options: a table of rules, in the order in which they are reported. */
 #include "agent/base/option_rules.h"
 
 #include "agent/base/agent_options.h"
@@ -30,7 +30,7 @@ static bool collects_with_jvmti(const struct options *options)
     return options->collects && options->engine != ENGINE_BYTECODE;
 }
 
-/* References bring their own. */
+/* Reference events imply allocs and frees. */
 static bool snapshots_without_objects(const struct options *options)
 {
     return (has_snapshots(options) || options->collects) &&
@@ -49,7 +49,7 @@ static bool triggers_with_jvmti(const struct options *options)
     return options->engine != ENGINE_BYTECODE && has_triggers(options);
 }
 
-/* Counted methods bring their own. */
+/* Counted methods imply method events. */
 static bool triggers_without_events(const struct options *options)
 {
     return has_triggers(options) && options->method != METHOD_COUNT &&

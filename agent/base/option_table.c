@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A word list where there is one, a function set_X(), and a row for each option. */
+/* The table of options: word lists, a function set_X() and a row for each option, and the
+ * parser. */
 #include "agent/base/option_table.h"
 
 #include <errno.h>
@@ -211,7 +212,7 @@ static void set_stop(struct option_parse *parse, const char *key, const char *va
     option_parse_globs(parse, key, value, &parse->options->stop_at, true);
 }
 
-/* auto, proven, safe and none stand alone. */
+/* auto, proven, safe and none cannot be combined with other words. */
 static void set_internals(struct option_parse *parse, const char *key, const char *value)
 {
     struct options *options = parse->options;
@@ -295,9 +296,10 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
                                       event_words[i].name);
 }
 
-/* ---- options as they are written ---- */
+/* ---- parsing ---- */
 
-/* Words that stand alone: what an agent in a running JVM is to do, or help.  False: it is none. */
+/* Handles words without a value: help, and commands to an agent in a running JVM. Returns false for
+ * other words. */
 static bool take_command(struct option_parse *parse, const char *word)
 {
     uint32_t command;
@@ -359,8 +361,8 @@ void options_parse_text(struct option_parse *parse, char *text, const char *sepa
         parse_pair(parse, pair);
 }
 
-/* The file's text with a 0 byte behind it, to be freed; NULL, with errno, or 0 for what is no
- * text or too large. */
+/* Returns the file's text with a terminating 0 byte, to be freed by the caller. On failure returns
+ * NULL and sets errno, to 0 if the file is too large or no text. */
 static char *read_text(const char *path)
 {
     errno = 0;
@@ -379,7 +381,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* From # to the end of the line. */
+/* Blanks text from # to the end of the line. */
 static void blank_comments(char *text)
 {
     for (char *hash = strchr(text, '#'); hash != NULL; hash = strchr(hash, '#'))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the agent, a row each: parsing, help and faults all go by it. */
+/* The table of the agent's options, which drives parsing, help and error messages. */
 #ifndef AGENT_BASE_OPTION_TABLE_H
 #define AGENT_BASE_OPTION_TABLE_H
 
@@ -12,16 +12,16 @@ struct option {
     const char *values;
     const char *fallback;
     const char *meaning;
-    /* Faults are logged and counted. */
+    /* Logs and counts faults. */
     void (*set)(struct option_parse *parse, const char *key, const char *value);
-    bool shared; /* with the recorder of native programs; the rest are of Java only */
+    bool shared; /* also for recorders of native programs, not only for Java */
 };
 
 extern const struct option option_table[];
 extern const size_t option_count;
 
-/* Sets what stands in `text`: `key=value` and commands, cut at these separators.  Faults are logged
- * and counted. */
+/* Parses `key=value` pairs and commands in `text`, which are separated by any of `separators`, and
+ * modifies `text`. Logs and counts faults. */
 void options_parse_text(struct option_parse *parse, char *text, const char *separators);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words, quantities and file names. */
+/* Parses words, quantities and file names. */
 #include "agent/base/option_values.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of options, as they are written: words, quantities, file names, patterns.  What is wrong
- * is logged and counted, and the rest is read on. */
+/* Parses the values of options: words, quantities, file names, patterns. Faults are logged and
+ * counted, and parsing continues. */
 #ifndef AGENT_BASE_OPTION_VALUES_H
 #define AGENT_BASE_OPTION_VALUES_H
 
@@ -26,21 +26,21 @@ struct option_word {
 
 #define OPTION_WORDS(table) table, sizeof table / sizeof table[0]
 
-/* False: the text is none of them. */
+/* Returns false if `text` is none of `words`. */
 bool option_find_word(const struct option_word *words, size_t count, const char *text,
                       size_t length, uint32_t *value);
 bool option_parse_word(struct option_parse *parse, const char *key, const char *value,
                        const struct option_word *words, size_t count, uint32_t *out);
-/* Several with + between: the bits of those that are known. */
+/* Parses words separated by `+` and returns the bits of those that are known. */
 uint32_t option_parse_words(struct option_parse *parse, const char *key, const char *value,
                             const struct option_word *words, size_t count);
 
-/* A number and a unit of the table, as 64m or 2us. */
+/* A unit of quantities such as 64m or 2us. */
 struct option_unit {
     const char *name;
     uint64_t factor;
 };
-/* `known` tells of the units in a message; NULL: there are none. */
+/* `known` lists the units for messages; NULL if there are none. */
 struct option_units {
     const char *known;
     size_t count;
@@ -52,15 +52,16 @@ void option_parse_quantity(struct option_parse *parse, const char *key, const ch
                            const struct option_units *units, uint64_t least, uint64_t most,
                            uint64_t *out);
 
-/* %p process id, %t seconds since 1970, %h host name, %% a percent sign; `out` has `size` bytes. */
+/* Copies `value` to `out` (`size` bytes) and expands %p to the process id, %t to seconds since
+ * 1970, %h to the host name, and %% to a percent sign. */
 void option_parse_file(struct option_parse *parse, const char *key, const char *value, char *out,
                        size_t size);
 
-/* Octal permissions with which the owner can read and write. */
+/* Parses octal permissions that let the owner read and write. */
 void option_parse_mode(struct option_parse *parse, const char *key, const char *value,
                        uint32_t *out);
 
-/* option_globs.c: GLOB+GLOB.., of classes, or of CLASS.METHOD. */
+/* Parses GLOB+GLOB.., of classes or of CLASS.METHOD (option_globs.c). */
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the calling thread's own frames with JVMTI. */
 #include "agent/base/own_frames.h"
 
 #include "agent/base/java_versions.h"
@@ -9,7 +10,7 @@ struct own_thread {
     jthread name;
 };
 
-/* False: the JVM does not know the thread. */
+/* Returns false if the JVM does not know the thread. */
 static bool begin(struct own_thread *own)
 {
     *own = (struct own_thread){NULL, NULL};

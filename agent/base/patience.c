@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits with a limit: a lock is tried again and again, so that no clock that is set can matter. */
+/* Bounded waits. They poll, so that setting the system's clock does not affect them. */
 #include "agent/base/patience.h"
 
 #include <time.h>

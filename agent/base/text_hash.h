@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash of texts, for names and signatures: FNV-1a. */
+/* FNV-1a hash of names and signatures. */
 #ifndef AGENT_BASE_TEXT_HASH_H
 #define AGENT_BASE_TEXT_HASH_H
 
@@ -9,7 +9,7 @@
 
 #define TEXT_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* That of a text, when `hash` is the start, or of what came before it and the text. */
+/* Continues `hash` with more bytes; TEXT_HASH_START begins a new text. */
 static inline uint64_t text_hash_more(uint64_t hash, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -17,7 +17,7 @@ static inline uint64_t text_hash_more(uint64_t hash, const char *bytes, size_t l
     return hash;
 }
 
-/* As the key of a table: its high bits in its low ones, and not 0. */
+/* Makes a table key of the hash: folds the high bits into the low ones, and avoids 0. */
 static inline uint64_t text_hash_key(uint64_t hash)
 {
     hash ^= hash >> 32;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The agent's one context, and the session: one trace from its start to its end.
+/* The agent's global context, and the session: one trace from its start to its end.
  *
- * Who may do what: probes (callbacks in Java threads) run between probe_enter() and probe_leave()
- * and may use the session meanwhile; the drain thread, which the JVM does not know, encodes and
- * writes and ends the session; JVMTI is called by callbacks and by the threads that start and stop
- * a session, never by the drain thread and never under a lock of live_map.h.
- */
+ * Threads: probes (callbacks in Java threads) use the session between probe_enter() and
+ * probe_leave() only. The drain thread, which the JVM does not know, encodes, writes and ends the
+ * session. JVMTI is called by callbacks and by the threads that start and stop a session, never by
+ * the drain thread and never under a lock of live_map.h. */
 #ifndef AGENT_BASE_TRACER_H
 #define AGENT_BASE_TRACER_H
 
@@ -33,23 +31,23 @@ struct session;
 struct stack_tree;
 struct trace_file;
 
-/* What the layers above keep in a session.  Each owns its part. */
+/* State of the layers above. Each layer owns its part. */
 
 /* agent/records/stamps.c */
 struct session_stamps {
-    /* 0: stamps are the clock's.  STAMPS_COUNTED: they are tracer.tick (resolution=none).  Else the
-     * stamp of all events: that of the start snapshot. */
+    /* 0: stamps come from the clock. STAMPS_COUNTED: they are tracer.tick (resolution=none).
+     * Otherwise the stamp of every event: that of the start snapshot. */
     _Atomic uint64_t frozen;
-    _Atomic uint64_t latest_frozen; /* to which a stream went meanwhile: no free is before it */
-    uint64_t first;                 /* that of VM init */
+    _Atomic uint64_t latest_frozen; /* latest stamp of a stream meanwhile: no free is earlier */
+    uint64_t first;                 /* at VM init */
 };
 
-/* agent/events/events.c: frees without their FREE_END; see event_free() */
+/* agent/events/events.c: frees whose FREE_END is not written yet; see event_free() */
 struct session_free_batch {
     bool open;
     uint64_t gap;   /* the pause, in stamps, that ends a batch */
-    uint64_t stamp; /* of the last of them */
-    uint64_t raw;   /* when the last of them came, as clock_raw() */
+    uint64_t stamp; /* of the last free */
+    uint64_t raw;   /* when the last free came, as clock_raw() */
     uint64_t collection;
 };
 
@@ -62,8 +60,8 @@ struct session_last_words {
 /* agent/references */
 struct session_references {
     uint64_t snapshot_count;  /* heap_graph.h */
-    uint64_t snapshot_due_ns; /* the reaper's; 0: not set yet */
-    uint64_t field_count;     /* dictionary entries, under global_lock */
+    uint64_t snapshot_due_ns; /* used by the reaper; 0: not set yet */
+    uint64_t field_count;     /* dictionary entries; under global_lock */
 };
 
 /* agent/bytecode/new_objects.c */
@@ -72,17 +70,17 @@ struct session_bytecode {
     _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
 };
 
-/* agent/session: the drain thread's */
+/* agent/session: used by the drain thread */
 struct session_drain {
     struct trace_store *store;
     struct step_writer *writer;
     struct live_decoder *decoder;
     pthread_t thread;
-    sem_t errand_wanted, errand_done; /* before it drains: session_errand() */
+    sem_t errand_wanted, errand_done; /* see session_errand() */
     bool (*errand)(struct session *session);
     bool errand_succeeded, keeps_apart, started, dismissed;
     _Atomic uint32_t flush_wanted, flush_done;
-    uint64_t quiet_from_ns; /* when it began to wait for probes that find the session */
+    uint64_t quiet_from_ns; /* when it began to wait for probes that use the session */
 };
 
 struct session {
@@ -91,39 +89,41 @@ struct session {
     const struct engine *engine;
     struct live_map *map;
     struct live_stream *global; /* written under global_lock */
-    struct live_stream *frees;  /* written by event_free() and its kin only */
+    struct live_stream *frees;  /* written by event_free() and event_free_many() only */
     pthread_mutex_t global_lock;
     struct session_stamps stamps;
-    _Atomic bool reaped;        /* engine=bytecode: the last look for the dead is done */
+    _Atomic bool reaped;        /* engine=bytecode: the last search for dead objects is done */
     const char *incomplete;     /* why the trace misses most; NULL: it does not */
-    const char *fallback;       /* why it is engine=jvmti; NULL: that was asked for */
-    bool late;                  /* the program ran before the trace */
+    const char *fallback;       /* why engine=jvmti was chosen instead; NULL: it was not */
+    bool late;                  /* the program ran before the trace began */
     bool names_objects;         /* engine=bytecode: method events have object ids */
-    bool finds_objects;         /* engine=bytecode: for that, or for stores of references */
-    bool keeps_references;      /* engine=bytecode: for that, or to find the dead */
+    bool finds_objects;         /* engine=bytecode: looks up objects, for that or for stores of
+                                 * references */
+    bool keeps_references;      /* engine=bytecode: keeps weak references, for that or to find the
+                                 * dead */
     bool holds;                 /* engine=bytecode: objects may be looked at, see hold.h */
     _Atomic bool methods_on;    /* engine=bytecode: the start snapshot is done */
-    _Atomic bool quick_methods; /* ... and method events may go the short way */
-    _Atomic bool quick_objects; /* the same for allocations */
+    _Atomic bool quick_methods; /* ... and method events may take the fast path */
+    _Atomic bool quick_objects; /* allocations may take the fast path */
     _Atomic uint64_t class_count, method_count, thread_count; /* dictionary entries */
     struct stack_tree *stacks; /* NULL: allocations have no call stack */
     struct session_free_batch free_batch;
     struct session_references references;
     struct session_bytecode bytecode;
     struct session_drain drain;
-    _Atomic bool published; /* probes see it: before that it does not end, lest they see it later */
+    _Atomic bool published; /* probes can find the session: it must not end before that */
     _Atomic bool end_wanted;
-    /* threads_order_probes(), when no probe finds it any more; or 0 */
+    /* threads_order_probes() once no probe finds the session any more; 0 before */
     _Atomic uint64_t ended_probes;
     struct session_last_words last_words;
     enum session_end end;
     enum session_end wanted_end;
-    _Atomic uint64_t wanted_ns; /* when that was said */
-    bool ending; /* under state_lock: the end has begun, nobody may wake the drain thread */
-    bool ended;  /* under state_lock */
-    bool joined; /* under the control lock */
-    _Atomic bool given_up;  /* patience.h: it ends as failed */
-    _Atomic bool abandoned; /* a thread may use it for good: it is never given back */
+    _Atomic uint64_t wanted_ns; /* when wanted_end was set */
+    bool ending;            /* under state_lock: the end has begun, do not wake the drain thread */
+    bool ended;             /* under state_lock */
+    bool joined;            /* under the control lock */
+    _Atomic bool given_up;  /* session_give_up() was called */
+    _Atomic bool abandoned; /* a thread may use it for ever: it is never freed */
     pthread_mutex_t state_lock;
     pthread_cond_t state_changed;
 };
@@ -134,10 +134,10 @@ struct tracer {
     int java_major; /* 17, 25, ... */
     bool attached;  /* loaded into a running JVM */
     bool has_virtual_threads;
-    _Atomic bool dying;        /* VM death: set before the last session ends */
-    _Atomic uint64_t death_ns; /* when the JVM said so; 0: it lives */
+    _Atomic bool dying;        /* VM death; set before the last session ends */
+    _Atomic uint64_t death_ns; /* when the JVM announced its death; 0: not yet */
     bool early_collection;     /* TLABs handed out before sampling must be retired */
-    uint32_t capable;          /* enum option_event bits that this JVM can give */
+    uint32_t capable;          /* enum option_event bits that this JVM supports */
     struct options options;
     struct clock_scale scale;
     struct clock_moment start;         /* VM start: time zero */
@@ -146,20 +146,21 @@ struct tracer {
     _Atomic uint64_t collections_begun, collections; /* garbage collections: begun, finished */
     _Atomic bool in_collection;
     _Atomic uint64_t collection_raw; /* when the last one finished, as clock_raw() */
-    /* The clock of traces without times: goes on when a collection ends, and where else the order
-     * of what threads do must be told; and what it was until the last collection ended. */
+    /* Clock of traces without times. It advances when a collection ends and wherever else the order
+     * of events of several threads must be recorded. collection_tick: its value until the last
+     * collection ended. */
     _Atomic uint64_t tick, collection_tick;
     _Atomic bool events_on; /* JVMTI notifications are enabled */
     _Atomic bool forked;    /* this process is a fork of the traced one */
-    _Atomic bool closing;   /* VM death: that thread ends the trace, others rest in probes */
+    _Atomic bool closing;   /* VM death: `closer` ends the trace, other threads wait in probes */
     pthread_t closer;
-    pthread_mutex_t control_lock; /* starting and stopping */
+    pthread_mutex_t control_lock; /* for starting and stopping */
     struct session *last;         /* the session of the last trace, ended or not */
 };
 
 extern struct tracer tracer;
 
-/* Where frozen_stamp is not 0. */
+/* Returns the stamp while `stamps.frozen` is not 0. */
 static inline uint64_t tracer_stamp_without_clock(uint64_t frozen)
 {
     return frozen != STAMPS_COUNTED ? frozen
@@ -173,7 +174,7 @@ static inline uint64_t tracer_stamp(const struct session *session)
     return frozen != 0 ? tracer_stamp_without_clock(frozen) : clock_raw() - tracer.scale.zero;
 }
 
-/* The start snapshot is being taken. */
+/* Returns true while the start snapshot is being taken. */
 static inline bool tracer_is_starting(const struct session *session)
 {
     uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);

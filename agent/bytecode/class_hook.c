@@ -30,9 +30,9 @@ struct class_hook class_hook;
 
 static struct {
     _Atomic bool on;
-    _Atomic unsigned users; /* threads that rewrite a class, and look at the session */
+    _Atomic unsigned users; /* threads that rewrite a class, and use the session */
     _Atomic uint64_t left_alone;
-    /* a set of hashes of the names of changed classes: which ones to restore */
+    /* a set of hashes of the names of changed classes, to restore them */
     _Atomic uint8_t changed[1u << CHANGED_BITS];
 } hook;
 
@@ -41,7 +41,7 @@ void class_hook_on(void)
     atomic_store(&hook.on, true);
 }
 
-/* False: the engine is off, and its session may be gone. */
+/* Returns false if the engine is off; then its session may be gone. */
 static bool use(void)
 {
     atomic_fetch_add(&hook.users, 1);
@@ -56,8 +56,8 @@ static void end_use(void)
     atomic_fetch_sub(&hook.users, 1);
 }
 
-/* Nobody looks at the session any more; a thread that is stopped while it does keeps it for good.
- */
+/* Waits until no thread uses the session. If a thread is stopped while it does, the session is
+ * never freed. */
 void class_hook_off(void)
 {
     atomic_store(&hook.on, false);
@@ -73,7 +73,7 @@ static size_t hash_name(const char *name)
     return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
 }
 
-/* The trace names all, stderr the first. */
+/* The trace lists all of them, stderr only the first. */
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, uint64_t missing)
 {
@@ -95,10 +95,10 @@ static void report_left_alone(const char *class_name, const char *method_name,
     probe_leave(os);
 }
 
-/* What is to be done with the methods of a class. */
+/* Probes for the methods of a class. */
 struct class_plan {
     bool traced;  /* all are traced */
-    bool watched; /* some are those of start= or stop= */
+    bool watched; /* some are methods of start= or stop= */
     bool named;   /* its loader has no other class of this name */
     uint64_t loader;
 };
@@ -195,7 +195,7 @@ static struct rewrite_request request_of(const uint8_t *bytes, size_t length,
                                     .context = plan};
 }
 
-/* Rewrites a class; says so in the trace where that cannot be done. */
+/* Rewrites a class; records in the trace if that is not possible. */
 static bool rewrite(const struct rewrite_request *request, const char *name, uint8_t **out,
                     size_t *out_bytes)
 {
@@ -218,9 +218,9 @@ static unsigned char *copied(const uint8_t *bytes, size_t length)
     return copy;
 }
 
-/* JDKs after 17 may take a class from the CDS archive with calls that are resolved already: to the
- * methods as they were before they were rewritten.  A copy of the class file, even unchanged, makes
- * them parse and resolve it anew. */
+/* JDKs after 17 may take a class from the CDS archive with resolved calls to methods as they were
+ * before they were rewritten. A copy of the class file, even an unchanged one, makes these JDKs
+ * parse and resolve the class. */
 static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, const char *name,
                                      const uint8_t *bytes, size_t length, size_t *new_length)
 {
@@ -257,7 +257,7 @@ void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, 
     bool on = use();
     if (!on && redefined == NULL)
         return;
-    /* also of a class that gets back what it was */
+    /* also for a class that is being restored */
     if (redefined != NULL && engine_proof_runs())
         engine_proof_seen();
     uint8_t *lean = redefined != NULL ? class_without_spare_nans(bytes, new_size) : NULL;
@@ -277,7 +277,7 @@ void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, 
         archived_class_loads(name, file != NULL);
 }
 
-/* Method handles' own classes have no probes of allocations: see has_probes() of vm_objects.c. */
+/* Classes of method handles get no allocation probes: see has_probes() of vm_objects.c. */
 static uint8_t *rewrite_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, size_t length,
                                size_t *new_length)
 {
@@ -315,16 +315,16 @@ static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
     return triggers_of(name, NULL) != 0;
 }
 
-/* Its class file is asked for, whether it will be changed or not. */
+/* Returns true if the class file is needed, whether it will be changed or not. */
 static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
 {
     struct class_plan plan = plan_class(jni, loader, name);
     return class_hook.alloc || plan.traced || plan.watched;
 }
 
-/* What a class without probes leaves out.  Hidden classes (with a dot in the name) are seen to
- * where they are defined.  Classes that nobody may change: of JDK 21 and later
- * jdk.internal.vm.Continuation is one (JDK-8302779), whose code makes no objects but for errors. */
+/* Returns the events that a class without probes misses. Hidden classes (with a dot in the name)
+ * are handled where they are defined. Since JDK 21 jdk.internal.vm.Continuation is a class that
+ * agents cannot change (JDK-8302779); its code creates no objects except for errors. */
 static uint64_t missing_of(const char *name, jvmtiError code)
 {
     const struct options *options = &class_hook.session->options;
@@ -337,8 +337,8 @@ static uint64_t missing_of(const char *name, jvmtiError code)
            (traced ? FACT_METHOD_EVENTS : 0u) | (class_hook.references ? FACT_STORES : 0u);
 }
 
-/* A class that the JVM lets no agent change is named in the trace, and not on stderr: no option and
- * no other version of the agent would help. */
+/* A class that agents cannot change is recorded in the trace and not logged: no option and no other
+ * version of the agent would help. */
 static void record_unmodifiable(const char *name, const char *reason, uint64_t missing)
 {
     struct os_thread *os;
@@ -349,7 +349,7 @@ static void record_unmodifiable(const char *name, const char *reason, uint64_t m
     probe_leave(os);
 }
 
-/* The JVM does not take a class that it has loaded back with probes. */
+/* The JVM refuses probes in a class that it has loaded. */
 static void report_refused(jclass class, jvmtiError code)
 {
     char *signature = NULL, *error = NULL;
@@ -385,9 +385,9 @@ void class_hook_forget(void)
     memset(hook.changed, 0, sizeof hook.changed);
 }
 
-/* With the first class of a module that goes through the hook the JVM calls Java code that makes
- * the module read others, and draws identity hashes.  Let that be now, with the probes' class;
- * later JDKs have other classes for it, and modules without a hash: there it may cost one. */
+/* For the first class of a module that goes through the hook, the JVM calls Java code that makes
+ * the module read others, and draws identity hashes. This causes it now, with the probes' class.
+ * Later JDKs use other classes for it, and modules without a hash, where it may cost one. */
 void class_hook_meet(JNIEnv *jni)
 {
     jthrowable of_program = exception_set_aside(jni);

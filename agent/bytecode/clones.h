@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a call of clone() was one of Object.clone(), whose result nobody has reported. */
+/* Detects calls of clone() that were calls of Object.clone(), whose result no other probe
+ * reports. */
 #ifndef AGENT_BYTECODE_CLONES_H
 #define AGENT_BYTECODE_CLONES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open constructors whose object is not known yet. */
+/* Assigns objects and reserved ids to open constructors. */
 #include "agent/bytecode/constructors.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 
-/* Waits, or would if its object were not reserved. */
+/* Returns true if the frame waits, or would if its object were not reserved. */
 static bool is_open(const struct method_frame *frame)
 {
     return (frame->pending & FRAME_RECORD) != 0;
@@ -23,7 +23,7 @@ static bool goes_on_above(const struct method_frame *frame)
     return is_open(frame) && (frame->pending & FRAME_IN_SUPER) != 0;
 }
 
-/* The frame of the outermost constructor of the object that this one is of. */
+/* Returns the frame of the outermost constructor of this frame's object. */
 static size_t outermost_of(const struct java_thread *java, size_t at)
 {
     while (at > 0 && (java->frames[at].pending & FRAME_OUTERMOST) == 0 &&
@@ -54,7 +54,7 @@ void constructor_made(struct java_thread *java, struct session *session, uint64_
     }
 }
 
-/* The frame needs nothing any more. */
+/* Marks that the frame needs no object any more. */
 static void settle(struct java_thread *java, struct method_frame *frame)
 {
     if (!is_open(frame))
@@ -107,8 +107,8 @@ void constructor_write(struct session *session, struct live_stream *stream,
     constructor_put(stream, room, java, frame, object);
 }
 
-/* Writes the record of an object of that class that is still to come, and gives it its id; 0: it
- * can't. */
+/* Writes the record of an object of that class that does not exist yet, and returns its id; 0: not
+ * possible. */
 static uint64_t object_reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
                                jclass class, uint64_t thread, struct live_stream *stream)
 {
@@ -122,7 +122,7 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
     return id;
 }
 
-/* An id for the object of that outermost constructor, and the record that it came into being. */
+/* Reserves an id for the object of that outermost constructor, and records its allocation. */
 static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *jni,
                         struct java_thread *java, struct live_stream *stream,
                         const struct method_frame *frame)
@@ -135,7 +135,7 @@ static uint64_t reserve(struct session *session, struct os_thread *os, JNIEnv *j
     return object;
 }
 
-/* The frames from `first` to `last` are of one object. */
+/* Assigns the object to the frames from `first` to `last`, which are of one object. */
 static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
                  struct java_thread *java, struct live_stream *stream, size_t first, size_t last)
 {
@@ -145,7 +145,7 @@ static void give(struct session *session, struct os_thread *os, JNIEnv *jni,
         outermost->object = reserve(session, os, jni, java, stream, outermost);
     bool comes = !known || (outermost->pending & FRAME_RESERVED) != 0;
     uint64_t object = outermost->object;
-    /* readers take the last report of an object for the outermost */
+    /* readers take an object's last report as the outermost's */
     for (size_t i = last + 1; i-- > first;) {
         struct method_frame *frame = &java->frames[i];
         if (!frame_waits(frame))
@@ -181,7 +181,7 @@ void constructors_leave(struct session *session, struct os_thread *os, JNIEnv *j
         constructors_keep_window(session, os, jni, java, os->stream);
 }
 
-/* Of a native thread, which may end meanwhile: it has nothing to do with the session any more. */
+/* Handles a native thread that may end meanwhile: it does not use the session any more. */
 static void end_of_thread(struct session *session, struct os_thread *own, JNIEnv *jni,
                           struct java_thread *java, struct live_stream *stream)
 {
@@ -191,7 +191,7 @@ static void end_of_thread(struct session *session, struct os_thread *own, JNIEnv
 
 void constructors_end(struct session *session, JNIEnv *jni)
 {
-    struct os_thread *own = calloc(1, sizeof *own); /* its cache of classes is needed */
+    struct os_thread *own = calloc(1, sizeof *own); /* for its cache of classes */
     for (struct os_thread *of = threads_first(); own != NULL && of != NULL; of = of->next_all) {
         struct java_thread *platform = of->own, *current = of->current;
         struct live_stream *stream = of->stream;
@@ -204,7 +204,7 @@ void constructors_end(struct session *session, JNIEnv *jni)
     free(own);
 }
 
-/* The reserved object never came: it dies when one that is made now and held by nobody does. */
+/* The reserved object was never created: it dies together with a new, unreferenced object. */
 static void object_never_made(struct session *session, struct os_thread *os, JNIEnv *jni,
                               uint64_t id)
 {

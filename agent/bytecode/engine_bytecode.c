@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine=bytecode: classes are rewritten so that they call probes (agent/rewriter/rewrite.h), those
- * that are loaded already by retransformation; afterwards they are restored. */
+/* engine=bytecode: rewrites classes so that they call probes (agent/rewriter/rewrite.h). Loaded
+ * classes are retransformed, and restored afterwards. */
 #include "agent/bytecode/engine_bytecode.h"
 
 #include "agent/bytecode/class_hook.h"
@@ -59,7 +59,7 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
-/* The mirrors of archived classes are seen to when these have been loaded. */
+/* Mirrors of archived classes are handled when these have been loaded. */
 static void notify_classes(bool on)
 {
     engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
@@ -88,8 +88,8 @@ static bool arm(JNIEnv *jni, struct session *session, bool on)
     return true;
 }
 
-/* Not where times are finer than the difference, nor where something may happen within them: an
- * exception of the JVM's whose constructors are traced. */
+/* Returns false if times are finer than the difference, or if something may happen in between: an
+ * exception of the JVM whose constructors are traced. */
 bool leaf_methods_have_one_time(const struct options *options)
 {
     static const char *const thrown[] = {"java/lang/Throwable",
@@ -123,7 +123,7 @@ static void prepare_for(struct session *session)
     class_hook.leaf = leaf_methods_have_one_time(&session->options);
 }
 
-/* The JDK's classes get probes, or what they were. */
+/* Gives the JDK's classes probes, or restores them. */
 static void switch_for_proof(bool on, bool hook)
 {
     if (on)
@@ -133,7 +133,7 @@ static void switch_for_proof(bool on, bool hook)
     notify_classes(hook);
 }
 
-/* Once: what holds for these classes in one session holds in all. */
+/* A success holds for all later sessions. */
 static const char *prove(JNIEnv *jni, struct session *session)
 {
     static bool works;
@@ -210,8 +210,8 @@ static void enable_methods(struct session *session, bool on)
     atomic_store(&session->quick_methods, on && !probes_need_fence && clock_uses_counter);
 }
 
-/* The hooks of native methods and the generator of hashes ask internal_is_allowed() at each call.
- */
+/* The hooks of native methods and the generator of hashes check internal_is_allowed() at each
+ * call. */
 static void end_writes(void)
 {
     leaf_calls_end();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine=bytecode. */
+/* engine=bytecode: the engine that rewrites classes. */
 #ifndef AGENT_BYTECODE_ENGINE_BYTECODE_H
 #define AGENT_BYTECODE_ENGINE_BYTECODE_H
 
@@ -7,7 +7,8 @@
 
 extern const struct engine engine_bytecode;
 
-/* Do leaf methods have one probe (agent/rewriter/leaf_method.c), and their calls one time? */
+/* Returns true if leaf methods have one probe (agent/rewriter/leaf_method.c), and their calls one
+ * time. */
 bool leaf_methods_have_one_time(const struct options *options);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes are those that each JVM has loaded and each program uses. */
+/* Tests classes that each JVM has loaded and each program uses. */
 #include "agent/bytecode/engine_proof.h"
 
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void refused(jclass class, jvmtiError code)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
 }
 
-/* What cannot be undone stays: a probe without a session does nothing. */
+/* Classes that cannot be restored keep their probes: without a session these do nothing. */
 static void refused_again(jclass class, jvmtiError code)
 {
     (void) class, (void) code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ClassLoader.defineClass0(), the one way by which Java code defines hidden classes. */
+/* ClassLoader.defineClass0(), the only way in which Java code defines hidden classes. */
 #include "agent/bytecode/hidden_classes.h"
 
 #include <dlfcn.h>
@@ -26,14 +26,14 @@ static union {
     define_function *call;
 } original;
 
-/* A hidden class about to be defined. */
+/* A hidden class that is about to be defined. */
 struct definition {
     jbyteArray data;
     jint offset, length;
     bool archived; /* without the agent it would have come from the archive, linked */
 };
 
-/* Puts probes into the class file. */
+/* Adds probes to the class file. */
 static void rewrite(JNIEnv *jni, jobject loader, const uint8_t *bytes, struct definition *class)
 {
     size_t length = 0;
@@ -63,8 +63,8 @@ static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definitio
     free(bytes);
 }
 
-/* What the events of a new class lead to.  The JVM sends none while a virtual thread changes its
- * carrier; where it has sent them, only stores are recorded again. */
+/* Does what the events of a new class would do. The JVM sends none while a virtual thread changes
+ * its carrier. If it has sent them, only stores are recorded again. */
 static void announce(JNIEnv *jni, jclass class)
 {
     jthrowable of_program = exception_set_aside(jni);

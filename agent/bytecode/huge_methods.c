@@ -10,9 +10,7 @@
 #include "agent/hotspot/vm_structs.h"
 #include "capture/log.h"
 
-#define HUGE_METHOD_LIMIT                                                                          \
-    8000u /* the JVM's HugeMethodLimit, which only debug builds can change                         \
-           */
+#define HUGE_METHOD_LIMIT 8000u /* HugeMethodLimit, fixed in product builds */
 
 static struct {
     pthread_mutex_t lock;

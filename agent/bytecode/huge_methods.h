@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Methods that the JVM compiles as they were and not with their probes
- * (-XX:+DontCompileHugeMethods, its default: none over 8,000 bytes).  Those that can do without the
- * probes of their events do so, and the trace names them as it names all that have no probes.  The
- * others are counted here.
- */
+/* Methods that the JVM compiles without probes but not with them (-XX:+DontCompileHugeMethods, the
+ * default: none over 8,000 bytes). If omitting the probes of their events helps, they are omitted,
+ * and the trace lists the methods like others without probes. The remaining ones are counted
+ * here. */
 #ifndef AGENT_BYTECODE_HUGE_METHODS_H
 #define AGENT_BYTECODE_HUGE_METHODS_H
 
@@ -14,12 +12,13 @@
 
 #define HUGE_METHODS_TEXT 2048u
 
-/* A session begins.  Returns the size of the largest method that the JVM compiles, 0 if it compiles
- * all. */
+/* Call when a session begins. Returns the size of the largest method that the JVM compiles, 0 if it
+ * compiles all. */
 uint32_t huge_methods_begin(void);
-/* The method has its probes and will be interpreted; logged the first time. */
+/* Records that the method has probes and will be interpreted; logs the first one. */
 void huge_method_add(const char *class_name, const char *method_name, const char *descriptor);
-/* "2: a/B.c()V, a/B.d()V", as many as there is room for; false: there are none. */
+/* Writes "2: a/B.c()V, a/B.d()V", with as many as there is room for. Returns false if there are
+ * none. */
 bool huge_methods_describe(char text[HUGE_METHODS_TEXT]);
 
 #endif

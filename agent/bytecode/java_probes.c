@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From Java code into the agent: one function a probe. */
+/* Entry points from Java code into the agent: one function per probe. */
 #include "agent/bytecode/java_probes.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 typedef void of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
 
-/* Inlined, with the function that it calls. */
+/* Inlined together with the function that it calls. */
 static inline void report_object(JNIEnv *jni, jobject object, of_object *take)
 {
     struct os_thread *os;
@@ -202,7 +202,7 @@ static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
     leave(number, LEAVE_UNWIND);
 }
 
-/* A leaf method: nothing else has happened since its entry. */
+/* For a leaf method: nothing else has happened since its entry. */
 static void called(JNIEnv *jni, jint number, enum method_leave how)
 {
     struct os_thread *os;
@@ -333,7 +333,7 @@ union probe_function {
     [PROBE_STORES_OF_ELEMENTS] = {.object = on_stores_of_elements},                                \
     [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics}
 
-/* Both in the order of enum probe. */
+/* Both are in the order of enum probe. */
 static const union probe_function recording[PROBE_COUNT] = {
     OBJECT_FUNCTIONS,
     [PROBE_ENTRY] = {.number = on_entry},
@@ -364,7 +364,8 @@ static const union probe_function counting[PROBE_COUNT] = {
     [PROBE_CALL_UNWIND] = {.number = count_call_unwind},
 };
 
-/* What is linked now; with triggers, functions that look for these and then call it. */
+/* The functions linked now. With triggers, functions that check for these first are linked, and
+ * call the chosen one. */
 static const union probe_function *_Atomic chosen = recording;
 
 static void JNICALL watch_entry(JNIEnv *jni, jclass class, jint number)
@@ -420,7 +421,7 @@ static const char *const descriptors[PROBE_COUNT] = {
 
 static struct {
     jclass probes; /* global reference */
-    unsigned ways; /* which probes are Java */
+    unsigned ways; /* which probes are in Java */
 } linking;
 
 static jclass define_class(JNIEnv *jni)
@@ -434,7 +435,7 @@ static jclass define_class(JNIEnv *jni)
     return class;
 }
 
-/* The JNI table of methods wants plain pointers and texts that are not const. */
+/* The JNI table of methods has pointers without types and texts that are not const. */
 static bool link_methods(JNIEnv *jni, bool watched)
 {
     JNINativeMethod methods[PROBE_COUNT];
@@ -450,7 +451,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
     return natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
 
-/* Those in Java stand between a method and the native ones. */
+/* Probes in Java are between a method and the native ones. */
 static void note_ways(JNIEnv *jni)
 {
     for (int i = 0; i < PROBE_COUNT; i++) {
@@ -480,7 +481,7 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
     return true;
 }
 
-/* Methods name objects; or new ones need no more than to be remembered. */
+/* Objects are shown if methods name them, or if new ones only have to be remembered. */
 static unsigned what_is_shown(const struct options *options)
 {
     if ((options->events & EVENT_ALLOC) == 0)

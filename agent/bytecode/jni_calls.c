@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * JNI functions that make objects without a constructor, or store references.  Their results may be
- * known already: a tag tells.
+/* JNI functions that create objects without a constructor, or store references. Their results may
+ * be known already, which a tag shows.
  *
- * Other agents replace entries of JNI's table as well, and call what they found there.  Where one
- * has come after us, ours stays below it when the trace stops, and passes everything on.  At the
- * next start ours goes on top again, so that a call may come to it twice: then it goes on to the
- * function that was there before the first of our traces.
- */
+ * Other agents also replace entries of JNI's table, and call the previous functions. If another
+ * agent has done so after this one, this agent's functions stay below it when the trace stops, and
+ * pass everything on. The next start puts them on top again, so that a call may reach them twice:
+ * then it is passed to the function that was there before the first trace. */
 #include <string.h>
 
 #include "agent/base/exceptions.h"
@@ -28,7 +26,7 @@
     X(Float, float)                                                                                \
     X(Double, double)
 
-/* The table's name and our function. */
+/* The table's name and the agent's function. */
 #define STORES(X)                                                                                  \
     X(SetObjectField, set_object_field)                                                            \
     X(SetStaticObjectField, set_static_object_field)                                               \
@@ -53,13 +51,13 @@ enum entry {
 #undef ENUMERATOR
 };
 
-/* The functions below ours: of this trace. */
+/* The functions below the agent's: of this trace. */
 static jniNativeInterface *plain;
-/* A bit for each entry whose function below ours runs on this thread. */
+/* A bit for each entry whose previous function runs on this thread. */
 static __thread uint32_t inside __attribute__((tls_model("initial-exec")));
 
-/* The function below ours is called between these two; the second says whether the call is the
- * outermost, which is the one to be recorded. */
+/* The previous function is called between these two. The second one returns whether the call is the
+ * outermost, which is the one to record. */
 static const jniNativeInterface *below(enum entry entry, bool *outermost)
 {
     *outermost = (inside >> entry & 1) == 0;
@@ -148,7 +146,7 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
 PRIMITIVE_ARRAYS(NEW_ARRAY)
 #undef NEW_ARRAY
 
-/* Where the session has references; NULL: there is none. */
+/* Returns NULL if there is no session with references. */
 static struct session *enter_store(struct os_thread **os)
 {
     struct session *session = probe_enter(os);
@@ -207,13 +205,13 @@ static void JNICALL set_object_array_element(JNIEnv *jni, jobjectArray array, js
     probe_leave(os);
 }
 
-/* Ours on top of what is there now. */
+/* Puts the agent's function on top of the current one. */
 #define PUT(Name, function)                                                                        \
     if (table->Name != (function)) {                                                               \
         plain->Name = table->Name;                                                                 \
         table->Name = (function);                                                                  \
     }
-/* What was below ours, if ours is on top. */
+/* Restores the previous function if the agent's is on top. */
 #define TAKE_AWAY(Name, function)                                                                  \
     if (table->Name == (function))                                                                 \
         table->Name = plain->Name;
@@ -246,7 +244,7 @@ void jni_calls_intercept(bool on, bool stores)
     set_stores(table, on && stores);
     if ((*jvmti)->SetJNIFunctionTable(jvmti, table) != JVMTI_ERROR_NONE)
         log_message("objects that native code makes are not seen");
-    if (!on) /* where ours stays below another */
+    if (!on) /* where the agent's function stays below another */
         memcpy(plain, plain_calls, sizeof *plain);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) table);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions in the place of routines (agent/hotspot/routines.h), and the proof that their calls are
- * kept. */
+/* Functions that replace routines (agent/hotspot/routines.h), and the proof that compilers keep the
+ * calls. */
 #include "agent/bytecode/leaf_calls.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 typedef double (*routine_of_double)(double);
 
 static struct {
-    struct routine routine; /* JDK 17, later ones */
+    struct routine routine; /* of JDK 17, of later ones */
     _Atomic int mode;       /* enum */
     bool proven;
 } tan_calls = {.routine = {.names = {"libmTan", "dtan"}}};
@@ -35,7 +35,7 @@ static struct {
     pthread_t thread;
     uint64_t calls;
     bool wrong;
-    jmethodID methods[PROOF_CALLS]; /* those that are compiled */
+    jmethodID methods[PROOF_CALLS]; /* the methods that are compiled */
 } proof;
 
 static routine_of_double routine_at(uintptr_t address)
@@ -47,7 +47,7 @@ static routine_of_double routine_at(uintptr_t address)
     return both.routine;
 }
 
-/* The next one of the proof's calls; others pass. */
+/* Handles the next one of the proof's calls; passes others on. */
 __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, double value)
 {
     if (!pthread_equal(proof.thread, pthread_self()))
@@ -97,15 +97,15 @@ static inline __attribute__((always_inline)) double take_tan(double value)
                : value;
 }
 
-/* In the place of Math.tan(): no call of the JVM, no wait. */
+/* Replaces Math.tan(): it neither calls the JVM nor waits. */
 static double on_tan_plain(double value)
 {
     return take_tan(value);
 }
 
-/* Code with 64-byte vectors leaves their upper parts in use.  Each change between instructions of
- * the older encoding and of AVX's then takes some 20 ns, twice a probe; this has AVX's alone, as
- * the code around it has. */
+/* Code with 64-byte vectors leaves their upper parts in use. Each change between instructions of
+ * the older encoding and of AVX then takes some 20 ns, twice per probe. This version uses AVX only,
+ * like the code around it. */
 #if defined(__x86_64__)
 __attribute__((target("avx"), flatten)) static double on_tan_avx(double value)
 {
@@ -131,7 +131,7 @@ bool leaf_calls_possible(void)
     return tan_calls.routine.variable != NULL;
 }
 
-/* What the interpreter makes of the calls: it has an address of its own. */
+/* Handles the interpreter's calls, which do not use the replaced variable. */
 static void JNICALL proof_entered(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
@@ -162,7 +162,8 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     return true;
 }
 
-/* True: whatever ran the loop, interpreter, C1 and C2, made every call, once, and in its place. */
+/* Returns true if every call of the loop was made once and in order by all code of it: interpreted,
+ * C1 and C2. */
 static bool run_proof(JNIEnv *jni, jclass probes)
 {
     bool interprets = compilations_never_come();

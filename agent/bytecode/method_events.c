@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Method events from rewritten code. */
+/* Records method events of rewritten code. */
 #include "agent/bytecode/method_events.h"
 
 #include "agent/bytecode/constructors.h"
@@ -11,7 +11,7 @@ static void *key_of(uint32_t number)
     return (void *) (uintptr_t) number;
 }
 
-/* Writes an event in its short form, or else in the long one. */
+/* Writes an event in its short form if possible, otherwise in the long one. */
 static bool write_method(struct session *session, struct live_stream *stream, uint64_t thread,
                          enum step_live_kind brief, enum step_live_kind full, uint64_t method,
                          uint64_t object)
@@ -24,7 +24,7 @@ static bool write_method(struct session *session, struct live_stream *stream, ui
     return true;
 }
 
-/* A constructor's, of an object that has its id. */
+/* Enters a constructor of an object that already has its id. */
 static void enter_reserved(struct session *session, struct live_stream *stream,
                            struct java_thread *java, uint32_t number, uint64_t method, uint64_t id)
 {
@@ -120,7 +120,7 @@ void method_constructed(struct session *session, struct os_thread *os, JNIEnv *j
     frame->pending = 0;
 }
 
-/* Closes the innermost frame.  If there is no room it stays: the next exit closes it. */
+/* Closes the innermost frame. If there is no room, it stays, and the next exit closes it. */
 static bool close_frame(struct session *session, struct os_thread *os, struct live_stream *stream,
                         struct java_thread *java, bool by_exception)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stubs before native methods, for x86-64; elsewhere native methods have no events. */
+/* Stubs of native methods, for x86-64; on other machines native methods have no events. */
 #include "agent/bytecode/native_methods.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #define SHADOW_STACK 1u
 #define REGION_BYTES 65536u
 
-/* What a stub passes on. */
+/* Data that a stub passes on. */
 struct native_method {
     void *code;
     jmethodID method;
@@ -34,8 +34,8 @@ struct native_method {
     bool is_static;
 };
 
-/* Where the native code that runs returns to, and where on the stack that stood; the last entered
- * comes last. */
+/* The return address of running native code, and its place on the stack; the last one entered is
+ * last. */
 struct native_frame {
     uintptr_t return_address;
     const uintptr_t *return_slot;
@@ -48,7 +48,7 @@ static __thread struct native_stack {
     size_t depth, capacity;
 } stack __attribute__((tls_model("initial-exec")));
 
-/* Stubs are written through one mapping and run in another. */
+/* Stubs are written through one mapping and executed in another. */
 static pthread_mutex_t stub_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *stub_writable, *stub_runnable;
 static size_t stub_used;
@@ -59,8 +59,8 @@ void *native_method_entered(const struct native_method *method, uintptr_t *retur
                             jobject receiver);
 uintptr_t native_method_left(const uintptr_t *return_slot);
 
-/* The stub has put its method into r11 and kept all arguments where they were.  The second piece
- * stands where the native code believes its caller to be. */
+/* The stub has put its method into r11 and preserved all arguments. The second part is where the
+ * native code believes its caller to be. */
 __asm__(".text\n"
         ".hidden native_method_stub\n.globl native_method_stub\n"
         ".type native_method_stub, @function\n"
@@ -109,14 +109,14 @@ static bool push(const struct native_method *method, const uintptr_t *return_slo
     return true;
 }
 
-/* Most often the last that was entered.  A library that switches stacks (ucontext, fibres) leaves
- * calls in another order: each is known by its place on its stack. */
+/* Usually the last one that was entered. A library that switches stacks (ucontext, fibres) leaves
+ * calls in another order: each is identified by its place on its stack. */
 static struct native_frame pop(const uintptr_t *return_slot)
 {
     size_t at = stack.depth;
     while (at > 0 && stack.frames[at - 1].return_slot != return_slot)
         at--;
-    if (at == 0) { /* entered on another native thread: there is no way back */
+    if (at == 0) { /* entered on another native thread: it cannot return */
         log_message("a native method returns on another thread than it was called on");
         abort();
     }
@@ -134,7 +134,7 @@ void native_methods_thread_ended(struct os_thread *os)
     stack.depth = stack.capacity = 0;
 }
 
-/* Gives the native code to go on with. */
+/* Returns the native code to continue with. */
 __attribute__((visibility("hidden"))) void *native_method_entered(
     const struct native_method *method, uintptr_t *return_slot, JNIEnv *jni, jobject receiver)
 {
@@ -154,7 +154,7 @@ __attribute__((visibility("hidden"))) void *native_method_entered(
     return method->code;
 }
 
-/* Gives the address to return to. */
+/* Returns the address to return to. */
 __attribute__((visibility("hidden"))) uintptr_t native_method_left(const uintptr_t *return_slot)
 {
     struct native_frame frame = pop(return_slot);
@@ -266,7 +266,7 @@ void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     probe_leave(os);
 }
 
-/* A shadow stack takes no other return address. */
+/* A shadow stack accepts no other return address. */
 static bool has_shadow_stack(void)
 {
     unsigned long features = 0;

@@ -6,19 +6,17 @@
 
 #include "agent/base/tracer.h"
 
-/*
- * The JVM warns, on stdout, when native methods of a class of its own are registered by code that
- * no class of its own has called.  So the probes' class calls a native method of the JDK that calls
- * JNI's GetStringLength(), before which a function of ours stands for that moment.  Where another
- * agent puts its own before it just then, ours stays below that one for good, and may be found
- * twice in a call: see jni_calls.c.
- */
+/* The JVM warns, on stdout, when native methods of its own class are registered by code that none
+ * of its own classes has called. So the probes' class calls a native method of the JDK, which calls
+ * JNI's GetStringLength(), which is replaced by a function of the agent for that moment. If another
+ * agent replaces it just then, the agent's function stays below that one for good, and may be
+ * reached twice in a call: see jni_calls.c. */
 typedef jsize(JNICALL string_length)(JNIEnv *, jstring);
 static __thread bool in_string_length __attribute__((tls_model("initial-exec")));
 
 static struct {
-    string_length *_Atomic below; /* ours */
-    string_length *bottom;        /* the same when it was put there first */
+    string_length *_Atomic below; /* the function below the agent's */
+    string_length *bottom;        /* that function when the agent's was first installed */
     jclass probes;                /* global reference */
     jclass class;
     const JNINativeMethod *methods;
@@ -42,7 +40,8 @@ static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
     return length;
 }
 
-/* Ours on top of what is there, or what was below it in its place if ours still is on top. */
+/* Puts the agent's function on top of the current one, or restores the previous one if the agent's
+ * is still on top. */
 static bool set_string_length(bool on)
 {
     jniNativeInterface *table = NULL;

@@ -6,7 +6,7 @@
 #include <jni.h>
 #include <stdbool.h>
 
-/* Sets the class of the probes, a global reference, whose link() all registering goes through. */
+/* Sets the probes' class, a global reference; all registration goes through its link(). */
 void natives_link_by(jclass probes);
 bool natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
 

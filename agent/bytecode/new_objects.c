@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * New objects with engine=bytecode.
+/* New objects with engine=bytecode.
  *
- * Most have no tag: a weak reference finds their death, the stream gives their id.  Tags mark the
- * few that more than one source may tell of: those of the start snapshot, clones, what the VM makes
- * itself.
- */
+ * Most have no tag: a weak reference shows their death, the stream assigns their id. Tags mark the
+ * few that more than one source may report: those of the start snapshot, clones, and objects that
+ * the VM creates itself. */
 #include "agent/bytecode/new_objects.h"
 
 #include <pthread.h>
@@ -24,9 +22,9 @@
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
-/* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
- * there are none; in one that runs, a look at the tag for a while finds them.  Below some native
- * methods the JVM will tell of the object once more: see vm_natives.c. */
+/* The start snapshot has reported objects whose constructors had not run yet. There are none in a
+ * JVM that starts; in a running one, tags are checked for a while to find them. Below some native
+ * methods the JVM will report the object again: see vm_natives.c. */
 static bool may_be_reported_twice(struct session *session, struct os_thread *os)
 {
     if (tracer_is_starting(session))
@@ -39,7 +37,7 @@ static bool may_be_reported_twice(struct session *session, struct os_thread *os)
     return true;
 }
 
-/* collect=: so much was allocated. */
+/* collect=: counts allocated bytes. */
 static void count_for_collection(struct session *session, struct os_thread *os, uint64_t size)
 {
     uint64_t every = session->options.collect_every_bytes;
@@ -47,8 +45,9 @@ static void count_for_collection(struct session *session, struct os_thread *os, 
     os->bytecode.collects |= every == 0 || before / every != (before + size) / every;
 }
 
-/* One thread's collection is looked at before the next one's begins: what died has its own, also
- * where the JVM's own thread has to tell of it (what was there before a session that came late). */
+/* The deaths of one thread's collection are processed before the next one's begins, so that each
+ * object dies in its own collection, also if the JVM's own thread has to report it (objects from
+ * before a session that started late). */
 static void collect(JNIEnv *jni)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,12 +65,12 @@ void object_probe_leave(struct os_thread *os, JNIEnv *jni)
     bool collects = os->bytecode.collects;
     os->bytecode.collects = false;
     probe_leave(os);
-    /* The reaper's own objects are told of too. */
+    /* the reaper's own objects are reported, too */
     if (__builtin_expect(collects && !tracer.dying, 0) && !reaper_is_mine())
         collect(jni);
 }
 
-/* Through the object's tag, as engine=jvmti does it. */
+/* Reports through the object's tag, like engine=jvmti. */
 static void report_tagged(struct session *session, struct os_thread *os, JNIEnv *jni,
                           jobject object)
 {
@@ -102,7 +101,8 @@ void object_forget_recent(struct os_thread *os, uint64_t collections)
     os->bytecode.recent.collections = collections;
 }
 
-/* An object that its constructors' entries have named already; true: all is reported. */
+/* Handles an object that its constructors' entries have named already. Returns true if everything
+ * is reported. */
 static bool made_by_constructor(struct session *session, struct os_thread *os, JNIEnv *jni,
                                 jobject object, uint32_t key, uint64_t class,
                                 struct java_thread *java, struct live_stream *stream)
@@ -115,7 +115,7 @@ static bool made_by_constructor(struct session *session, struct os_thread *os, J
     return id != 0;
 }
 
-/* The JVM gives back the local references of a probe when it returns. */
+/* The JVM deletes the local references of a probe when it returns. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)

@@ -5,17 +5,17 @@
 
 #include "agent/records/threads.h"
 
-/* A new object that nobody has reported. */
+/* Reports a new object that no other probe reports. */
 void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
-/* The same as probe_leave() where objects may have been made: with collect= the JVM may have to
- * collect now, and the dead are looked for. */
+/* Same as probe_leave() where objects may have been created: with collect= a collection may be due,
+ * and dead objects are searched for. */
 void object_probe_leave(struct os_thread *os, JNIEnv *jni);
-/* The same for a string and the array that only it has. */
+/* Same for a string and the array that only it refers to. */
 void object_made_string(struct session *session, struct os_thread *os, JNIEnv *jni, jobject string);
-/* That array; NULL: the JVM keeps it elsewhere. */
+/* Returns that array, or NULL if the JVM stores it elsewhere. */
 jobject string_array(JNIEnv *jni, jobject string);
-/* Is it one of the last few objects of this thread that were reported, or noted?  It may be though
- * the answer is no: a collection forgets all. */
+/* Returns true if the object is one of this thread's last few reported or noted ones. A false
+ * answer proves nothing: a collection forgets all. */
 bool object_is_recent(const struct os_thread *os, jobject object);
 void object_forget_recent(struct os_thread *os, uint64_t collections);
 static inline void object_note_recent(struct os_thread *os, uintptr_t place)
@@ -25,9 +25,9 @@ static inline void object_note_recent(struct os_thread *os, uintptr_t place)
         object_forget_recent(os, collections);
     os->bytecode.recent.places[os->bytecode.recent.count++ % RECENT_OBJECTS] = place;
 }
-/* An object that may have been reported already, by object_made_once() or by the VM. */
+/* Reports an object that may have been reported already, by object_made_once() or by the VM. */
 void object_made_once(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
-/* An array of arrays, with that many dimensions made at once. */
+/* Reports an array of arrays, with `dimensions` dimensions created at once. */
 void object_made_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint dimensions);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weak references to new objects, by which the reaper finds out that these have died. */
+/* Weak references to new objects, which let the reaper detect their deaths. */
 #include "agent/bytecode/object_deaths.h"
 
 #include "agent/deaths/reaper.h"

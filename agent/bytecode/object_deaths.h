@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weak references to new objects, by which the reaper finds out that these have died. */
+/* Weak references to new objects, which let the reaper detect their deaths. */
 #ifndef AGENT_BYTECODE_OBJECT_DEATHS_H
 #define AGENT_BYTECODE_OBJECT_DEATHS_H
 
 #include "agent/deaths/identity.h"
 #include "agent/records/threads.h"
 
-/* For an object that is about to be remembered: what object_remember() has to know. */
+/* Computes the key for object_remember() in advance. */
 static inline uint32_t object_key(const struct session *session, jobject object)
 {
     if (!session->finds_objects)
@@ -16,7 +16,7 @@ static inline uint32_t object_key(const struct session *session, jobject object)
     return key;
 }
 
-/* Makes a weak reference to the object with that id and puts it where the reaper looks. */
+/* Creates a weak reference to the object with that id and adds it to the reaper's table. */
 void object_remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
                      uint32_t key, uint64_t id);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class and size of a new object: by its header if its class is known, else as the JVM says. */
+/* Class and size of a new object: from its header if its class is known, otherwise from the JVM. */
 #include "agent/bytecode/object_facts.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject 
     return (uint64_t) size;
 }
 
-/* The same object's class and size, as the JVM has said them: for the next of this class. */
+/* Stores the JVM's answer for the next object of this class. */
 static void note_header(const struct session *session, struct os_thread *os, jclass mirror,
                         jobject object, const struct class_cache_entry *class, uint64_t size)
 {
@@ -66,9 +66,9 @@ static jint JNICALL note_size(jlong class_tag, jlong size, jlong *tag, jint leng
     return JVMTI_VISIT_ABORT;
 }
 
-/* The size of an object of a class that has one at least, whose constructor is open: the heap is
- * searched for it.  To make another would wait for the class's initializer, which waits for that
- * constructor, if this is another thread. */
+/* Returns the size of an object of a class that has at least one, whose constructor is open, by
+ * searching the heap. Allocating another would wait for the class's initializer, which waits for
+ * that constructor if this is another thread. */
 static uint64_t size_in_heap(jclass class)
 {
     jvmtiHeapCallbacks callbacks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Class and size of a new object, as records say them. */
+/* Class and size of a new object, as stored in records. */
 #ifndef AGENT_BYTECODE_OBJECT_FACTS_H
 #define AGENT_BYTECODE_OBJECT_FACTS_H
 
@@ -9,13 +9,13 @@
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 
-/* What a record says of an object besides its id; class 0: it has none. */
+/* An object's record without the id; class 0: none. */
 struct object_facts {
     uint64_t class, size_bytes;
     bool known; /* this thread has had an object of the class before */
 };
 
-/* The two places where the word may be. */
+/* Returns the two entries where the word may be. */
 static inline struct class_word_entry *class_word_pair(struct os_thread *os, uint64_t word)
 {
     return os->bytecode.class_words[step_hash(word) >> (64 - CLASS_WORDS_LOG2)];
@@ -29,8 +29,8 @@ static inline bool is_of_word(const struct class_word_entry *entry, const struct
                atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
 }
 
-/* From the header of the object at that address, while nothing moves, if its class was seen since
- * the last collection. */
+/* Reads the header of the object at that address, in a hold. Returns false unless its class was
+ * seen since the last collection. */
 static inline bool facts_at(const struct session *session, struct os_thread *os, uintptr_t address,
                             struct object_facts *facts)
 {
@@ -47,7 +47,7 @@ static inline bool facts_at(const struct session *session, struct os_thread *os,
     return true;
 }
 
-/* From the object's header, if its class was seen since the last collection. */
+/* Same for a reference to the object. */
 static inline bool facts_of_header(const struct session *session, struct os_thread *os,
                                    jobject object, struct object_facts *facts)
 {
@@ -58,7 +58,7 @@ static inline bool facts_of_header(const struct session *session, struct os_thre
     return found;
 }
 
-/* The same, as the JVM says, of any object. */
+/* Same by asking the JVM, for any object. */
 struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jobject object);
 static inline struct object_facts object_facts_of(struct session *session, struct os_thread *os,
@@ -70,7 +70,7 @@ static inline struct object_facts object_facts_of(struct session *session, struc
     return object_facts_asked(session, os, jni, object);
 }
 
-/* The size of an object of that class that is still to come. */
+/* Returns the size of an object of that class that does not exist yet. */
 uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class);
 
 #endif

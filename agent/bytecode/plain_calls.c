@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JNI's functions as they were before the agent put its own in front of them. */
+/* JNI's functions as they were before the agent replaced them. */
 #include "agent/bytecode/plain_calls.h"
 
 #include "agent/base/tracer.h"

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JNI's functions as they were before the agent put its own in front of them (jni_calls.c). */
+/* JNI's functions as they were before the agent replaced them (jni_calls.c). */
 #ifndef AGENT_BYTECODE_PLAIN_CALLS_H
 #define AGENT_BYTECODE_PLAIN_CALLS_H
 
 #include <jvmti.h>
 #include <stdbool.h>
 
-/* NULL: nothing was put in front of them yet. */
+/* NULL: nothing has been replaced yet. */
 extern jniNativeInterface *plain_calls;
-/* Reads them, if that was not done; only before any function of the agent's is in the table. */
+/* Reads them once; call before any function is replaced. */
 bool plain_calls_read(void);
-/* Copies the table as it is now to *table, unless there is a copy; false: the JVM gives none. */
+/* Copies the current table to *table unless there is a copy. Returns false if the JVM provides
+ * none. */
 bool jni_table_read(jniNativeInterface **table);
 
-/* An array that nobody reports. */
+/* Creates an array that no probe reports. */
 jbyteArray plain_bytes(JNIEnv *jni, jsize length);
-/* An object that nobody reports, and whose constructor is not run. */
+/* Creates an object that no probe reports, without running a constructor. */
 jobject plain_object(JNIEnv *jni, jclass class);
 
 #endif

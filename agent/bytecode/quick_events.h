@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Method events and allocations in the usual case, as whole probes: a thread that is known, a
- * record in short, an exit from the innermost frame, no object that is asked for.  They call
- * nothing, so that whoever inlines them saves no register.  False: nothing was done, the probe
- * takes the long way (method_events.h).
- */
+/* Method events and allocations in the usual case, as whole probes: the thread is known, the record
+ * has its short form, the exit is of the innermost frame, no object is looked up. They call
+ * nothing, so that code that inlines them saves no registers. They return false without side
+ * effects if the slow path is needed (method_events.h). */
 #ifndef AGENT_BYTECODE_QUICK_EVENTS_H
 #define AGENT_BYTECODE_QUICK_EVENTS_H
 
@@ -27,8 +25,8 @@ struct quick {
     struct live_stream *stream;
 };
 
-/* True: the thread is marked as in a probe, and its stream has room for so many words.  Not while
- * the JVM's end closes the trace: then threads rest in native probes. */
+/* Returns true if the thread is marked as in a probe and its stream has room for `words` words.
+ * Returns false while the JVM's end closes the trace: then threads wait in native probes. */
 QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
@@ -39,7 +37,8 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
     struct session *session = quick->session =
         atomic_load_explicit(&tracer.session, memory_order_acquire);
     struct java_thread *java = quick->java = os->current;
-    struct live_stream *stream = quick->stream = os->stream; /* there, if the session is the one */
+    struct live_stream *stream = quick->stream = os->stream; /* set if the session is the current
+                                                              * one */
     if (__builtin_expect(session != NULL && java != NULL, 1) &&
         __builtin_expect(!atomic_load_explicit(&tracer.closing, memory_order_relaxed), 1) &&
         __builtin_expect(
@@ -52,7 +51,7 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
         __builtin_expect(stream->thread == java->id, 1) &&
         __builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
         return true;
-    os->references.sight.place = 0; /* nobody takes it */
+    os->references.sight.place = 0; /* discards the shown object */
     probe_leave(os);
     return false;
 }
@@ -71,19 +70,21 @@ QUICK bool write_quickly(const struct quick *quick, enum step_live_kind kind, ui
     return write_short_at(stream_stamp(stream, stamp), stream, stream->cursor, kind, method);
 }
 
-/* The number's method; false: there is none, it is not traced, or its id is too long. */
+/* Sets the number's method. Returns false if there is none, it is not traced, or its id is too
+ * long. */
 QUICK bool method_quickly(const struct quick *quick, uint32_t number, uint64_t *method)
 {
     _Atomic uint64_t *known = method_known(number);
     uint64_t packed = known != NULL ? atomic_load_explicit(known, memory_order_relaxed) : 0;
-    /* of another session it is out of this range, and 0 if it is not traced */
+    /* out of this range for another session, and 0 if not traced */
     *method = packed - (quick->session->number << METHOD_SESSION_SHIFT);
     return __builtin_expect(*method - 1 < (UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1, 1);
 }
 
-/* Where the object lies that the thread was shown last, with this number, since when nothing has
- * moved; else 0.  It is shown once.  While collections are not announced (a session's end has
- * switched their event off) holds are refused, and the count of collections says nothing. */
+/* Returns the address of the object that the thread was shown last, with this number, if nothing
+ * has moved since; otherwise 0. An object is shown once. While collections are not announced (a
+ * session's end has disabled their event), holds are refused, and the count of collections is
+ * meaningless. */
 QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
 {
     struct sight *sight = &quick->os->references.sight;
@@ -96,7 +97,7 @@ QUICK uintptr_t place_quickly(const struct quick *quick, uint32_t number)
     return __builtin_expect(is, 1) ? place : 0;
 }
 
-/* Its id; 0: the thread does not know it. */
+/* Returns the object's id, or 0 if the thread does not know it. */
 QUICK uint64_t object_quickly(const struct quick *quick, uint32_t number)
 {
     uintptr_t place = place_quickly(quick, number);
@@ -111,7 +112,7 @@ QUICK void push_quickly(struct java_thread *java, uint64_t method, uint32_t numb
     frame->pending = 0;
 }
 
-/* Only of a frame that waits does anybody ask for stream and object. */
+/* Stream and object are only used in frames that wait. */
 QUICK bool enter_quickly(uint32_t number, bool of_object)
 {
     struct quick quick;
@@ -130,7 +131,7 @@ QUICK bool enter_quickly(uint32_t number, bool of_object)
     return done;
 }
 
-/* An instance method's, of the object that was shown. */
+/* Enters an instance method, of the object that was shown. */
 QUICK bool enter_this_quickly(uint32_t number)
 {
     struct quick quick;
@@ -174,7 +175,7 @@ QUICK bool constructed_quickly(uint32_t number)
     return done || none;
 }
 
-/* A constructor's, whose object is still to come; `in_super`: 0, or FRAME_IN_SUPER. */
+/* Enters a constructor, whose object is not known yet; `in_super`: 0, or FRAME_IN_SUPER. */
 QUICK bool construct_quickly(uint32_t number, uint64_t in_super)
 {
     struct quick quick;
@@ -215,7 +216,7 @@ QUICK bool leave_quickly(uint32_t number)
     return done;
 }
 
-/* Both at once, at one time.  No object is traced where this probe is. */
+/* Entry and exit at once, at one time. No objects are traced where this probe is used. */
 QUICK bool call_quickly(uint32_t number)
 {
     struct quick quick;
@@ -233,7 +234,8 @@ QUICK bool call_quickly(uint32_t number)
     return done;
 }
 
-/* Room for an object's reference, and a reference to use again, without asking anybody. */
+/* Returns true if there is room for an object's reference and a reference to recycle, without a
+ * call. */
 QUICK bool can_remember_quickly(const struct quick *quick)
 {
     struct os_thread *os = quick->os;
@@ -257,7 +259,7 @@ QUICK void remember_quickly(const struct quick *quick, uintptr_t place, uint64_t
                        place));
 }
 
-/* A new object, which was shown with number 0, of a class that the thread knows. */
+/* Reports a new object that was shown with number 0, of a class that the thread knows. */
 QUICK bool made_quickly(void)
 {
     struct quick quick;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores into raw records. */
+/* Converts stores to raw records. */
 #include "agent/bytecode/reference_stores.h"
 
 #include "agent/bytecode/constructors.h"
@@ -8,7 +8,7 @@
 #include "agent/references/field_places.h"
 #include "agent/references/object_ids.h"
 
-/* Where a store is recorded. */
+/* Context in which a store is recorded. */
 struct store {
     struct session *session;
     struct os_thread *os;
@@ -35,7 +35,7 @@ static uint64_t id_of(const struct store *store, jobject object)
                         object);
 }
 
-/* `more`: the fourth word, of kinds that have one. */
+/* `more`: the fourth word, for kinds that have one. */
 static void put(const struct store *store, enum step_live_reference kind, uint64_t first,
                 uint64_t second, uint64_t number, uint64_t more)
 {
@@ -93,7 +93,7 @@ static void store_range(struct session *session, struct os_thread *os, JNIEnv *j
         (uint32_t) first | (uint64_t) (uint32_t) at << 32);
 }
 
-/* NULL: there is no session, or it does not have references. */
+/* Returns NULL if there is no session with references. */
 static struct session *enter(struct os_thread **os)
 {
     struct session *session = probe_enter(os);

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probes of stores of references (events=reference): each comes after the store. */
+/* Probes of reference stores (events=reference). Each comes after the store. */
 #ifndef AGENT_BYTECODE_REFERENCE_STORES_H
 #define AGENT_BYTECODE_REFERENCE_STORES_H
 
 #include "agent/records/threads.h"
 
-/* Between probe_enter() and probe_leave(), where the session has references. */
+/* Call between probe_enter() and probe_leave(), in a session with references. */
 void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
                       jobject value, uint64_t field);
 void store_into_element(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint index, jobject value);
-/* The object, which is known, has the references of another. */
+/* Records that the object, which is known, has the references of another. */
 void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                  jobject object);
-/* All references of an object that the JVM has filled itself. */
+/* Records all references of an object that the JVM has filled itself. */
 void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
-/* The same of one that the JVM has told nothing of, and a probe has come upon. */
+/* Same for an object that the JVM has not reported and that a probe has found. */
 void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
-/* An array of arrays with that many dimensions made at once. */
+/* Same for an array of arrays with that many dimensions created at once. */
 void stores_of_arrays(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                       jint dimensions);
-/* The same as the first outside of probes, where the session has references. */
+/* Same as stores_of_object(), outside of probes, in a session with references. */
 void stores_of_vm(JNIEnv *jni, jobject object);
-/* A class's static fields have the constants of its class file; outside of probes. */
+/* Records the constants in a class's static fields, which are from its class file. Call outside of
+ * probes. */
 void stores_of_constants(JNIEnv *jni, jclass class);
-/* The first virtual thread of a session begins to run: constants of the class that nobody may
- * change (JDK-8302779) and whose initializer therefore has no probes. */
+/* Call when a session's first virtual thread begins to run. Records constants of the class that
+ * agents cannot change (JDK-8302779), whose initializer therefore has no probes. */
 void stores_of_continuations(JNIEnv *jni);
 
 static inline bool stores_wanted(const struct session *session)

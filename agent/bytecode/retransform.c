@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses among the loaded classes, and asks for all at once. */
+/* Selects loaded classes, and retransforms them in one call. */
 #include "agent/bytecode/retransform.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static bool passes(JNIEnv *jni, jclass class, class_test *test)
     return passed;
 }
 
-/* The classes that can be retransformed and pass the test, moved to the front. */
+/* Moves the classes that can be retransformed and pass the test to the front. */
 static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
                    class_refused *refused)
 {
@@ -44,7 +44,8 @@ static jint choose(JNIEnv *jni, jclass *classes, jint count, class_test *test,
     return chosen;
 }
 
-/* One class that the JVM refuses spoils the whole call: then the halves are tried. */
+/* One class that the JVM refuses makes the whole call fail: then each half is retransformed
+ * alone. */
 void retransform(const jclass *classes, jint count, class_refused *refused)
 {
     if (count == 0)

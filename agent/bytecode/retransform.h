@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes that the JVM has loaded already go through the class file hook again. */
+/* Passes loaded classes through the class file hook again. */
 #ifndef AGENT_BYTECODE_RETRANSFORM_H
 #define AGENT_BYTECODE_RETRANSFORM_H
 
 #include "agent/base/tracer.h"
 
-/* Which of the loaded classes to retransform. */
+/* Selects loaded classes to retransform. */
 typedef bool class_test(JNIEnv *jni, jobject loader, const char *name);
-/* Called for each class that the JVM does not take back. */
+/* Called for each class that the JVM refuses. */
 typedef void class_refused(jclass class, jvmtiError code);
 
 void retransform(const jclass *classes, jint count, class_refused *refused);

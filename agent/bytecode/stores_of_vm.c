@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no probe sees being stored, as the JVM stores it itself, read when it has: the references of
- * objects that it makes, or that its native methods store into, and the constants of static fields.
- */
+/* Stores by the JVM itself, which no probe sees, read afterwards: references of objects that it
+ * creates or that its native methods store into, and constants of static fields. */
 #include "agent/base/exceptions.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/references/class_fields.h"
@@ -32,8 +31,8 @@ static void store_field(struct session *session, struct os_thread *os, JNIEnv *j
     (*jni)->DeleteLocalRef(jni, value);
 }
 
-/* The descriptor of a field of references, the JVM's; NULL: it is another field.  The JVM gives no
- * other an L or [. */
+/* Returns the descriptor of a reference field, allocated by the JVM; NULL for another field. Only
+ * reference fields have an L or [. */
 static char *wanted_descriptor(jclass class, jfieldID field, bool of_class)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
@@ -92,7 +91,7 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
     (*jni)->DeleteLocalRef(jni, class);
 }
 
-/* What refers to each other only the VM has made: not much. */
+/* Only the VM creates objects that refer to each other so: there are few. */
 #define SIGHTS_MOST 32u
 
 void stores_of_seen(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)

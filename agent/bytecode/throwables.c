@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A message is reported already if Java code passed it: then the frame below the constructors of
- * the throwable stands at an invokespecial, or belongs to reflection.  Frames are looked at only
- * for messages that are not among the thread's newest objects, and not the last one looked at.
- */
+/* A message is reported already if Java code passed it: then the frame below the throwable's
+ * constructors is at an invokespecial, or belongs to reflection. Frames are inspected only for
+ * messages that are neither among the thread's newest objects nor the last one inspected. */
 #include "agent/bytecode/throwables.h"
 
 #include <string.h>
@@ -21,7 +19,7 @@
 #define INVOKESPECIAL 0xb7
 #define FRAMES 16
 
-/* Places in a part of a stack trace, as HotSpot fills it: first arrays of its own. */
+/* Indexes in a part of a stack trace as HotSpot fills it: its own arrays come first. */
 enum { TRACE_ARRAYS = 4 };
 
 static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
@@ -34,8 +32,8 @@ static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *de
     return field;
 }
 
-/* A part, which is known, has some frames; the next one is as long an array, and stands after the
- * arrays.  Another array of objects there is new, too; what else is there is none of its own. */
+/* A part, which is known, has some frames. The next part is an array of the same length, after the
+ * arrays. Another array of objects there is new, too; anything else there is not its own. */
 static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobjectArray part)
 {
@@ -57,7 +55,7 @@ static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv
 
 static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID field)
 {
-    static _Atomic uint64_t known; /* of a session */
+    static _Atomic uint64_t known; /* in a session */
     uint64_t mine = session->number << FIELD_SESSION_SHIFT, number = atomic_load(&known) - mine;
     if (number != 0 && number >> FIELD_SESSION_SHIFT == 0)
         return number;
@@ -82,7 +80,8 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
         atomic_store(&backtrace, field);
     }
     jthrowable of_program = exception_set_aside(jni);
-    struct recent_objects recent = os->bytecode.recent; /* the message, perhaps, which comes next */
+    struct recent_objects recent = os->bytecode.recent; /* may contain the message, which is checked
+                                                         * next */
     jobject part = (*jni)->GetObjectField(jni, object, field);
     object_made(session, os, jni, part);
     if (part != NULL && stores_wanted(session))
@@ -130,7 +129,7 @@ static bool is_reflection(const char *signature)
            strstr(signature, "/reflect/") != NULL;
 }
 
-/* Does Java code call the constructor from there, or the VM? */
+/* Returns true if Java code, and not the VM, calls the constructor from there. */
 static bool ask_if_java_calls(JNIEnv *jni, const jvmtiFrameInfo *caller)
 {
     jvmtiEnv *jvmti = tracer.jvmti;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The native methods of Class that make objects and, to do so, may have the JVM run Java code: a
- * class loader, to load what a method's signature names.  The JVM tells of whatever was allocated
- * until they return, its own objects and those of that code, which probes tell of too; so
- * meanwhile these tell of objects through tags (new_objects.c).
+/* Native methods of Class that create objects and may have the JVM run Java code for that: a class
+ * loader, to load what a method's signature names. Until they return, the JVM reports all
+ * allocations, its own objects and those of that code, which probes report as well. So meanwhile
+ * probes report objects through tags (new_objects.c).
  *
- * And Unsafe.allocateInstance(), which the JVM tells of as well, although the code that calls it
- * does: to find that out takes longer than the rest.  JNI's AllocObject() does the same untold.
- */
+ * Also Unsafe.allocateInstance(), which the JVM reports although the calling code does: detecting
+ * that takes longer than the rest. JNI's AllocObject() does the same without a report. */
 #include "agent/bytecode/vm_objects.h"
 
 #include <dlfcn.h>
@@ -21,7 +19,8 @@
 typedef jobject(JNICALL list_function)(JNIEnv *, jclass);
 typedef jobject(JNICALL choice_function)(JNIEnv *, jclass, jboolean);
 
-/* NULL: there is no session, or it compares objects with those that it knows, or does without. */
+/* Returns NULL if there is no session, or if it compares objects with known ones, or does not need
+ * to. */
 static struct os_thread *enter(void)
 {
     struct os_thread *os;
@@ -37,8 +36,8 @@ static struct os_thread *enter(void)
     return compares ? NULL : os;
 }
 
-/* enumerator, name of the method, of the JVM's function, result; those with a choice, public
- * members only, and those without */
+/* enumerator, name of the method, of the JVM's function, result; methods that can be restricted to
+ * public members, then the others */
 #define CHOICE_NATIVES(X)                                                                          \
     X(FIELDS, "getDeclaredFields0", "JVM_GetClassDeclaredFields", "[Ljava/lang/reflect/Field;")    \
     X(METHODS, "getDeclaredMethods0", "JVM_GetClassDeclaredMethods",                               \
@@ -66,7 +65,7 @@ union native_function {
     choice_function *choice;
 };
 
-/* The JVM's. */
+/* The JVM's functions. */
 static union native_function originals[NATIVE_COUNT];
 
 #define DEFINE_CHOICE(number, name, symbol, result)                                                \
@@ -92,7 +91,7 @@ LIST_NATIVES(DEFINE_LIST)
 #undef DEFINE_CHOICE
 #undef DEFINE_LIST
 
-/* JNI's table wants texts that are not const. */
+/* JNI's table has texts that are not const. */
 static struct native {
     const char *symbol;
     char name[32], descriptor[64];
@@ -107,7 +106,7 @@ static struct native {
 #undef LIST_ROW
 };
 
-/* One that this JDK has not, or with other parameters, stays as it is. */
+/* A method that this JDK lacks, or has with other parameters, is not intercepted. */
 static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
 {
     struct native *native = &natives[number];

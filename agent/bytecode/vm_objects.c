@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * VMObjectAlloc with engine=bytecode.  The VM tells of an object when the native method that made
- * it is about to return.  Which of them Java code tells of too goes by that method's name.
- */
+/* VMObjectAlloc with engine=bytecode. The VM reports an object when the native method that created
+ * it is about to return. The method's name decides whether Java code reports it as well. */
 #include "agent/bytecode/vm_objects.h"
 
 #include <string.h>
@@ -15,16 +13,16 @@
 
 #define KNOWN_METHODS 64u
 
-/* Frames above the native method up to the code that would call the probe. */
+/* Number of frames above the native method up to the code that would call the probe. */
 static const struct rule {
     const char *name;
     jint caller;
 } rules[] = {
-    {"newInstance0", 0}, /* of a constructor: Object.<init> tells */
+    {"newInstance0", 0}, /* runs a constructor: Object.<init> reports it */
     {"allocateInstance", 0}, {"clone", 1}, {"newArray", 2}, {"multiNewArray", 0},
 };
 
-/* Native methods seen lately, in no order; a slot is written whole before its key. */
+/* Recently seen native methods. The key of a slot is written last. */
 static struct {
     _Atomic(jmethodID) method;
     _Atomic(const struct rule *) rule;
@@ -55,14 +53,14 @@ static const struct rule *rule_of(jmethodID method)
     return rule;
 }
 
-/* Code that method handles are made of: hidden classes, and those that the JDK has made before. */
+/* Code of method handles: hidden classes, and those that the JDK has generated before. */
 static bool is_no_method_handle(const char *signature)
 {
     return strncmp(signature, "Ljava/lang/invoke/", 18) != 0 ||
            (strchr(signature, '.') == NULL && strstr(signature, "$Holder;") == NULL);
 }
 
-/* Method handles and reflection call without bytecode of their own, or with some that is not
+/* Method handles and reflection call without bytecode of their own, or from bytecode that is not
  * rewritten. */
 static bool has_probes(JNIEnv *jni, jmethodID method)
 {
@@ -82,8 +80,8 @@ static bool is_reported_by_probe(JNIEnv *jni)
            (rule->caller < count && has_probes(jni, frames[rule->caller].method));
 }
 
-/* An array that Java code made, with its probe, below a native method: the VM tells of some of
- * these as of its own.  Where objects are not found so, they have tags (vm_natives.c). */
+/* An array that Java code created, with its probe, below a native method: the VM reports some of
+ * these like its own. If objects are not recognised this way, they have tags (vm_natives.c). */
 static bool is_known(JNIEnv *jni, jobject object)
 {
     struct os_thread *os;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, each shifted and with its triggers in the low bits; open-addressed.  A method keeps its
- * number from session to session, and so its place; only the triggers come and go. */
+/* An open-addressing table of numbers, each shifted, with its triggers in the low bits. A method
+ * keeps its number from session to session, and so its entry; only the triggers change. */
 #include "agent/bytecode/watched_methods.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Allocates memory for rewriting one class, in chunks. */
 #include "agent/class_bytes/class_arena.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one class's rewriting: pieces that are given back together. */
+/* Memory for rewriting one class: pieces that are freed together. */
 #ifndef AGENT_CLASS_BYTES_CLASS_ARENA_H
 #define AGENT_CLASS_BYTES_CLASS_ARENA_H
 
@@ -9,14 +9,14 @@ struct arena_chunk;
 
 struct class_arena {
     struct arena_chunk *chunk; /* the newest */
-    size_t used, room;         /* of it */
+    size_t used, room;         /* of the newest chunk */
     size_t total;              /* of all chunks */
 };
 
-/* Most that one class may take: far above what real classes need. */
+/* The limit for one class: far above what real classes need. */
 #define CLASS_ARENA_LIMIT ((size_t) 256 << 20)
 
-/* Memory aligned for anything, not cleared; NULL: out of memory or over the limit. */
+/* Returns memory aligned for any type, not cleared; NULL if out of memory or over the limit. */
 void *arena_take(struct class_arena *arena, size_t bytes);
 void arena_reset(struct class_arena *arena);
 

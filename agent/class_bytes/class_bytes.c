@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Grows the output of class file bytes. */
 #include "agent/class_bytes/class_bytes.h"
 
 #include <stdlib.h>

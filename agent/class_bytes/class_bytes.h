@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Bytes of class files, which are big-endian: loads, and an output that grows and keeps its first
- * failure.
- */
+/* Loads and stores bytes of class files, which are big-endian, and an output that grows and keeps
+ * its first failure. */
 #ifndef AGENT_CLASS_BYTES_CLASS_BYTES_H
 #define AGENT_CLASS_BYTES_CLASS_BYTES_H
 
@@ -40,7 +38,7 @@ struct class_output {
     bool failed; /* out of memory: everything after is dropped */
 };
 
-/* Makes room for `count` more bytes; false: out of memory. */
+/* Makes room for `count` more bytes. Returns false if out of memory. */
 bool output_reserve(struct class_output *output, size_t count);
 
 static inline void put_bytes(struct class_output *output, const void *bytes, size_t count)
@@ -71,7 +69,7 @@ static inline void put_u4(struct class_output *output, uint32_t value)
     put_bytes(output, bytes, 4);
 }
 
-/* Writes over what was put at `offset`. */
+/* Overwrites the bytes at `offset`. */
 static inline void patch_u2(struct class_output *output, size_t offset, uint32_t value)
 {
     if (!output->failed)

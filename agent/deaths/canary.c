@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the slots hold is compared first: the JVM is asked only about references that it can still
- * follow. */
+/* Slots are compared first: the JVM is asked only about references that it can still follow. */
 #include "agent/deaths/canary.h"
 
 #include "agent/base/exceptions.h"
@@ -11,13 +10,14 @@
 
 #define CANARY_BYTES 16
 
-static jbyteArray(JNICALL *new_bytes)(JNIEnv *jni, jsize length); /* nobody reports what it makes */
+static jbyteArray(JNICALL *new_bytes)(JNIEnv *jni, jsize length); /* JNI's function, without the
+                                                                   * agent's reports */
 
 static struct {
     jobject object; /* global reference; NULL: there is none now */
-    jweak recycled; /* to the same object; NULL: none was to be had */
+    jweak recycled; /* weak, to the same object; NULL: there was none to recycle */
     uintptr_t place;
-    uint64_t collections; /* when the place was noted */
+    uint64_t collections; /* when `place` was read */
 } canary;
 
 void canary_prepare(JNIEnv *jni)
@@ -25,7 +25,7 @@ void canary_prepare(JNIEnv *jni)
     new_bytes = (*jni)->NewByteArray;
 }
 
-/* In a hold.  A slot with a wrong address is emptied: the collector must not follow it. */
+/* Call in a hold. Empties a slot with a wrong address, which the collector must not follow. */
 static const char *compare_slots(void)
 {
     uintptr_t place = slot_word(canary.object);
@@ -38,7 +38,7 @@ static const char *compare_slots(void)
     return NULL;
 }
 
-/* NULL: all is as it should be, or nothing may be looked at now. */
+/* Returns NULL if all is as it should be, or cannot be checked now. */
 static const char *find_fault(struct os_thread *os, JNIEnv *jni)
 {
     if (canary.object == NULL || !hold_begin(os))
@@ -52,7 +52,7 @@ static const char *find_fault(struct os_thread *os, JNIEnv *jni)
     return "the JVM finds another object behind a reference that was used again";
 }
 
-/* The references name the new object now.  False: none may be touched now. */
+/* Lets the references refer to the new object. Returns false if they must not be touched now. */
 static bool move_to(struct os_thread *os, JNIEnv *jni, jobject object)
 {
     struct recycled *batch = canary.recycled == NULL ? recycle_batch(os) : NULL;

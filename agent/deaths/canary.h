@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * An object of the agent's own that shows whether its techniques still work: a strong reference and
- * a recycled weak one name it, and where it lies is noted with the count of collections.
+/* A canary: an object of the agent that shows whether techniques that use addresses still work. A
+ * strong reference and a recycled weak one refer to it, and its address is stored with the number
+ * of collections.
  *
- * The techniques that use addresses (agent/records/hold.h, agent/deaths/recycle.h) are right only
- * while every collection that moves objects is announced.  No proof at load can show that.  So the
- * object is looked at after each collection, and made anew, since young objects are those that
- * move.
- */
+ * These techniques (agent/records/hold.h, agent/deaths/recycle.h) are correct only if every
+ * collection that moves objects is announced, which no self-test at load can show. Therefore the
+ * object is checked after each collection, and replaced, since young objects are those that
+ * move. */
 #ifndef AGENT_DEATHS_CANARY_H
 #define AGENT_DEATHS_CANARY_H
 
@@ -15,13 +14,13 @@
 
 struct os_thread;
 
-/* Once in a process, on a Java thread, before JNI's functions are replaced by the agent's. */
+/* Call once per process, on a Java thread, before the agent replaces JNI's functions. */
 void canary_prepare(JNIEnv *jni);
-/* After a collection, under the reaper's lock and in a probe.  At the first difference between what
- * the agent expects and what the JVM has, switches off for the process what writes into the JVM and
- * all holds, and logs why. */
+/* Call after a collection, under the reaper's lock and in a probe. At the first difference between
+ * the expected and the actual state, switches off all holds and all writes into the JVM for the
+ * rest of the process, and logs the reason. */
 void canary_look(struct session *session, struct os_thread *os, JNIEnv *jni);
-/* Before a session, and when one has ended: gives the references back. */
+/* Frees the references; before a session, and when one has ended. */
 void canary_reset(JNIEnv *jni);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open-addressed tables, one a shard.  An object is compared with all that have its key while the
- * shard's lock is held: so the reaper cannot delete their references meanwhile. */
+/* Open-addressing tables, one per shard. An object is compared with all entries of its key while
+ * the shard's lock is held, so that the reaper cannot delete their references meanwhile. */
 #include "agent/deaths/identity.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct shard {
     pthread_mutex_t lock;
     size_t mask; /* entries - 1 */
     size_t count;
-    struct weak_entry *entries; /* id 0: none */
+    struct weak_entry *entries; /* id 0: free */
 };
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
@@ -41,7 +41,7 @@ static size_t home_of(const struct shard *shard, uint64_t word)
     return home_of_key(word >> WEAK_ID_BITS, shard->mask);
 }
 
-/* A hint: the table may be another one by now, so it is not looked at. */
+/* Only a hint: the table may be another one by now, so it is not read. */
 void identity_expect(uint32_t key)
 {
     const struct shard *shard = &shards[key % SHARDS];
@@ -107,7 +107,7 @@ uint64_t identity_find(struct session *session, JNIEnv *jni, uint32_t key, jobje
     return found;
 }
 
-/* Closes the gap at `hole`: entries behind it that would not be found any more move up. */
+/* Closes the gap at `hole`: moves up entries that would not be found any more. */
 static void close_gap(struct shard *shard, size_t hole)
 {
     for (size_t i = (hole + 1) & shard->mask; shard->entries[i].id != 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reaper: its thread, when it passes over the weak references, and who may do so. */
+/* The reaper: its thread, its passes over the weak references, and the lock that serialises
+ * them. */
 #include "agent/deaths/reaper.h"
 
 #include <semaphore.h>
@@ -23,19 +24,17 @@
 #include "agent/records/threads.h"
 #include "capture/log.h"
 
-/* Page by page; the dead of one collection are reported together. */
-
 #define PASS_IDS 1024u /* deaths that are reported together */
 
-/* Zeroed, with the first four set, it is ready. */
+/* To initialise, zero the structure and set its first four members. */
 struct reaper_pass {
     struct session *session;
     JNIEnv *jni;
     struct weak_table *table;
-    bool slots_report;   /* sentinel_watch() */
-    uint64_t collection; /* begun, and ended, when the entries were looked at */
+    bool slots_report;   /* result of sentinel_watch() */
+    uint64_t collection; /* collections begun when the entries were checked */
     uint64_t stamp;
-    bool clears_in_pauses; /* the pass's own */
+    bool clears_in_pauses; /* set by the pass */
     size_t dead;
     uint64_t dead_ids[PASS_IDS];
     jweak dead_references[PASS_IDS];
@@ -46,20 +45,22 @@ struct reaper_pass {
 #define BEHIND_PAGES 4096u
 #define BEHIND_COLLECTIONS 2u
 
-/* What there was when the last pass that has ended began. */
+/* State when the last completed pass began. */
 static _Atomic uint64_t passed_pages, passed_collections;
-/* The same, under the lock: the collections that had begun, and whose references it looked at. */
+/* Same, under the lock: the collections that had begun, and the session whose references it
+ * checked. */
 static struct {
     uint64_t begun, session;
 } passed;
 
-/* Waits a little, where something is to be waited for that does not wake. */
+/* Sleeps a little, for waits that nothing wakes. */
 static void reaper_pass_pause(void)
 {
     nanosleep(&(struct timespec){0, PAUSE_POLL_NS}, NULL);
 }
 
-/* With a collector that clears in its pauses only, a word that is zero needs no second opinion. */
+/* If the collector clears references only in its pauses, a slot that is zero needs no
+ * confirmation. */
 static bool is_cleared(const struct reaper_pass *pass, jweak reference)
 {
     if (__builtin_expect(pass->slots_report, 1)) {
@@ -71,8 +72,8 @@ static bool is_cleared(const struct reaper_pass *pass, jweak reference)
     return (*pass->jni)->IsSameObject(pass->jni, reference, NULL);
 }
 
-/* Waits out a pause: what is cleared in it belongs to its collection.  The
- * wait is bounded: the JVM does not report a pause's end if events were switched off meanwhile. */
+/* Waits for the end of a pause: what is cleared in it belongs to its collection. The wait is
+ * bounded, since the JVM does not report a pause's end if events were switched off meanwhile. */
 static void date_pass(struct reaper_pass *pass)
 {
     uint64_t from = clock_monotonic_ns();
@@ -104,7 +105,7 @@ static void look_at(struct reaper_pass *pass, struct weak_entry *entry)
 {
     if (entry->reference == NULL || !is_cleared(pass, entry->reference))
         return;
-    if (is_outdated(pass)) { /* this one may be of a collection that began meanwhile */
+    if (is_outdated(pass)) { /* a collection that began meanwhile may have cleared it */
         bury(pass);
         date_pass(pass);
     }
@@ -128,7 +129,7 @@ static void look_at_page(struct reaper_pass *pass, struct weak_page *page)
     bury(pass);
 }
 
-/* Takes the dead out of a page that the reaper owns. */
+/* Removes the dead from a page that the reaper owns. */
 static void squeeze(struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
@@ -168,7 +169,7 @@ static void look_at_owned(struct reaper_pass *pass)
     pass->table->last = before;
 }
 
-/* The pages in use, linked by next_active. */
+/* Returns the pages that threads fill, linked by next_active. */
 static struct weak_page *find_active(const struct reaper_pass *pass)
 {
     struct weak_page *active = NULL;
@@ -182,8 +183,8 @@ static struct weak_page *find_active(const struct reaper_pass *pass)
     return active;
 }
 
-/* Looks at all, reports the dead and gives their references back.  These two under the reaper's
- * lock alone. */
+/* Scans every entry, reports dead objects, and recycles their references. The caller holds the
+ * reaper's lock. */
 static void reaper_pass_over(struct reaper_pass *pass)
 {
     uint64_t pages = atomic_load(&pass->table->pages);
@@ -191,7 +192,7 @@ static void reaper_pass_over(struct reaper_pass *pass)
     date_pass(pass);
     uint64_t begun = pass->collection;
     pass->clears_in_pauses = holds_are_good(pass->session);
-    /* First the pages in use, then what was handed over: one may be both. */
+    /* First the pages that threads fill, then those handed over: a page may be both. */
     struct weak_page *active = find_active(pass);
     weak_table_collect(pass->table);
     for (; active != NULL; active = active->next_active)
@@ -206,17 +207,16 @@ static void reaper_pass_over(struct reaper_pass *pass)
     passed.session = pass->session->number;
 }
 
-/* False: nothing can have died since the last pass began. */
-/* With a collector that clears in announced pauses only, nothing died where none was since the last
- * pass began: what lives need not be looked at again. */
+/* Returns false if nothing can have died since the last pass began: the collector clears references
+ * only in announced pauses, and there was none. */
 static bool reaper_pass_may_find(const struct session *session)
 {
     return !holds_are_good(session) || passed.session != session->number ||
            passed.begun != atomic_load(&tracer.collections_begun);
 }
 
-/* References to the dead of two collections, and some four million of them, have piled up since the
- * last pass began.  Any thread. */
+/* Returns true if references to the dead of two collections, some four million, have accumulated
+ * since the last pass began. Any thread. */
 static bool reaper_pass_is_behind(const struct weak_table *table)
 {
     return atomic_load_explicit(&table->pages, memory_order_relaxed) -
@@ -227,14 +227,14 @@ static bool reaper_pass_is_behind(const struct weak_table *table)
                BEHIND_COLLECTIONS;
 }
 
-/* Looked at until it is cleared. */
+/* A weak reference that is checked until it is cleared. */
 
 struct os_thread;
 
 static bool slots_report;
 static jweak sentinel;
 
-/* Once in a process, on a Java thread. */
+/* Called once per process, on a Java thread. */
 static void sentinel_make(JNIEnv *jni)
 {
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
@@ -244,9 +244,9 @@ static void sentinel_make(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, object);
 }
 
-/* Before each pass, under the reaper's lock and in a probe.  True: the slot behind a reference is
- * zero when, and only when, it is cleared.  Else the JVM is to be asked about each. */
-/* Once it is cleared, each session shows with it whether references can be used again. */
+/* Called before each pass, under the reaper's lock and in a probe. Returns true if the slot of a
+ * reference is zero exactly when it is cleared; otherwise the JVM must be asked about each. Once
+ * the sentinel is cleared, each session uses it to test whether references can be recycled. */
 static bool sentinel_watch(const struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     static uint64_t shown;
@@ -263,7 +263,8 @@ static bool sentinel_watch(const struct session *session, struct os_thread *os, 
 #define PACE_STEPS 50
 #define PACE_STEP_NS 1000000L
 
-/* Some collectors clear references after the last pause of a collection: looks follow its end. */
+/* Some collectors clear references after the last pause of a collection, so further passes
+ * follow. */
 static const long look_again_ms[] = {20, 200, 1000};
 #define LOOKS (sizeof look_again_ms / sizeof look_again_ms[0])
 
@@ -271,9 +272,9 @@ struct weak_table reaper_table;
 
 static sem_t wanted;
 static bool started;
-/* Held during a pass and while the table is given back. */
+/* Held during a pass and while the table is emptied. */
 static pthread_mutex_t pass_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uintptr_t pass_owner; /* the thread that holds it, 0: none */
+static _Atomic uintptr_t pass_owner; /* the thread that holds it; 0: none */
 
 void reaper_keep_pace(const struct session *session, const struct os_thread *os)
 {
@@ -286,7 +287,7 @@ void reaper_keep_pace(const struct session *session, const struct os_thread *os)
                    clock_monotonic_ns() - from);
 }
 
-/* False: another thread has been in a pass for too long. */
+/* Returns false if another thread has been in a pass for too long. */
 static bool lock_passes(uint64_t limit_ns)
 {
     if (!lock_within(&pass_lock, limit_ns))
@@ -317,8 +318,8 @@ static void look_for_dead(struct reaper_pass *pass, struct session *session, str
         reaper_pass_over(pass);
 }
 
-/* The lock comes first: whoever waits for all probes to end while it holds it must not wait for
- * this one. */
+/* Takes the lock before it enters the probe: a thread that holds the lock and waits for all probes
+ * to end must not wait for this one. */
 static void pass_once(JNIEnv *jni, bool last)
 {
     struct os_thread *os;
@@ -407,8 +408,8 @@ static bool wait_for_probes(uint64_t limit_ns)
     return true;
 }
 
-/* A thread that ends meanwhile is in a probe until it has handed over what it took: the second wait
- * is for those that took their page before this did. */
+/* A thread that ends meanwhile is in a probe until it has handed over its page. The second wait is
+ * for threads that took their page before this function could. */
 static bool take_pages(uint64_t limit_ns)
 {
     if (!wait_for_probes(limit_ns))
@@ -440,7 +441,7 @@ bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
     return cleared;
 }
 
-/* A trace that ended by itself (its limit, a full disk) leaves events and references behind. */
+/* A trace that ended by itself (limit, full disk) leaves events and references behind. */
 static void clean_up(JNIEnv *jni)
 {
     if (atomic_load(&tracer.session) != NULL)
@@ -484,7 +485,7 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
         else if (look + 1 < LOOKS)
             look++;
         last_words_say(jni);
-        if (tracer.dying) /* a JVM that ends waits 300 ms for threads that wait in native code */
+        if (tracer.dying) /* a JVM that ends waits 300 ms for threads in native code */
             return;
         reaper_pass(jni);
         clean_up(jni);
@@ -520,7 +521,7 @@ bool reaper_start(JNIEnv *jni)
     if (started)
         return true;
     sem_init(&wanted, 0, 0);
-    canary_prepare(jni); /* the thread's constructor may collect already: collect=, start= */
+    canary_prepare(jni); /* the thread's constructor may already collect: collect=, start= */
     jthread thread = new_thread(jni);
     jobject own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
     thread_leave_out(own_thread);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches of empty references: the reaper gives, the threads take. */
+/* Batches of empty references, which the reaper adds and threads take. */
 #include "agent/deaths/recycle.h"
 
 #include <stdlib.h>
@@ -8,17 +8,17 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 
-/* Beyond that the JVM gets them back: 33 million, as many objects as die at once in a large young
+/* References beyond this are deleted: 33 million, as many objects as die at once in a large young
  * generation. */
 #define MOST_BATCHES 65536u
-#define TRIMMED 8u /* of so many that were not needed since a collection, one is given back */
+#define TRIMMED 8u /* one in so many batches that were not needed since a collection is freed */
 #define ATTEMPTS 1000
 #define ATTEMPT_NS 1000000L
 
 static struct {
     pthread_mutex_t lock;
-    struct recycled *batches, *partial; /* the latter is that which the reaper fills */
-    size_t count, least;                /* the latter: since the last collection */
+    struct recycled *batches, *partial; /* `partial` is being filled by the reaper */
+    size_t count, least;                /* `least`: since the last collection */
     _Atomic bool proven;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -40,7 +40,8 @@ static bool hold_and_empty(struct os_thread *os, jweak reference)
     return false;
 }
 
-/* What the JVM stores for a weak reference of its own, and what it says of the slot. */
+/* Returns true if the JVM stores an object's address in the slot of a weak reference of its own,
+ * and follows an address that the agent has stored. */
 static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject object, jweak own)
 {
     if (!hold_begin(os))
@@ -85,7 +86,7 @@ void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *
     }
 }
 
-/* A batch, not empty, joins the others; the lock is held. */
+/* Adds a batch that is not empty. The caller holds the lock. */
 static void keep_batch(struct recycled *batch)
 {
     batch->next = pool.batches;
@@ -93,7 +94,7 @@ static void keep_batch(struct recycled *batch)
     pool.count++;
 }
 
-/* Room for one more; the lock is held. */
+/* Returns a batch with room for one more, or NULL. The caller holds the lock. */
 static struct recycled *partial_batch(void)
 {
     if (pool.partial == NULL && pool.count < MOST_BATCHES &&
@@ -138,7 +139,7 @@ struct recycled *recycle_turn(struct os_thread *os)
     return batch;
 }
 
-/* The thread's batch if it is empty, made at first use; else NULL. */
+/* Returns the thread's batch, created at first use, if it is empty; else NULL. */
 static struct recycled *own_batch(struct os_thread *os)
 {
     struct recycled *batch = atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
@@ -149,7 +150,8 @@ static struct recycled *own_batch(struct os_thread *os)
     return batch != NULL && batch->count == 0 ? batch : NULL;
 }
 
-/* Keeps the references for the thread, emptied; false: none may be touched now. */
+/* Empties the references and keeps them for the thread. Returns false if they must not be touched
+ * now. */
 static bool keep_for_later(struct os_thread *os, struct recycled *batch, const jweak *references,
                            size_t count)
 {

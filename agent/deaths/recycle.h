@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Weak references used again: where an object died, its weak global reference has a slot in the JVM
- * that holds nothing; the next object's address is put there, and neither the JVM's list of
- * references nor its lock is touched.
+/* Recycles weak references: when an object has died, the slot of its weak global reference in the
+ * JVM is empty. The agent stores the next object's address there, without the JVM's list of
+ * references and its lock.
  *
- * The slot gets what NewWeakGlobalRef() would have put there: with collectors that move objects in
- * announced pauses only, the plain address.  The thread holds meanwhile (agent/records/hold.h), so
- * that no object moves between the reading of its address and the writing.
- */
+ * The slot gets what NewWeakGlobalRef() would store: the plain address, with collectors that move
+ * objects only in announced pauses. The thread is in a hold meanwhile (agent/records/hold.h), so
+ * that no object moves between reading its address and writing it. */
 #ifndef AGENT_DEATHS_RECYCLE_H
 #define AGENT_DEATHS_RECYCLE_H
 
@@ -15,10 +13,8 @@
 #include "agent/records/hold.h"
 
 #define RECYCLED_BATCH 510u
-#define RECYCLED_AHEAD 8u /* a slot is fetched so many objects before it is used */
-#define RECYCLED_MADE                                                                              \
-    64u /* new references at a time: the JVM makes each under a lock of its own                    \
-         */
+#define RECYCLED_AHEAD 8u /* a slot is prefetched so many objects before it is used */
+#define RECYCLED_MADE 64u /* new references at a time: each takes a lock */
 
 /* A batch of references whose slots are empty. */
 struct recycled {
@@ -27,27 +23,29 @@ struct recycled {
     jweak references[RECYCLED_BATCH];
 };
 
-/* Where `cleared`, a weak reference that the JVM says is cleared, shows that it works; else
- * references are not used again in this session.  The reference is empty afterwards. */
+/* Tests with `cleared`, a weak reference that the JVM reports as cleared, whether recycling works;
+ * if not, the session does not recycle. The reference is empty afterwards. */
 void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *jni, jweak cleared);
-/* A session begins: nothing is proven. */
+/* Call when a session begins: recycling is off until recycle_prove(). */
 void recycle_begin(void);
 
-/* Takes over references whose slots are empty; how many, the rest is the caller's. */
+/* Takes over references whose slots are empty. Returns how many; the rest stays with the caller. */
 size_t recycle_give(const jweak *references, size_t count);
-/* Another batch for a thread that has used up its own; NULL: there is none. */
+/* Returns another batch for a thread that has used up its own, or NULL. */
 struct recycled *recycle_turn(struct os_thread *os);
-/* A new weak reference to the object, and some for the thread's next ones; NULL: out of memory. */
+/* Creates a weak reference to the object, and some for the thread's next ones. Returns NULL if out
+ * of memory. */
 jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object);
-/* A collection is over: gives back some of what was never used since the one before. */
+/* Call after a collection: deletes some of the references that were unused since the one before. */
 void recycle_trim(JNIEnv *jni);
-/* The thread ends, or the session has: what the thread has left is for others.  Both may call this
- * at one time. */
+/* Call when the thread ends or the session has ended: passes the thread's references to other
+ * threads. Both may call this at the same time. */
 void recycle_thread_ended(struct os_thread *os);
-/* All of them go back to the JVM; no thread may be in a probe. */
+/* Deletes all of them; no thread may be in a probe. */
 void recycle_clear(JNIEnv *jni);
 
-/* One of the batch, which is not empty, to the object that lies there; nothing moves meanwhile. */
+/* Lets a reference of the batch, which is not empty, refer to the object at `place`. Call in a
+ * hold. */
 static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
 {
     jweak reference = batch->references[--batch->count];
@@ -57,14 +55,14 @@ static inline jweak recycle_at(struct recycled *batch, uintptr_t place)
     return reference;
 }
 
-/* The calling thread's batch, not empty; NULL: there is none. */
+/* Returns the calling thread's batch, not empty, or NULL if there is none. */
 static inline struct recycled *recycle_batch(struct os_thread *os)
 {
     struct recycled *batch = atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
     return __builtin_expect(batch != NULL && batch->count != 0, 1) ? batch : recycle_turn(os);
 }
 
-/* A weak reference to the object; NULL: there is none to use again. */
+/* Returns a recycled weak reference to the object, or NULL if there is none. */
 static inline jweak recycle_for(struct os_thread *os, jobject object)
 {
     struct recycled *batch = recycle_batch(os);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of weak references. */
+/* Pages of weak references: allocation and hand-over. */
 #include "agent/deaths/weak_table.h"
 
 #include <stdlib.h>
 
-/* A thread's first page is small: most threads make few objects. */
+/* A thread's first page is small: most threads allocate few objects. */
 #define FIRST_ENTRIES 62u
 #define LATER_ENTRIES 1022u
 

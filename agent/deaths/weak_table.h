@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The weak references of engine=bytecode: one for each live object that a probe has reported, with
+/* The weak references of engine=bytecode: one for each live object that a probe has reported, with
  * the object's id.
  *
- * A thread appends to a page of its own without a lock; full pages, and those of ended threads, go
- * to the reaper, which alone takes entries out.  Survivors move together, so that a live object
- * costs 16 bytes here (and one slot in the JVM) however many died around it.
- */
+ * A thread appends to its own page without a lock. Full pages, and those of ended threads, are
+ * handed to the reaper, which alone removes entries and moves survivors together. A live object
+ * thus costs 16 bytes here and one slot in the JVM, however many objects died around it. */
 #ifndef AGENT_DEATHS_WEAK_TABLE_H
 #define AGENT_DEATHS_WEAK_TABLE_H
 
@@ -15,19 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ids have 40 bits; above them stand bits of the object's identity hash (identity.h). */
+/* Ids have 40 bits. The bits above are from the object's identity hash (identity.h). */
 #define WEAK_ID_BITS 40u
 #define WEAK_ID_MASK ((UINT64_C(1) << WEAK_ID_BITS) - 1)
 
 struct weak_entry {
-    uint64_t id;     /* and the key */
+    uint64_t id;     /* and the key above it */
     jweak reference; /* NULL: found dead */
 };
 
 struct weak_page {
     struct weak_page *next;
-    struct weak_page *next_active; /* the reaper's: in the list of one pass */
-    bool collected;                /* the reaper's: it has the page for good */
+    struct weak_page *next_active; /* used by the reaper: list of one pass */
+    bool collected;                /* used by the reaper: it owns the page */
     uint32_t capacity;
     _Atomic uint32_t used; /* published by the owner */
     struct weak_entry entries[];
@@ -35,20 +33,21 @@ struct weak_page {
 
 struct weak_table {
     _Atomic(struct weak_page *) handed_over; /* by threads; newest first */
-    _Atomic uint64_t pages;                  /* how many that were since the process began */
-    struct weak_page *first, *last;          /* the reaper's, in the order they came */
+    _Atomic uint64_t pages;                  /* number of pages handed over since the process
+                                              * began */
+    struct weak_page *first, *last;          /* used by the reaper, in the order of arrival */
 };
 
-/* A full page goes to the table; gives a new one, NULL when there is no memory. */
+/* Hands over the full page, if any, and returns a new one, or NULL if out of memory. */
 struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_page *full);
-/* The page's owner is gone. */
+/* Hands over a page that its owner no longer uses. */
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page);
-/* What was handed over joins the reaper's pages. */
+/* Moves the pages that were handed over to the reaper's list. */
 void weak_table_collect(struct weak_table *table);
 /* Frees the collected pages, not the references. */
 void weak_table_reset(struct weak_table *table);
 
-/* Appends to the owner's page *page; false: out of memory. */
+/* Appends to the owner's page *slot. Returns false if out of memory. */
 static inline bool weak_table_add(struct weak_table *table, _Atomic(struct weak_page *) *slot,
                                   uint64_t id, jweak reference)
 {
@@ -67,7 +66,7 @@ static inline bool weak_table_add(struct weak_table *table, _Atomic(struct weak_
     return true;
 }
 
-/* Has the owner's page its first entry only? */
+/* Returns true if the owner's page has its first entry only. */
 static inline bool weak_page_is_fresh(_Atomic(struct weak_page *) *slot)
 {
     const struct weak_page *page = atomic_load_explicit(slot, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of these classes: those of a virtual thread's first wait with a time limit, which
- * VirtualThread.scheduleUnpark() of JDK 21 hands to a ScheduledThreadPoolExecutor.  Later JDKs
- * do that where the thread is not changing its carrier. */
+/* Loads the classes of a virtual thread's first timed wait, which VirtualThread.scheduleUnpark() of
+ * JDK 21 passes to a ScheduledThreadPoolExecutor while the thread changes its carrier. Later JDKs
+ * do that at another time. */
 #include "agent/events/carrier_classes.h"
 
 #include "agent/base/exceptions.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tracks collections by JVMTI's events and the JVM's own counters. */
 #include "agent/events/collections.h"
 
 #include <string.h>
@@ -8,14 +9,14 @@
 #include "agent/hotspot/vm_structs.h"
 #include "agent/records/hold.h"
 
-#define COUNTERS 4 /* of young, of full collections, and others of some collectors */
+#define COUNTERS 4 /* young and full collections, and others of some collectors */
 #define COUNTERS_LEAST 2
 
 static struct {
     _Atomic bool all_announced;
     const volatile int64_t *counters[COUNTERS];
-    size_t counters_used;    /* 0: the JVM does not count */
-    _Atomic int64_t counted; /* at the end of the last one that is known */
+    size_t counters_used;    /* 0: the JVM has no counters */
+    _Atomic int64_t counted; /* at the end of the last known collection */
 } watch = {.all_announced = true};
 
 static int64_t count(void)
@@ -45,8 +46,8 @@ void collections_watch(void)
     atomic_store(&watch.counted, count());
 }
 
-/* The launcher's thread has this name while it waits for the others to end; who calls
- * System.exit() has Java frames yet. */
+/* Returns true if this thread ends the JVM. The launcher's thread has this name while it waits for
+ * the others to end; a thread that calls System.exit() still has Java frames. */
 static bool ends_jvm(jthread thread)
 {
     jint frames = 0;
@@ -62,7 +63,7 @@ static bool ends_jvm(jthread thread)
     return is;
 }
 
-/* The JVM ends: no collection is announced any more, and nothing is done that needs it (holds). */
+/* The JVM ends and announces no more collections. Forbids holds, which need these announcements. */
 static void fall_silent(void)
 {
     if (tracer.java_major < JAVA_SILENT_AT_DEATH)
@@ -85,7 +86,8 @@ static void date(void)
     atomic_fetch_add(&tracer.collections, 1);
 }
 
-/* Of a pause that was announced before, the end is not: a call of the JVM waits for it. */
+/* If a pause was announced before the JVM's end began, its end is not announced. The JNI call waits
+ * for the end of that pause. */
 void collections_are_silent(JNIEnv *jni)
 {
     fall_silent();
@@ -112,7 +114,7 @@ void collection_ends(void)
     holds_go_on();
 }
 
-/* A counter is greater before anything is cleared. */
+/* The JVM increments a counter before it clears any reference. */
 void collections_notice(void)
 {
     if (__builtin_expect(atomic_load_explicit(&watch.all_announced, memory_order_relaxed), 1) ||

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * When collections begin and end.  JVMTI says so, but for those that Serial and Parallel make
- * before JDK 25 for class histograms and heap dumps, and since JDK 26 for all from the beginning of
- * the JVM's end on (JDK-8355631), while threads still run: the JVM's own counters show these.
- * Without (-XX:-UsePerfData) one may have ended at any time.
- */
+/* Tracks when collections begin and end. JVMTI announces them, with two exceptions. Before JDK 25,
+ * Serial and Parallel do not announce those for class histograms and heap dumps. Since JDK 26, none
+ * is announced after the JVM's end has begun (JDK-8355631), while threads still run. These are
+ * found with the JVM's own counters; without counters (-XX:-UsePerfData), a collection may have
+ * ended at any time. */
 #ifndef AGENT_EVENTS_COLLECTIONS_H
 #define AGENT_EVENTS_COLLECTIONS_H
 
 #include "agent/base/tracer.h"
 
-/* A session's events begin. */
+/* Call when a session's events begin. */
 void collections_watch(void);
-/* JVMTI's events, in a pause: nothing but stamps and counts. */
+/* JVMTI's events, in a pause: they only update stamps and counts. */
 void collection_begins(void);
 void collection_ends(void);
-/* The thread ends, which tells of the JVM's end before its events cease. */
+/* Call when a thread ends: detects the JVM's end before its events cease. */
 void collections_thread_ends(jthread thread);
-/* The JVM ends: no collection is announced any more. */
+/* Call when the JVM ends: no more collections are announced. */
 void collections_are_silent(JNIEnv *jni);
-/* For who has found an object dead: if a collection was not announced that may have found it, it is
- * taken to have ended now. */
+/* Call after an object was found dead. If an unannounced collection may have found it, that
+ * collection is recorded as ending now. */
 void collections_notice(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both engines share: capabilities, the callback table, the events of classes, threads, frees
- * and collections; and the choice of the engine. */
+/* Code that both engines share: capabilities, the callback table, and the events of classes,
+ * threads, frees and collections. */
 #include "agent/events/engine.h"
 
 #include <stdarg.h>
@@ -19,25 +19,25 @@
 #include "agent/records/hold.h"
 #include "capture/log.h"
 
-/* Events of JDK 21 and later, which the headers of JDK 17 do not have. */
+/* Events of JDK 21 and later, which JDK 17's headers do not define. */
 #define EVENT_NUMBER_VIRTUAL_THREAD_START 87
 #define EVENT_NUMBER_VIRTUAL_THREAD_END 88
 #define EVENT_NUMBERS_END 96
 
-/* The callback table, long enough for those: one pointer for each event number. */
+/* Callback table with room for these: one pointer per event number. */
 union callback_table {
     jvmtiEventCallbacks known;
     void *by_number[EVENT_NUMBERS_END - JVMTI_MIN_EVENT_TYPE_VAL];
 };
 
-/* The engine that the callbacks and capabilities are set for. */
+/* The engine for which callbacks and capabilities are set. */
 static const struct engine *_Atomic prepared_engine;
 
-/* The engine may change from session to session, the table of callbacks does not. */
+/* The engine may change between sessions, the callback table does not. */
 static void JNICALL on_vm_object_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                        jclass class, jlong size)
 {
-    jthrowable of_program = exception_set_aside(jni); /* what the native method returns with */
+    jthrowable of_program = exception_set_aside(jni); /* the native method may return with one */
     atomic_load(&prepared_engine)->vm_object_alloc(jvmti, jni, thread, object, class, size);
     exception_restore(jni, of_program);
 }
@@ -119,7 +119,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
     event_unmount(jni);
 }
 
-/* can_support_virtual_threads stands behind the last capability that JDK 17 knows. */
+/* can_support_virtual_threads is the bit after the last capability that JDK 17 knows. */
 static void want_virtual_threads(jvmtiCapabilities *wanted)
 {
     unsigned char *bytes = (unsigned char *) wanted;
@@ -144,7 +144,8 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
     engine->want_capabilities(event, wanted);
 }
 
-/* Asks for what these events need and was not given yet; names what cannot be had. */
+/* Requests the capabilities that these events still need; logs events that the JVM does not
+ * support. */
 static void add_capabilities(const struct engine *engine, uint32_t events)
 {
     for (uint32_t event = EVENT_CLASS; event <= EVENT_REFERENCE; event <<= 1) {
@@ -181,7 +182,8 @@ void engine_reserve(const struct engine *engine, uint32_t event)
         engine->prepare();
 }
 
-/* Sets the callback of the extension event whose name ends so, and switches it on or off. */
+/* Sets the callback of the extension event whose id ends in `suffix`, and enables the event; a NULL
+ * callback disables it. */
 static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
@@ -205,14 +207,15 @@ static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback
     (*jvmti)->Deallocate(jvmti, (unsigned char *) events);
 }
 
-/* Function pointers as the table of object pointers has them. */
+/* Stores a function pointer in the table of object pointers. */
 static void set_by_number(union callback_table *table, int number,
                           void(JNICALL *callback)(jvmtiEnv *, JNIEnv *, jthread))
 {
     memcpy(&table->by_number[number - JVMTI_MIN_EVENT_TYPE_VAL], &callback, sizeof callback);
 }
 
-/* Once: with ObjectFree switched on the JVM would tell of the dead first (tagged_deaths.h). */
+/* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
+ * (tagged_deaths.h). */
 static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;
@@ -282,7 +285,7 @@ void engine_switch_off(void)
     control_give_back();
 }
 
-/* A beginning that is told of has its end told of, too; holds need both. */
+/* If the start of a collection is reported, its end must be, too: holds need both. */
 static void enable_collections(const struct session *session, bool on)
 {
     if (!on) {
@@ -298,8 +301,8 @@ static void enable_collections(const struct session *session, bool on)
     }
 }
 
-/* What the agent keeps for a thread is given back when that ends, with a session or without: these
- * events stay on. */
+/* These events stay enabled: the agent frees its state of a thread when the thread ends, with or
+ * without a session. */
 static void enable_thread_ends(void)
 {
     engine_notify(true, JVMTI_EVENT_THREAD_END);
@@ -307,8 +310,8 @@ static void enable_thread_ends(void)
         engine_notify(true, EVENT_NUMBER_VIRTUAL_THREAD_END);
 }
 
-/* Frees are switched off first and last on: what the JVM has found dead but not yet told must find
- * the session. */
+/* When disabling, flushes deaths before the rest: objects that the JVM has found dead but not yet
+ * reported must find the session. */
 void engine_enable(struct session *session, bool on)
 {
     const struct engine *engine = session->engine;

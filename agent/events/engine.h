@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines' preparation, and switching them on and off with a session. */
+/* Prepares an engine, and enables and disables it with a session. */
 #ifndef AGENT_EVENTS_ENGINE_H
 #define AGENT_EVENTS_ENGINE_H
 
 #include "agent/events/engine_type.h"
 
 extern const struct engine engine_jvmti;
-/* Where this engine was not prepared before the calling Java thread was made, and no session is
- * published: the thread allocates until its first sample comes.  Then each object is one. */
+/* Call if this engine was prepared after the calling Java thread was created, and before a session
+ * is published. Allocates until the thread's first sample; after that each object is sampled. */
 void engine_jvmti_advance(JNIEnv *jni);
 
-/* Before a session: asks the JVM for what these events need (what it cannot give is named and left
- * out) and sets the callbacks, with those of the VM's start and end and of all engines.  False, and
- * said why, if no event is left. */
+/* Before a session: requests the capabilities that `events` need (unsupported events are logged and
+ * omitted) and sets the callbacks, including `of_others`. Returns false, with a message, if no
+ * event is left. */
 bool engine_prepare(const struct engine *engine, uint32_t events,
                     const jvmtiEventCallbacks *of_others);
-/* At load: asks the JVM for what the event needs where this engine gives it, perhaps later. */
+/* At load: requests what this engine needs for `event`, in case it is used later. */
 void engine_reserve(const struct engine *engine, uint32_t event);
-/* Before the session begins: gives probes to the methods of start= only; and takes them back. */
+/* Before the session begins: adds probes to the methods of start= only, and removes them. */
 bool engine_arm(struct session *session, JNIEnv *jni);
 void engine_disarm(struct session *session);
-/* After a trace ended by itself (its limit, a full disk), by a Java thread, since the drain thread
- * cannot: switches the JVM's events off, unless a trace is being started or stopped just now. */
+/* Disables the JVM's events after a trace ended by itself (limit, full disk). Called by Java
+ * threads, as the drain thread cannot. Does nothing while a trace is being started or stopped. */
 void engine_switch_off(void);
-/* Switches the notifications that the session's options need; on a Java thread only. */
+/* Enables or disables the events that the session's options need. Java threads only. */
 void engine_enable(struct session *session, bool on);
-/* The same for method events, which must wait for the start snapshot. */
+/* Enables method events, which must wait for the start snapshot. */
 void engine_enable_methods(struct session *session);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine=jvmti: every event from JVMTI itself. */
+/* engine=jvmti: allocation and method events from JVMTI. */
 #include <string.h>
 
 #include "agent/base/exceptions.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 
-/* The distance to a first sample is 512 KiB on average, drawn from an exponential distribution. */
+/* The distance to a thread's first sample is exponentially distributed, 512 KiB on average. */
 #define ADVANCE_BYTES (1 << 16)
 #define ADVANCES_MOST 256
 
-/* engine_jvmti_advance() waits for a sample. */
+/* True while engine_jvmti_advance() waits for a sample. */
 static _Atomic bool is_advancing;
 
 static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -25,7 +25,7 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
         engine_switch_off();
 }
 
-/* The VM's own allocations are often reported by both events. */
+/* Both events often report the same object that the VM allocates. */
 static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                 jclass class, jlong size)
 {
@@ -61,8 +61,8 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
     }
 }
 
-/* Before any thread exists: a thread draws the distance to its first sample when it is made, with
- * the interval that is set then. */
+/* Set before any thread exists: a thread draws the distance to its first sample when it is created,
+ * with the interval set at that time. */
 static void prepare(void)
 {
     if ((tracer.capable & EVENT_ALLOC) != 0)

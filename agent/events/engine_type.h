@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine is: where allocation and method events come from.  Classes, threads and the
- * deaths of tagged objects come from JVMTI with either (engine.c). */
+/* Interface of an engine, the source of allocation and method events. With every engine, classes,
+ * threads and the deaths of tagged objects come from JVMTI (engine.c). */
 #ifndef AGENT_EVENTS_ENGINE_TYPE_H
 #define AGENT_EVENTS_ENGINE_TYPE_H
 
@@ -10,43 +10,42 @@ struct java_thread;
 struct os_thread;
 
 struct engine {
-    /* Adds what the event needs beyond what engine.c asks for. */
+    /* Adds the capabilities that `event` needs beyond those of engine.c. */
     void (*want_capabilities)(uint32_t event, jvmtiCapabilities *wanted);
-    /* Before a session, on a Java thread: NULL if it works in this JVM, else why it does not.  NULL
-     * itself: it always does. */
+    /* Before a session, on a Java thread: returns NULL if the engine works in this JVM, otherwise
+     * the reason why not. May be NULL if it always works. */
     const char *(*prove)(JNIEnv *jni, struct session *session);
-    /* Before each session, once the JVM has given what can be had; NULL: there is nothing to do. */
+    /* Before each session, after capabilities were added. May be NULL. */
     void (*prepare)(void);
     /* Adds the callbacks of its own events. */
     void (*set_callbacks)(jvmtiEventCallbacks *callbacks);
     jvmtiEventVMObjectAlloc vm_object_alloc;
-    /* Puts probes into the methods of start= only, and takes them out; NULL: it has no such. */
+    /* Adds probes to the methods of start= only, or removes them. NULL if unsupported. */
     bool (*arm)(JNIEnv *jni, struct session *session, bool on);
-    /* Switches what the session's options need, but method events; on a Java thread only. */
+    /* Enables or disables the session's events except method events. Java threads only. */
     void (*enable)(struct session *session, bool on);
-    /* On: called when the start snapshot is done.  Off: called first of all. */
+    /* On: called after the start snapshot. Off: called first of all. */
     void (*enable_methods)(struct session *session, bool on);
-    /* A collection ended; called in the pause.  NULL: it need not know. */
+    /* Called in the pause when a collection ends. May be NULL. */
     void (*collection_ended)(void);
-    /* A virtual thread begins to run: the JDK's code for them is initialized.  NULL: it need not
-     * know. */
+    /* Called when a virtual thread begins to run; the JDK's code for them is initialized then. May
+     * be NULL. */
     void (*virtual_starts)(JNIEnv *jni);
-    /* A virtual thread leaves its native thread, or a thread ends; between probe_enter() and
-     * probe_leave().  NULL: it need not know. */
+    /* Called when a virtual thread leaves its carrier or a thread ends, between probe_enter() and
+     * probe_leave(). May be NULL. */
     void (*thread_leaves)(struct session *session, struct os_thread *os, JNIEnv *jni,
                           struct java_thread *java);
-    /* No probe finds the session any more, and it is not closed yet: see last_words.h.  NULL: it
-     * has nothing to say. */
+    /* Called when no probe finds the session any more, before it is closed: see last_words.h. May
+     * be NULL. */
     void (*last_words)(struct session *session, JNIEnv *jni);
-    /* Ends what it writes into the JVM, for good: see internals_switch_off_writes().  Any thread.
-     * NULL: it writes nothing. */
+    /* Ends all writes into the JVM for good: see internals_switch_off_writes(). Any thread. NULL if
+     * the engine writes nothing. */
     void (*end_writes)(void);
-    /* Switched off before collections are no longer reported: its last look for the dead needs to
-     * know of them. */
+    /* Disable the engine before collection events, which its last search for dead objects needs. */
     bool ends_first;
 };
 
-/* Switches one kind of JVMTI event for all threads. */
+/* Enables or disables a JVMTI event for all threads. */
 static inline void engine_notify(bool on, int event)
 {
     (*tracer.jvmti)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into raw records. */
+/* Converts events to raw records. */
 #include "agent/events/events.h"
 
 #include <sched.h>
@@ -19,7 +19,7 @@
 
 #define FREE_GAP_NS UINT64_C(10000000)
 
-/* JDKs after 17 draw an identity hash for an object that is tagged. */
+/* JDKs after 17 draw an identity hash for a tagged object. */
 static bool set_tag(jobject object, jlong tag)
 {
     hash_state_enter();
@@ -28,7 +28,7 @@ static bool set_tag(jobject object, jlong tag)
     return set;
 }
 
-/* Gives the object its id and records it; `tag` is what it is tagged with now. */
+/* Assigns an id to the object and records it. `tag` is its current tag. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
                               jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
                               uint64_t stack, bool existing)
@@ -46,9 +46,9 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     return id;
 }
 
-/* The object was reported by a sample just now, but its tag is gone: JDKs after 17 find tags by the
- * identity hash in the object's header, and JVM_Clone writes the header again.  It gets the same id
- * once more; of the two notices of its death the one with this tag is passed over. */
+/* A sample has just reported the object, but its tag is gone: JDKs after 17 look up tags by the
+ * identity hash in the object's header, and JVM_Clone overwrites the header. The object gets the
+ * same id again; of its two death notices, the one with this tag is ignored. */
 static bool tag_again(const struct session *session, struct os_thread *os, jobject object,
                       uint64_t class, uint64_t size_bytes)
 {
@@ -60,8 +60,8 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
     return true;
 }
 
-/* Most sampled objects are new for sure, and a look at the tag is dear; not so what the VM tells
- * of, and before the thread has passed the start snapshot. */
+/* Sampled objects are new, and reading a tag is slow. The tag is read for objects that the VM
+ * reports, and until the thread has passed the start snapshot. */
 static bool is_known(const struct session *session, struct os_thread *os, jobject object,
                      enum alloc_origin source, jlong *tag)
 {
@@ -113,9 +113,9 @@ void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     probe_leave(os);
 }
 
-/* The JVM tells of the dead while it holds the lock of its tag map, so every nanosecond here is one
- * for all threads that allocate.  This flag serialises the writers of the frees and, since the
- * session is looked up under it, also keeps the session there: no other mark is needed. */
+/* The JVM reports dead objects while it holds the lock of its tag map, so time spent here delays
+ * all threads that allocate. This flag serialises the writers of frees. As the session is looked up
+ * under it, it also keeps the session alive. */
 static _Atomic bool frees_busy;
 
 static void frees_enter(void)
@@ -147,15 +147,15 @@ static void end_batch(struct session *session)
     session->free_batch.open = false;
 }
 
-/* Meanwhile the start snapshot's clock stands still, but for streams of virtual threads that change
- * their carriers: what those have made does not die before. */
+/* The start snapshot's clock is frozen, except for streams of virtual threads that change their
+ * carriers. Objects that those have allocated do not die earlier. */
 static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
 {
     uint64_t latest = atomic_load_explicit(&session->stamps.latest_frozen, memory_order_acquire);
     return stamp > latest ? stamp : latest;
 }
 
-/* The dead of one collection come one by one, some time after it. */
+/* The JVM reports the dead objects of a collection one by one, some time after it. */
 static void free_object(struct session *session, uint64_t object)
 {
     uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
@@ -201,7 +201,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
         end_batch(session);
     stamp = stamp_of_free(session, stamp);
     if (session->free_batch.stamp >
-        stamp) /* of this batch, or of the last: those have two sources */
+        stamp) /* never before this batch or the last one: there are two sources */
         stamp = session->free_batch.stamp;
     size_t written = 0;
     for (; written < count; written++) {
@@ -219,7 +219,8 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     frees_leave();
 }
 
-/* Who writes frees just now keeps the batch open anyway: the drain need not wait for that. */
+/* A thread that writes frees right now keeps the batch open anyway, so the drain does not wait for
+ * it. */
 bool event_close_free_batch(struct session *session, bool now)
 {
     if (!now && atomic_load_explicit(&frees_busy, memory_order_relaxed))
@@ -267,7 +268,7 @@ static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
         session->engine->thread_leaves(session, os, jni, java);
 }
 
-/* The last words of a session that just ended may have to speak of the thread. */
+/* The last words of a session that has just ended may mention the thread. */
 static void end_unseen(JNIEnv *jni, jthread thread, bool is_virtual)
 {
     const struct java_thread *java = thread_of(thread);
@@ -322,7 +323,7 @@ static const struct method_entry *cached_method(struct session *session, struct 
     if (os->events.methods == NULL &&
         (os->events.methods = calloc(METHOD_CACHE, sizeof *os->events.methods)) == NULL)
         return method_lookup(session, method);
-    if (os->events.methods_session != session->number) /* those of the last one are gone */
+    if (os->events.methods_session != session->number) /* entries of the last session are freed */
         memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
     os->events.methods_session = session->number;
     size_t slot = method_slot(method, METHOD_CACHE);
@@ -337,7 +338,7 @@ static const struct method_entry *cached_method(struct session *session, struct 
     return entry;
 }
 
-/* No event has reported an object that the VM made where it posts none. */
+/* The VM posts no event for some of the objects that it creates. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
                              JNIEnv *jni, jobject object, bool *is_new)
 {
@@ -360,7 +361,7 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
     return id;
 }
 
-/* The id of `this` in the frame just entered. */
+/* Returns the id of `this` in the frame just entered. */
 static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
                             JNIEnv *jni)
 {
@@ -404,7 +405,7 @@ void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
     probe_leave(os);
 }
 
-/* Records the exit of the innermost frame.  If there is no room the frame stays: the next exit
+/* Records the exit of the innermost frame. If there is no room, the frame stays, and the next exit
  * closes it. */
 static bool write_exit(struct session *session, struct live_stream *stream,
                        struct java_thread *java, enum step_live_kind kind)
@@ -416,7 +417,7 @@ static bool write_exit(struct session *session, struct live_stream *stream,
     return true;
 }
 
-/* An exit closes its own entry: frames above it that the JVM left without an event are popped, an
+/* An exit closes its own entry. It pops frames above it that the JVM left without an event. The
  * exit of a frame that was entered before tracing is not recorded. */
 static void leave_method(struct session *session, struct os_thread *os, jthread thread,
                          jmethodID method, bool by_exception)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an engine calls when something happened: one function for each kind of event. */
+/* Event callbacks for the engines, one per event kind. */
 #ifndef AGENT_EVENTS_EVENTS_H
 #define AGENT_EVENTS_EVENTS_H
 
@@ -7,23 +7,24 @@
 
 enum alloc_origin { ALLOC_SAMPLED, ALLOC_BY_VM };
 
-/* An object came into being.  The VM tells of some objects twice: by a sampled allocation, then as
- * an allocation of its own. */
+/* Reports a new object. The VM reports some objects twice: as a sampled allocation, then as an
+ * allocation of its own. */
 void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlong size_bytes,
                  enum alloc_origin source);
 struct os_thread;
-/* The same between probe_enter() and probe_leave(); `by_java`: a probe in Java code tells of it,
- * whose frame and those of the object's constructors are no part of its call stack. */
+/* Same as event_alloc(), between probe_enter() and probe_leave(). `by_java`: the caller is a probe
+ * in Java code, whose frame and those of the object's constructors are left out of the call
+ * stack. */
 void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java);
-/* The object with that tag was found dead. */
+/* Reports the object with this tag as dead. */
 void event_free(jlong tag);
-/* These objects were found dead by that collection, which ended then. */
+/* Reports objects that `collection`, which ended at `stamp`, found dead. */
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection);
-/* The id behind the object's tag; an object that has none is reported now, if the session takes
- * existing objects (`*is_new`).  0: it has no id. */
+/* Returns the id in the object's tag, or 0. If there is none and the session records existing
+ * objects, reports the object now and sets `*is_new`. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
                              JNIEnv *jni, jobject object, bool *is_new);
 void event_class_load(jthread thread, jclass class);
@@ -34,11 +35,12 @@ void event_unmount(JNIEnv *jni);
 void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
 void event_method_exit(jthread thread, jmethodID method, bool by_exception);
 
-/* Closes a batch of frees that has had no addition for a while, or (`now`) at once; true if it
+/* Closes a batch of frees that has not grown for a while, or at once if `now`. Returns true if it
  * closed one. */
 bool event_close_free_batch(struct session *session, bool now);
 
-/* At a session's start, when the clock's scale is known: the pause that ends a batch of frees. */
+/* Sets the pause that ends a batch of frees; at a session's start, when the clock's scale is
+ * known. */
 void event_set_free_gap(struct session *session);
 /* Returns when no thread is in event_free() with a session that is no longer tracer.session. */
 void event_wait_for_frees(void);

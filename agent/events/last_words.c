@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Last words of a session. */
+/* Last words of a session: handed from the drain thread to a Java thread. */
 #include "agent/events/last_words.h"
 
 #include <time.h>
@@ -9,9 +9,10 @@
 
 #define POLL_NS 100000L
 
-/* Who takes it out speaks for it; so the session stays until it has. */
+/* The thread that takes the session out writes its last words. The session stays valid until
+ * then. */
 static _Atomic(struct session *) waiting;
-/* Number of the session whose last words are still to come, or are being said. */
+/* Number of the session whose last words are awaited or being written. */
 static _Atomic uint64_t expected;
 
 void last_words_expect(const struct session *session)
@@ -54,7 +55,7 @@ void last_words_end(struct session *session)
 {
     struct session *self = session;
     if (session->last_words.until == 0 || atomic_compare_exchange_strong(&waiting, &self, NULL))
-        atomic_store(&expected, 0); /* nobody says them any more */
+        atomic_store(&expected, 0); /* no thread writes them any more */
 }
 
 bool last_words_pass(JNIEnv *jni, uint64_t session)

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Last words: what an engine has to add to a trace when no probe finds its session any more.  They
- * need JNI, which the drain thread does not have; so a Java thread of the agent's says them, while
- * the drain thread goes on to drain.  Where it does not come in time, the trace ends without.
- */
+/* Last words: records that an engine adds when no probe finds the session any more. They need JNI,
+ * which the drain thread does not have. A Java thread of the agent therefore writes them while the
+ * drain thread continues to drain. If that takes too long, the trace ends without them. */
 #ifndef AGENT_EVENTS_LAST_WORDS_H
 #define AGENT_EVENTS_LAST_WORDS_H
 
 #include "agent/base/tracer.h"
 
-/* The drain thread's: before no probe finds the session any more, and after that when it waits for
- * them no longer, said or not. */
+/* Called by the drain thread: last_words_expect() before probes cease to find the session, and
+ * last_words_end() when it no longer waits for the last words. */
 void last_words_expect(const struct session *session);
 void last_words_end(struct session *session);
-/* The drain thread's, again and again until it is true: they are said, or there are none.  The
- * first call asks for them. */
+/* Called by the drain thread until it returns true: they are written, or there are none. The first
+ * call requests them. */
 bool last_words_are_said(struct session *session);
-/* Says them, if a session waits for them; any Java thread may call this at any time. */
+/* Writes them if a session waits for them. Any Java thread, at any time. */
 void last_words_say(JNIEnv *jni);
-/* A thread of which they have to speak is about to end: says them, or waits until they are said.
- * False: that took too long, and what the agent keeps of the thread must stay. */
+/* Called when a thread that they mention is about to end: writes them, or waits until they are
+ * written. Returns false if that took too long; then the agent's state of the thread must be
+ * kept. */
 bool last_words_pass(JNIEnv *jni, uint64_t session);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ObjectFree: on for good, and the wait for what is still to be told. */
+/* Enables ObjectFree for good, and waits for its outstanding reports. */
 #include "agent/events/tagged_deaths.h"
 
 #include <dirent.h>
@@ -38,8 +38,8 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
     return 0;
 }
 
-/* Before any walk through the heap the JVM sees to the tags of the dead, and tells of them.  This
- * one has a single step. */
+/* Before a heap walk, the JVM processes the tags of dead objects and reports them. This walk has a
+ * single step. */
 static void walk_one_step(void)
 {
     jvmtiHeapCallbacks callbacks;
@@ -54,7 +54,7 @@ static void walk_one_step(void)
     (*jni)->DeleteLocalRef(jni, thread);
 }
 
-/* The text of a small file of that task, "" if there is none. */
+/* Reads a small file of that task into `text`; "" if there is none. */
 static void read_of_task(long task, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -66,7 +66,7 @@ static void read_of_task(long task, const char *name, char *text, size_t size)
         close(file);
 }
 
-/* The JVM's thread that tells of the dead it has taken from the tags: the oldest of that name. */
+/* Returns the JVM's thread that reports the dead objects: the oldest of that name. */
 static long find_reporter(void)
 {
     long teller = 0;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deaths of tagged objects, of which the JVM tells by ObjectFree. */
+/* Deaths of tagged objects, which the JVM reports with ObjectFree. */
 #ifndef AGENT_EVENTS_TAGGED_DEATHS_H
 #define AGENT_EVENTS_TAGGED_DEATHS_H
 
 #include <stdbool.h>
 
-/* They are told from now on, as long as the JVM lives: see tagged_deaths_flush(). */
+/* Enables these reports for the rest of the JVM's life: see tagged_deaths_flush(). */
 void tagged_deaths_report(void);
 
-/* Returns when all has been told that the JVM has found dead; on a Java thread only.  Switching the
- * event off would do that too, but JDK 17 can hang then: the thread that switches and the JVM's own
- * that tells wait for each other, one at a safepoint, the other where it stops for none. */
+/* Returns when every object that the JVM has found dead is reported. Java threads only. Disabling
+ * the event would also flush, but can hang JDK 17: the thread that disables it and the JVM's
+ * reporting thread wait for each other, one at a safepoint, the other in code that does not stop
+ * for one. */
 void tagged_deaths_flush(void);
 
 #endif

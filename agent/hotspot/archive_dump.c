@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM's flags and command line, as its tables for debuggers have them, tell. */
+/* Detects whether the JVM makes a class archive, from its flags and command line in the tables that
+ * HotSpot exports for debuggers. */
 #include "agent/hotspot/archive_dump.h"
 
 #include <stddef.h>
@@ -11,13 +12,13 @@
 
 enum dump {
     DUMP_NONE,
-    DUMP_BESIDE, /* a program runs, and then or meanwhile an archive is made */
+    DUMP_BESIDE, /* a program runs, and an archive is made then or later */
     DUMP_ONLY    /* no program runs */
 };
 
 enum kind { IS_TRUE, IS_GIVEN, HAS_TEXT };
 
-/* What asks for an archive; the first that is found counts. */
+/* Reasons for an archive; the first one found counts. */
 static const struct cause {
     const char *flag;
     enum kind kind;
@@ -46,7 +47,7 @@ static bool asks(const struct cause *cause)
     return text != NULL && (cause->kind == IS_GIVEN || strcmp(text, cause->text) == 0);
 }
 
-/* `*name` becomes what asks for it. */
+/* Sets `*name` to the flag that requests the archive. */
 static enum dump find_dump(const char **name)
 {
     *name = "-Xshare:dump"; /* later JDKs have no flag for it */

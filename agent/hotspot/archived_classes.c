@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The classes are found in the archive itself; those of lambda expressions, which have no names of
- * their own, in the JDK's file lib/classlist, from which its archive was made.  Of each name the
- * hash is kept; two names of one hash would cost no more than an identity hash.
- */
+/* Reads class names from the archive itself. The classes of lambda expressions have no names of
+ * their own; these are read from the JDK's file lib/classlist, from which its archive was made.
+ * Only hashes of names are stored; two names with one hash would cost no more than an identity
+ * hash. */
 #include "agent/hotspot/archived_classes.h"
 
 #include <stdatomic.h>
@@ -23,14 +22,12 @@
 #include "agent/rewriter/callees.h"
 #include "capture/apart.h"
 
-/*
- * The JVM has its archive mapped, and all its classes are structures in one region of it.  Each
- * begins with the address of one of the few tables of virtual methods that the archive has for
- * them, by which it is found; the region has no list of them that debuggers know.
- */
+/* The JVM has its archive mapped, and all its classes are structures in one region of it. Each
+ * begins with the address of one of the archive's few virtual method tables for classes, by which
+ * it is found. The region has no list of classes that debuggers know. */
 
 #define REGIONS 3u
-/* Classes, those of class loaders, of mirrors and of references. */
+/* Ordinary classes, and those of class loaders, mirrors and references. */
 #define KINDS 4u
 #define TABLES_LIMIT 32u
 
@@ -43,7 +40,7 @@ static bool is_inside(const struct range *range, uintptr_t at, size_t size)
     return at >= range->base && at < range->end && size <= range->end - at;
 }
 
-/* The region in which class Object is. */
+/* Finds the region that contains class Object. */
 static bool find_region(const struct vm_archive *vm, const struct range *all, struct range *region)
 {
     for (size_t i = 0; i < REGIONS; i++) {
@@ -57,8 +54,8 @@ static bool find_region(const struct vm_archive *vm, const struct range *all, st
     return false;
 }
 
-/* What an archive has for an address: that, or how far it is from the base, in bytes, or (JDK 27)
- * in words, and then a number of 32 bits. */
+/* Converts an address as the archive stores it: absolute, or an offset from the base, in bytes or
+ * (JDK 27, a 32-bit number) in words. */
 static uintptr_t absolute(const struct range *all, uintptr_t at, bool narrow)
 {
     if (narrow)
@@ -66,7 +63,7 @@ static uintptr_t absolute(const struct range *all, uintptr_t at, bool narrow)
     return at < all->base ? all->base + at : at;
 }
 
-/* The tables come in the order of the kinds, each behind its size; the first is that of Object. */
+/* The tables are in the order of the kinds, each after its size; the first is that of Object. */
 static bool find_tables(const struct vm_archive *vm, const struct range *all, bool narrow,
                         uintptr_t tables[KINDS])
 {
@@ -96,9 +93,9 @@ static void report_object(const struct vm_archive *vm, const struct range *all, 
         found((const char *) symbol + vm->symbol_body, length);
 }
 
-/* Calls `found` with the name of each class, as class files have it (not ended by a 0 byte). Arrays
- * are no classes here; hidden classes are.  Does nothing where the JVM uses no archive or is
- * not as it should be. */
+/* Calls `found` with the name of each class, as in class files (without a terminating 0). This
+ * excludes arrays and includes hidden classes. Does nothing if the JVM uses no archive or has an
+ * unexpected layout. */
 static void archive_scan(void (*found)(const char *name, size_t length))
 {
     struct vm_archive vm;
@@ -122,11 +119,11 @@ static void archive_scan(void (*found)(const char *name, size_t length))
 #define TABLE_SIZE (1u << TABLE_BITS)
 #define TABLE_FULL (TABLE_SIZE / 2)
 #define FILE_LIMIT (1u << 20)
-/* Words of a line that tells of a lambda expression's class. */
+/* Words of a line that describes a lambda expression's class. */
 #define LAMBDA_WORDS 9
 #define LAMBDA_CALLEE 6
 
-/* A name's hash, never 0; its low bit tells that the class is being loaded, perhaps not from the
+/* A name's hash, never 0. Its low bit is set while the class is being loaded, perhaps not from the
  * archive. */
 static _Atomic uint64_t table[TABLE_SIZE];
 static size_t table_count;
@@ -152,7 +149,8 @@ static uint64_t hash_class(struct text name)
     return finish(mix(TEXT_HASH_START, name));
 }
 
-/* Of a lambda expression: the class that has it, and owner, name and descriptor of its method. */
+/* Hashes a lambda expression: the class that contains it, and owner, name and descriptor of its
+ * method. */
 static uint64_t hash_lambda(struct text class, const struct text callee[3])
 {
     uint64_t hash = mix(TEXT_HASH_START, class);
@@ -161,7 +159,7 @@ static uint64_t hash_lambda(struct text class, const struct text callee[3])
     return finish(hash);
 }
 
-/* The name's place, or the free one where it would be. */
+/* Returns the name's entry, or the free one where it belongs. */
 static _Atomic uint64_t *place_of(uint64_t hash)
 {
     size_t slot = (size_t) (hash >> 20) % TABLE_SIZE;
@@ -181,7 +179,7 @@ static void add(uint64_t hash)
     table_count++;
 }
 
-/* The next word of a line; empty at its end. */
+/* Returns the next word of a line; empty at its end. */
 static struct text next_word(struct text *line)
 {
     struct text word = {line->bytes, 0};
@@ -236,7 +234,7 @@ static void add_class(const char *name, size_t length)
     add(hash_class((struct text){name, length}));
 }
 
-/* Each archive has these, and they are of all the kinds that classes have. */
+/* Every archive contains these, and they cover all kinds of classes. */
 static bool has_known(void)
 {
     static const char *const names[] = {"java/lang/Object", "java/lang/String", "java/lang/Class",
@@ -277,8 +275,8 @@ void archived_classes_read(void)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) home);
 }
 
-/* Later JDKs do not take those from the archive when there is a class file hook: it has other code
- * for them than the class file. */
+/* Later JDKs do not load these classes from the archive if there is a class file hook: the archive
+ * has other code for them than the class file. */
 static bool is_regenerated(const char *name)
 {
     static const char package[] = "java/lang/invoke/", end[] = "$Holder";

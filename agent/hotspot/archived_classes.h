@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The JDK's classes that come from its archive (CDS), linked and, the mirrors of most, with their
- * identity hash.  When the agent changes such a class as it is loaded, the JVM parses and links it
- * like any other, and draws a hash for its mirror that it would not have drawn.
- */
+/* The JDK's classes from its archive (CDS). They are linked, and the mirrors of most have their
+ * identity hash. If the agent changes such a class while it is loaded, the JVM parses and links it
+ * like any other, and draws a hash for its mirror that it would not have drawn otherwise. */
 #ifndef AGENT_HOTSPOT_ARCHIVED_CLASSES_H
 #define AGENT_HOTSPOT_ARCHIVED_CLASSES_H
 
@@ -15,15 +13,15 @@
 /* Reads their names, once, if this JVM uses an archive. */
 void archived_classes_read(void);
 
-/* The class of this name is about to be loaded: changed, or as it is.  Even then the JVM parses it
- * anew where it does so with one of its superclasses or interfaces. */
+/* Call when a class of this name is about to be loaded, changed or not. Even an unchanged one is
+ * parsed if a superclass or interface was. */
 void archived_class_loads(const char *name, bool changed);
 
-/* A class has been loaded, but is not linked yet. */
+/* Call when a class has been loaded but is not linked yet. */
 void archived_class_loaded(jclass class);
 
-/* This class of the boot loader has a lambda expression whose class is in the archive, too, and
- * this is the class file of that.  It is asked for only when the former has changed. */
+/* Returns true if this class of the boot loader, whose class file this is, contains a lambda
+ * expression whose class is also in the archive. Called only for classes that were changed. */
 bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Heaps of blocks: for each segment of a heap a byte tells how far back (or nearer, to be asked
- * again) its block begins.  A block holds a blob: a method's code, or a stub.
- */
+/* Finds code by address. The cache has heaps of blocks. For each segment of a heap, a byte says how
+ * far back its block begins, possibly in several steps. A block holds a blob: a method's code, or a
+ * stub. */
 #include "agent/hotspot/code_cache.h"
 
 #include <string.h>
@@ -30,7 +29,7 @@ bool code_cache_prepare(const struct vm_structs *vm)
     return true;
 }
 
-/* The heap that the address lies in, or 0. */
+/* Returns the heap that contains the address, or 0. */
 static uintptr_t find_heap(const struct vm_structs *vm, uintptr_t pc)
 {
     for (size_t i = 0; i < cache.count; i++) {
@@ -41,7 +40,7 @@ static uintptr_t find_heap(const struct vm_structs *vm, uintptr_t pc)
     return 0;
 }
 
-/* The blob that the address lies in, or 0. */
+/* Returns the blob that contains the address, or 0. */
 static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
 {
     uintptr_t heap = find_heap(vm, pc);
@@ -64,8 +63,8 @@ static uintptr_t find_blob(const struct vm_structs *vm, uintptr_t pc)
     return used ? block + vm->block_size : 0;
 }
 
-/* Stubs that compiled code calls to make an object: engine=jvmti gets its event there.  The names
- * are those of JDK 17, of 25 and of 27. */
+/* Stubs that compiled code calls to allocate an object, where engine=jvmti gets its event. The
+ * names are those of JDK 17, 25 and 27. */
 static bool is_stub_with_frame(const char *name)
 {
     static const char *const starts[] = {"_new_", "_multianewarray", "C1 Runtime ", "C2 Runtime "};
@@ -80,7 +79,7 @@ static bool is_stub_with_frame(const char *name)
     return false;
 }
 
-/* A method's code; the number of its compilation tells when its memory has another's. */
+/* Describes a method's code. Its compile id changes when its memory is reused. */
 static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, bool is_native,
                          struct code_place *place)
 {
@@ -91,14 +90,14 @@ static bool method_place(const struct vm_structs *vm, uintptr_t nmethod, bool is
         place->frames = frame_hash_of(vm, vm_word(nmethod, vm->nmethod_method), 0);
         return true;
     }
-    /* Behind it: where the JVM makes frames return to that it wants to be interpreted. */
+    /* behind it is code to which the JVM lets frames return that it wants interpreted */
     return place->pc < nmethod + vm_half(nmethod, vm->nmethod_stub) &&
            code_scopes_read(vm, nmethod, place->pc, &place->frames);
 }
 
 struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc)
 {
-    /* Stubs stay for ever. */
+    /* stubs are never freed */
     static const uint32_t always = 1;
     struct code_place place = {
         .pc = pc, .check = (uintptr_t) &always, .used = (uintptr_t) &always, .id = always};
@@ -115,6 +114,6 @@ struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc)
     if (known && words >= 2 && words <= UINT16_MAX)
         place.frame_words = (uint16_t) words;
     else
-        place.pc = 0; /* to be looked at again: this may become a method's */
+        place.pc = 0; /* look it up again: this may become a method's */
     return place;
 }

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM's code cache: what code a return address lies in. */
+/* The JVM's code cache: finds the code at a return address. */
 #ifndef AGENT_HOTSPOT_CODE_CACHE_H
 #define AGENT_HOTSPOT_CODE_CACHE_H
 
 #include "agent/hotspot/vm_structs.h"
 
-/* What tells the frames of methods apart: a hash over them from the innermost out, which is made up
- * of the hashes of parts; see frame_hash_join(). */
+/* A hash that distinguishes the frames of methods, from the innermost outwards. It is combined from
+ * hashes of parts; see frame_hash_join(). */
 struct frame_hash {
     uint64_t low, high;
-    uint32_t count; /* frames */
+    uint32_t count; /* number of frames */
 };
 
 #define FRAMES_INLINED_MOST 255u
 
-/* Of a return address.  It holds as long as the number at `check` is `id` and the byte at `used` is
- * not 0: memory of code that the JVM threw away is used again, numbers of compilations are not. */
+/* The code at a return address. Valid as long as the number at `check` is `id` and the byte at
+ * `used` is not 0: the JVM reuses the memory of discarded code, but not compile ids. */
 struct code_place {
     uintptr_t pc;
     uintptr_t check, used;
     uint32_t id;
     uint16_t frame_words; /* 0: code whose frames cannot be walked */
     struct frame_hash
-        frames; /* of the methods there, inlined ones too; none: a stub of the JVM's */
+        frames; /* of the methods there, including inlined ones; none: a stub of the JVM */
 };
 
-/* Once, before any lookup; false: the code cache is not as it should be. */
+/* Call once, before any lookup. Returns false if the code cache has an unexpected layout. */
 bool code_cache_prepare(const struct vm_structs *vm);
 
-/* For a return address on the calling thread's stack, whose code cannot go away meanwhile. */
+/* Looks up a return address on the calling thread's stack, whose code cannot be freed meanwhile. */
 struct code_place code_cache_find(const struct vm_structs *vm, uintptr_t pc);
 
-/* Once, before the others. */
+/* Call once, before the functions below. */
 void frame_hash_prepare(void);
-/* Of a method of the JVM's at a bytecode's index and one; 0: it is native. */
+/* Returns the hash of a method at a bytecode index plus one; 0: it is native. */
 struct frame_hash frame_hash_of(const struct vm_structs *vm, uintptr_t method, uint32_t index);
-/* Appends the hash of frames farther out, FRAMES_INLINED_MOST of them at most. */
+/* Appends the hash of outer frames, at most FRAMES_INLINED_MOST of them. */
 void frame_hash_join(struct frame_hash *hash, const struct frame_hash *outer);
 
-/* The frames of compiled code at a return address; false: they are not known. */
+/* Reads the frames of compiled code at a return address. Returns false if they are unknown. */
 bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
                       struct frame_hash *frames);
 
-/* `pc` is not 0, as it is in a place that was never found. */
+/* `pc` must not be 0, which is the address of places that were not found. */
 static inline bool code_place_holds(const struct code_place *place, uintptr_t pc)
 {
     return place->pc == pc && vm_half(place->check, 0) == place->id &&

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The methods of compiled code at a return address, from the debugging information that the JVM
- * itself walks stacks with: a table of return addresses, each with the place of its innermost scope
- * in a stream of numbers; a scope is the place of the scope that it is inlined into (0: none), the
- * number of its method among the code's metadata, and the bytecode's index and one.
- */
+/* Reads the methods of compiled code at a return address, from the debugging information with which
+ * the JVM itself walks stacks. It is a table of return addresses, each with the offset of its
+ * innermost scope in a stream of numbers. A scope is the offset of the scope that it is inlined
+ * into (0: none), the index of its method in the code's metadata, and the bytecode index plus
+ * one. */
 #include "agent/hotspot/code_cache.h"
 
 #include "agent/base/java_versions.h"
@@ -14,7 +13,7 @@
 #define FACTOR_LOW STEP_HASH_FACTOR
 #define FACTOR_HIGH UINT64_C(0xd6e8feb86659fd93)
 
-/* A stretch of the JVM's memory. */
+/* A range of the JVM's memory. */
 struct stretch {
     uintptr_t start;
     size_t size;
@@ -86,7 +85,7 @@ static struct code_scopes outer_scopes(const struct vm_structs *vm, uintptr_t nm
         .metadata = {vm_word(nmethod, vm->blob_mutable) + relocations, mutable - relocations}};
 }
 
-/* The place of the innermost scope; 0: there is none. */
+/* Returns the offset of the innermost scope, or 0 if there is none. */
 static uint32_t find_scope(const struct vm_structs *vm, const struct stretch *pcs, uint32_t offset)
 {
     size_t low = 0, high = pcs->size / vm->pc_size;
@@ -122,7 +121,7 @@ static bool read_number(const struct stretch *stream, size_t *at, uint32_t *valu
     return true;
 }
 
-/* One scope at `*at`, which becomes the place of the one that it is inlined into. */
+/* Reads the scope at `*at`, and sets `*at` to the scope that it is inlined into. */
 static uintptr_t read_scope(const struct code_scopes *scopes, uint32_t *at, uint32_t *index)
 {
     size_t from = *at;
@@ -152,6 +151,6 @@ bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t 
         struct frame_hash frame = frame_hash_of(vm, method, index);
         frame_hash_join(frames, &frame);
     }
-    /* The outermost is the method whose code it is: else this was misread. */
+    /* the outermost one must be the method whose code it is: otherwise this was misread */
     return at == 0 && method != 0 && method == vm_word(nmethod, vm->nmethod_method);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* With an environment of its own: the tracer's need not know this event. */
+/* Uses a JVMTI environment of its own, so that the tracer's does not need this event. */
 #include "agent/hotspot/compilations.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which compilers have made code of a few methods: for proofs that a technique holds in whatever
- * code runs it. */
+/* Watches which compilers have compiled a few methods, for self-tests that must hold for any code
+ * of a method. */
 #ifndef AGENT_HOTSPOT_COMPILATIONS_H
 #define AGENT_HOTSPOT_COMPILATIONS_H
 
@@ -10,14 +10,16 @@
 
 #define COMPILATIONS_METHODS 3u /* at the most */
 
-/* From now on, until compilations_end(); false: this JVM does not say it.  One at a time. */
+/* Starts watching, until compilations_end(). Returns false if this JVM does not report
+ * compilations. One watch at a time. */
 bool compilations_watch(const jmethodID *methods, size_t count);
 void compilations_end(void);
-/* Each was compiled by C1 and by C2; by C2 without tiers (-XX:-TieredCompilation). */
+/* Returns true if C1 and C2 have compiled each method; only C2 without tiers
+ * (-XX:-TieredCompilation). */
 bool compilations_are_made(void);
-/* The JVM compiles nothing (-Xint). */
+/* Returns true if the JVM compiles nothing (-Xint). */
 bool compilations_never_come(void);
-/* Between two looks at the above. */
+/* Waits a little between two checks. */
 void compilations_wait(void);
 
 #endif

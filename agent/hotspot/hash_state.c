@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where the generator is: at the same distance from the JNIEnv of each thread, since both are
- * members of the JVM's thread.  The distance is found by drawing four hashes and looking for what
- * has changed; all 128 bits must be as the generator's step makes them.
- */
+/* Finds the generator of identity hashes. It is at the same distance from the JNIEnv of each
+ * thread, since both are members of the JVM's thread. The distance is found by drawing four hashes
+ * and searching for the change; all 128 bits must match the generator's step. */
 #include "agent/hotspot/hash_state.h"
 
 #include <stdatomic.h>
@@ -20,20 +18,20 @@
 
 struct window {
     uint32_t words[WINDOW_BYTES / sizeof(uint32_t)]; /* the last one is right before the JNIEnv */
-    size_t count;                                    /* how many, of the last ones, could be read */
+    size_t count;                                    /* how many of the last ones could be read */
 };
 
-/* The words' distance before a JNIEnv; 0: not known. */
+/* Distance of the words before a JNIEnv; 0: unknown. */
 static _Atomic size_t distance;
 
-/* The agent's own words while the JVM's are there; while the agent is in, the program's. */
+/* The agent's words while the JVM's are in place; the program's while the agent's are. */
 static __thread struct {
     struct hash_words words;
     unsigned depth;
     bool seeded;
 } own __attribute__((tls_model("initial-exec")));
 
-/* What is there while the agent is in. */
+/* Returns the words that are in place while the agent is in. */
 static struct hash_words own_now(JNIEnv *jni)
 {
     struct hash_words words;
@@ -41,7 +39,7 @@ static struct hash_words own_now(JNIEnv *jni)
     return words;
 }
 
-/* Page by page, backwards. */
+/* Reads page by page, backwards. */
 static void read_window(const JNIEnv *jni, struct window *window)
 {
     uintptr_t end = (uintptr_t) jni, start = end - WINDOW_BYTES;
@@ -74,7 +72,7 @@ static bool draw(JNIEnv *jni, uint32_t hashes[HASH_WORDS])
     return drawn;
 }
 
-/* The JVM draws from what is written there, or it was something else. */
+/* Tests that the JVM draws from the words written there; otherwise forgets the place. */
 static void prove(JNIEnv *jni)
 {
     jint drawn = 0;
@@ -117,7 +115,7 @@ void hash_state_find(JNIEnv *jni)
     prove(jni);
 }
 
-/* The seeds only have to differ from thread to thread; no word may make all of them zero. */
+/* The seeds only have to differ between threads; no seed may make all words zero. */
 static void seed(void)
 {
     static _Atomic uint32_t threads;

@@ -15,7 +15,7 @@ uint32_t hash_words_step(struct hash_words *words)
     return v;
 }
 
-/* The words of a generator whose oldest is the memory's word `first`. */
+/* Returns the state of a generator whose oldest word is the memory's word `first`. */
 static struct hash_words words_at(const uint32_t *memory, size_t first)
 {
     struct hash_words words;

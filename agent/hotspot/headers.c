@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proof: arrays of known lengths, whose sizes JVMTI says, are read through the kernel, which
- * does not fault. */
+/* Proves the layout of headers: arrays of known lengths, whose sizes JVMTI returns, are read
+ * through the kernel, which does not fault. */
 #include "agent/hotspot/headers.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/vm_structs.h"
 
-#define ATTEMPTS 8 /* objects move */
-#define MANY 64    /* elements: more than the rounding of a size hides */
+#define ATTEMPTS 8 /* objects may move */
+#define MANY 64    /* elements: more than the rounding of sizes hides */
 
 struct header_layout header_layout;
 
@@ -45,7 +45,8 @@ bool collector_keeps_weakly_held(void)
            (tracer.java_major >= JAVA_ZGC_IS_GENERATIONAL || flag_is_set("ZGenerational"));
 }
 
-/* An array of `length` elements of 1 << shift bytes; of references where shift is out of range. */
+/* Creates an array of `length` elements of 1 << shift bytes; of references if shift is out of
+ * range. */
 static jarray make_array(JNIEnv *jni, jclass element, unsigned shift, jsize length)
 {
     switch (shift) {
@@ -62,7 +63,7 @@ static jarray make_array(JNIEnv *jni, jclass element, unsigned shift, jsize leng
     }
 }
 
-/* 0: there is no such array. */
+/* Returns 0 if there is no such array. */
 static uint64_t size_of_array(JNIEnv *jni, jclass element, unsigned shift, jsize length)
 {
     jlong size = 0;
@@ -74,7 +75,7 @@ static uint64_t size_of_array(JNIEnv *jni, jclass element, unsigned shift, jsize
     return (uint64_t) size;
 }
 
-/* The least growth of a byte array is what sizes are rounded to. */
+/* Sizes are rounded to the smallest growth of a byte array. */
 static uint32_t find_alignment(JNIEnv *jni)
 {
     uint64_t first = size_of_array(jni, NULL, 0, 0);
@@ -88,7 +89,7 @@ static uint32_t find_alignment(JNIEnv *jni)
     return 0;
 }
 
-/* As many elements as fit into what an empty array takes tell where they begin. */
+/* The number of elements that fit into an empty array's size shows where elements begin. */
 static bool find_elements(JNIEnv *jni, jclass element, unsigned kind, unsigned shift,
                           uint8_t *elements_at)
 {
@@ -141,18 +142,18 @@ static bool read_header(jobject object, uint64_t *class_word, uint32_t *length)
     return true;
 }
 
-/* Where HotSpot's JVMs have an object's class and an array's length. */
+/* HotSpot's places of an object's class and an array's length. */
 static const struct word_layout {
     bool narrow;
     uint8_t class_at, class_shift, length_at;
 } layouts[] = {
-    {true, 8, 0, 12},  /* behind the word of locks and hashes: compressed class pointers */
-    {false, 8, 0, 16}, /* a whole one */
-    {true, 4, 10, 8},  /* the upper 22 bits of that word: -XX:+UseCompactObjectHeaders */
+    {true, 8, 0, 12},  /* after the mark word: compressed class pointers */
+    {false, 8, 0, 16}, /* after the mark word: a full pointer */
+    {true, 4, 10, 8},  /* in the upper 22 bits of the mark word: -XX:+UseCompactObjectHeaders */
 };
 #define LAYOUTS (sizeof layouts / sizeof layouts[0])
 
-/* Two of a class, and one of each of two others. */
+/* Compares two arrays of one class, and one each of two others. */
 static bool headers_are_as_said(const jarray arrays[4], const jsize lengths[4])
 {
     uint64_t words[4];

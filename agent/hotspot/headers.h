@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What stands at the beginning of each object: the word that names its class, and an array's
- * length. Read only while nothing moves (agent/records/hold.h).
- */
+/* Layout of object headers: the word that identifies the class, and an array's length. They are
+ * read only while nothing moves (agent/records/hold.h). */
 #ifndef AGENT_HOTSPOT_HEADERS_H
 #define AGENT_HOTSPOT_HEADERS_H
 
@@ -18,28 +16,29 @@ struct header_layout {
     bool known;
     bool narrow;         /* the class's word has 4 bytes, not 8 */
     uint8_t class_at;    /* where it begins */
-    uint8_t class_shift; /* of a narrow one: its lower bits are not the class's (compact headers) */
+    uint8_t class_shift; /* of a narrow word: its lower bits are not the class's (compact
+                          * headers) */
     uint8_t length_at;
     uint8_t elements_at[ELEMENT_SHIFTS]; /* by the logarithm of an element's size */
-    uint8_t references_shift;            /* that of a reference's */
+    uint8_t references_shift;            /* logarithm of a reference's size */
     uint32_t alignment;                  /* of an object's size; a power of two */
 };
 
 extern struct header_layout header_layout;
 
-/* Objects move in pauses only, and each pause is announced (JVMTI's GarbageCollectionStart): G1 in
- * all JVMs that were tested; Serial and Parallel since some JDK after 17, which announces no
- * collections for histograms and heap dumps. */
+/* Returns true if objects move only in pauses and JVMTI announces each of them
+ * (GarbageCollectionStart): G1 in all tested JVMs; Serial and Parallel if
+ * collector_announces_all(). */
 bool collector_announces_moves(void);
-/* False: it collects for class histograms and heap dumps without a word. */
+/* Returns false if collections for class histograms and heap dumps are not announced. */
 bool collector_announces_all(void);
 
-/* Generational ZGC: its young collections treat weak references as strong, so that what has one, or
- * a tag, dies in old collections only. */
+/* Returns true for generational ZGC. Its young collections treat weak references as strong, so an
+ * object with one, or with a tag, dies only in old collections. */
 bool collector_keeps_weakly_held(void);
 
-/* Once a session that reads headers, on a Java thread: header_layout, as the JVM's own answers show
- * it; not where moves are not announced. */
+/* Call once per session that reads headers, on a Java thread. Sets header_layout from the JVM's own
+ * answers, unless moves are not announced. */
 void headers_prove(JNIEnv *jni, bool announced);
 
 static inline uint64_t header_class_word(uintptr_t object)
@@ -61,7 +60,7 @@ static inline uint32_t header_array_length(uintptr_t object)
     return length;
 }
 
-/* Of an array with so many elements. */
+/* Returns the size in bytes of an array with `length` elements of 1 << shift bytes. */
 static inline uint64_t header_array_size(uint32_t length, unsigned shift)
 {
     uint64_t end = header_layout.elements_at[shift] + ((uint64_t) length << shift);

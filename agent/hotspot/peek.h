@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that may not be there, read through the kernel, which does not fault. */
+/* Reads memory that may not be mapped, through the kernel, which does not fault. */
 #ifndef AGENT_HOTSPOT_PEEK_H
 #define AGENT_HOTSPOT_PEEK_H
 
@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* False: not all of it could be read. */
+/* Returns false if not all of it could be read. */
 static inline bool peek(uintptr_t from, void *to, size_t size)
 {
     struct iovec here = {to, size}, there = {(void *) from, size};

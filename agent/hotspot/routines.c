@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JVM tells of its routines by name (JVMTI's DynamicCodeGenerated); the variable is the one
- * place in libjvm.so's data that holds the address. */
+/* Finds and replaces routines of the JVM. The JVM reports them by name (JVMTI's
+ * DynamicCodeGenerated). The variable is the only word in libjvm.so's data that holds the
+ * address. */
 #include "agent/hotspot/routines.h"
 
 #include <link.h>
@@ -35,7 +36,7 @@ static void JNICALL on_routine(jvmtiEnv *jvmti, const char *name, const void *ad
             wanted->address = (uintptr_t) address;
 }
 
-/* With an environment of its own: the tracer's need not know this event. */
+/* Uses a JVMTI environment of its own, so that the tracer's does not need this event. */
 static void ask(void)
 {
     jvmtiEnv *jvmti = NULL;

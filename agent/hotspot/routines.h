@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Routines of the JVM that compiled code calls as plain C functions, by an address that lies in a
- * variable of the JVM and is read when code is compiled; another function may stand there.
- */
+/* Routines of the JVM that compiled code calls as plain C functions. Their address is in a variable
+ * of the JVM, which is read when code is compiled, and can be replaced by another function. */
 #ifndef AGENT_HOTSPOT_ROUTINES_H
 #define AGENT_HOTSPOT_ROUTINES_H
 
@@ -12,15 +10,15 @@
 #include <stdint.h>
 
 struct routine {
-    const char *names[2];        /* by which the JVM tells of it, in whatever JDK */
-    uintptr_t address;           /* 0: not looked for, or it tells of none */
-    _Atomic uintptr_t *variable; /* NULL: none, or more than one word has that address */
+    const char *names[2];        /* under which JDKs report it */
+    uintptr_t address;           /* 0: not searched yet, or not reported */
+    _Atomic uintptr_t *variable; /* NULL: no word, or more than one, has that address */
     size_t places;
 };
 
-/* Whether its variable is known; looked for once. */
+/* Returns true if the routine's variable is known; searches for it once. */
 bool routine_find(struct routine *routine);
-/* What is compiled from now on calls `function`; 0: the JVM's own again. */
+/* Code that is compiled from now on calls `function`; 0: the JVM's own routine again. */
 void routine_replace(const struct routine *routine, uintptr_t function);
 
 #endif

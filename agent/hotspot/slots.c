@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proof: two references to one object have equal words there, and one to another has not.  They
- * are read through the kernel, which does not fault. */
+/* Proves what references point to: two references to one object have equal words, one to another
+ * object has a different one. The words are read through the kernel, which does not fault. */
 #include "agent/hotspot/slots.h"
 
 #include "agent/base/exceptions.h"
@@ -8,7 +8,7 @@
 #include "agent/base/tracer.h"
 #include "agent/hotspot/peek.h"
 
-#define ATTEMPTS 8 /* objects move */
+#define ATTEMPTS 8 /* objects may move */
 
 _Atomic bool slots_readable;
 

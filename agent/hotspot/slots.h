@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the JVM keeps where a reference points to: the object's address, in a form of its own, which
- * changes when the object moves.  It is compared, never followed.
- */
+/* Slots: the words that JNI references point to. A slot holds the object's address, in the JVM's
+ * own form, which changes when the object moves. It is compared, never dereferenced. */
 #ifndef AGENT_HOTSPOT_SLOTS_H
 #define AGENT_HOTSPOT_SLOTS_H
 
@@ -13,11 +11,11 @@
 
 extern _Atomic bool slots_readable;
 
-/* Once a session, on a Java thread: whether it is so in this JVM. */
+/* Call once per session, on a Java thread: tests whether slots can be read in this JVM. */
 void slots_prove(JNIEnv *jni);
 
-/* 0 where it is not known; different words may mean one object, equal ones, as long as nothing was
- * collected, one. */
+/* Returns the reference's slot, or 0 if slots are not readable. Different words may mean one
+ * object. Equal words mean one object as long as there was no collection. */
 static inline uintptr_t slot_word(jobject reference)
 {
     if (__builtin_expect(!atomic_load_explicit(&slots_readable, memory_order_relaxed), 0))
@@ -26,7 +24,8 @@ static inline uintptr_t slot_word(jobject reference)
                            __ATOMIC_RELAXED);
 }
 
-/* Only while nothing moves, and where the JVM keeps plain addresses: see agent/deaths/recycle.h. */
+/* Call only while nothing moves, and if the JVM stores plain addresses: see
+ * agent/deaths/recycle.h. */
 static inline void slot_set(jobject reference, uintptr_t word)
 {
     __atomic_store_n((uintptr_t *) ((uintptr_t) reference & ~(uintptr_t) 7), word,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of chains by the classes' signatures. */
+/* Table of untagged classes: chains by the hash of their signatures. */
 #include "agent/hotspot/untagged_classes.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void take_out(struct untagged_class **link)
     free(class);
 }
 
-/* Those of its signature that were unloaded meanwhile go as well. */
+/* Also removes classes of this signature that were unloaded meanwhile. */
 uint64_t untagged_class_take(JNIEnv *jni, const char *signature, jclass mirror)
 {
     uint64_t hash = text_hash(signature);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Classes that have been reported but have no tag yet.  JDKs after 17 draw an identity hash for
- * what is tagged.  Where a class is linked with one for its mirror, a tag before takes it away from
- * the thread that links it; where the mirror has none yet (JAVA_LINKS_WITH_HASH), any tag takes it
- * away from the thread that asks for it.  No locks: the caller has one.
- */
+/* Classes that have been reported but not tagged yet. JDKs after 17 draw an identity hash for a
+ * tagged object. If linking a class draws one for its mirror, an earlier tag takes that draw away
+ * from the thread that links it. If the mirror has none yet (JAVA_LINKS_WITH_HASH), any tag takes
+ * it away from the thread that asks for it. The caller locks. */
 #ifndef AGENT_HOTSPOT_UNTAGGED_CLASSES_H
 #define AGENT_HOTSPOT_UNTAGGED_CLASSES_H
 
@@ -12,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False: out of memory.  The number is not 0. */
+/* Adds a class; its number is not 0. Returns false if out of memory. */
 bool untagged_class_add(const char *signature, uint64_t number, jweak mirror);
 
-/* The class's number, and takes it out; 0: it is not there. */
+/* Removes the class and returns its number, or 0 if it is not in the table. */
 uint64_t untagged_class_take(JNIEnv *jni, const char *signature, jclass mirror);
 
-/* Takes out those of which this is said. */
+/* Removes the classes for which `is_gone` returns true. */
 void untagged_classes_drop(bool (*is_gone)(uint64_t number));
 
 #endif

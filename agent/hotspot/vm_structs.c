@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that libjvm.so exports (gHotSpotVMStructs and its kin), read once. */
+/* Reads the tables that libjvm.so exports for debuggers (gHotSpotVMStructs and others). */
 #include "agent/hotspot/vm_structs.h"
 
 #include <dlfcn.h>
@@ -7,8 +7,7 @@
 
 #define TABLE_END SIZE_MAX
 
-/* One of the exported tables: entries of `stride` bytes, the parts of each at offsets that are
- * exported too. */
+/* An exported table: entries of `stride` bytes, whose members are at exported offsets. */
 struct vm_table {
     const char *entries;
     uint64_t stride;
@@ -29,7 +28,7 @@ static const char *text_at(const char *entry, uint64_t offset)
     return text;
 }
 
-/* The entry whose names are these; the second may be NULL. */
+/* Returns the entry with these names; the second may be NULL. */
 static const char *find_entry(const char *table, const char *stride_name, const char *first_name,
                               const char *first, const char *second_name, const char *second)
 {
@@ -97,7 +96,7 @@ static bool int_constant(const char *name, int64_t *out)
     return true;
 }
 
-/* The fields that every JDK here has under one name. */
+/* Reads the fields that have one name in all supported JDKs. */
 static bool read_offsets(struct vm_structs *vm, const char **missing)
 {
     const struct {
@@ -141,7 +140,7 @@ static bool read_offsets(struct vm_structs *vm, const char **missing)
     return true;
 }
 
-/* Debugging information in the nmethod itself, as JDK 17 has it. */
+/* Debugging information inside the nmethod, as in JDK 17. */
 static bool read_inner_scopes(struct vm_structs *vm)
 {
     return field_offset("CompiledMethod", "_method", &vm->nmethod_method) &&
@@ -151,7 +150,7 @@ static bool read_inner_scopes(struct vm_structs *vm)
            field_offset("CodeBlob", "_code_begin", &vm->blob_code_begin);
 }
 
-/* Beside the nmethod, as JDK 25 has it. */
+/* Debugging information outside the nmethod, as in JDK 25. */
 static bool read_outer_scopes(struct vm_structs *vm)
 {
     return field_offset("nmethod", "_method", &vm->nmethod_method) &&
@@ -208,7 +207,7 @@ const struct vm_structs *vm_structs_get(const char **missing)
     return complete ? &vm : NULL;
 }
 
-/* The fields of the archive's header, which is there when the JVM uses one. */
+/* Reads fields of the archive's header, which exists if the JVM uses an archive. */
 static bool read_header(struct vm_archive *vm, uintptr_t info)
 {
     size_t header, vtables;
@@ -248,7 +247,7 @@ bool vm_archive_get(struct vm_archive *vm)
            field_offset("Symbol", "_body[0]", &vm->symbol_body);
 }
 
-/* The counters' memory, as jvmstat's version 2.0 has it. */
+/* The memory of the performance counters, in jvmstat's version 2.0. */
 struct counters_head {
     uint32_t magic;
     uint8_t byte_order, major, minor, accessible;

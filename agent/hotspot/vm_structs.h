@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * HotSpot's description of itself: the tables of fields, types and constants that libjvm.so exports
- * for debuggers.  What frame_walk.c and code_cache.c read of the JVM's memory, they read with these
- * offsets.
- */
+/* HotSpot's description of itself: the tables of fields, types and constants that libjvm.so exports
+ * for debuggers. frame_walk.c, code_cache.c and others read the JVM's memory with these offsets. */
 #ifndef AGENT_HOTSPOT_VM_STRUCTS_H
 #define AGENT_HOTSPOT_VM_STRUCTS_H
 
@@ -13,7 +10,8 @@
 
 /* Offsets in bytes; those of frames in words. */
 struct vm_structs {
-    size_t thread_anchor, thread_continuation; /* the latter 0: it is not shown, or there is none */
+    size_t thread_anchor, thread_continuation; /* thread_continuation 0: not exported, or there is
+                                                * none */
     size_t anchor_sp, anchor_pc, anchor_fp;
     size_t wrapper_anchor;
     size_t heap_memory, heap_segments, heap_log2_segment;
@@ -31,37 +29,37 @@ struct vm_structs {
     size_t queue_buffer, queue_limit;
     size_t method_const, const_constants, const_idnum, const_size, const_code_size, pool_holder;
     int64_t entry_wrapper, interpreted_sender;
-    /* where the JVM keeps them */
+    /* addresses of the JVM's variables */
     const uintptr_t *heaps, *call_stub_return, *interpreter;
 };
 
-/* Once the JVM has initialised itself.  NULL: something is not as it should be; `*missing` names
- * it. */
+/* Call when the JVM has initialised itself. Returns NULL if something is not found; `*missing`
+ * names it. */
 const struct vm_structs *vm_structs_get(const char **missing);
 
-/* Where the class data archive is mapped, and what is where in it; offsets in bytes. */
+/* The mapping of the class data archive, and offsets in it, in bytes. */
 struct vm_archive {
     uintptr_t base, top;    /* all of it */
-    uintptr_t header;       /* that of the file */
+    uintptr_t header;       /* of the archive's file */
     uintptr_t object_class; /* java.lang.Object */
     size_t header_regions, region_size, region_base, region_used;
-    uintptr_t vtables; /* a list of tables of virtual methods: see archive_scan.c */
+    uintptr_t vtables; /* list of virtual method tables: see archived_classes.c */
     size_t class_name, symbol_length, symbol_body;
 };
 
-/* False: the JVM uses no archive, or does not tell. */
+/* Returns false if the JVM uses no archive, or does not export it. */
 bool vm_archive_get(struct vm_archive *vm);
 
-/* A performance counter of the JVM by name, e.g. java.cls.unloadedClasses; NULL: there is none. */
+/* Returns a performance counter of the JVM by name, such as java.cls.unloadedClasses, or NULL. */
 const volatile int64_t *vm_counter(const char *name);
 
-/* The place of a JVM flag's value by its name, e.g. UseG1GC; NULL: there is none. */
+/* Returns the address of a JVM flag's value by name, such as UseG1GC, or NULL. */
 const void *vm_flag(const char *name);
 
-/* True if this word is among the JVM's options, wherever they come from. */
+/* Returns true if this word is among the JVM's arguments, wherever they come from. */
 bool vm_argument_given(const char *argument);
 
-/* A word, or a half, of the JVM's memory. */
+/* Read a word, or 32 bits, of the JVM's memory. */
 static inline uintptr_t vm_word(uintptr_t base, size_t offset)
 {
     return __atomic_load_n((const uintptr_t *) (base + offset), __ATOMIC_RELAXED);

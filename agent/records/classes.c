@@ -39,7 +39,7 @@ jlong tag_of_object(const struct session *session, uint64_t object)
     return (jlong) ((session->number % TAG_SESSIONS) << TAG_ID_BITS | object);
 }
 
-/* Of a plain tag, or what a named object has. */
+/* Returns the id in a plain tag, or in a named object's. */
 static uint64_t id_of_session(const struct session *session, uint64_t packed)
 {
     packed &= ~(uint64_t) TAG_PASSING; /* with TAG_AGAIN */
@@ -144,7 +144,7 @@ uint64_t class_number_of_tag(const struct session *session, jlong tag)
                                                     : 0;
 }
 
-/* "Lp/Name;" to "p/Name"; arrays stay as they are. */
+/* Converts "Lp/Name;" to "p/Name"; arrays stay as they are. */
 static bool set_class_name(struct named_object *class, const char *signature)
 {
     size_t length = strlen(signature);
@@ -159,13 +159,14 @@ static bool set_class_name(struct named_object *class, const char *signature)
     return true;
 }
 
-/* A tag that is not only a snapshot's, or none. */
+/* Returns the tag, or 0 if it is only a snapshot's. */
 static uint64_t lasting(jlong tag)
 {
     return (tag & TAG_PASSING) == TAG_PASSING ? 0 : (uint64_t) tag;
 }
 
-/* The loader's number, given at first sight; 0: out of memory.  The class lock is held. */
+/* Returns the loader's number, assigned at first use; 0: out of memory. The caller holds the class
+ * lock. */
 static uint64_t number_loader(jobject loader)
 {
     jlong tag = 0;
@@ -192,7 +193,7 @@ uint64_t loader_number(jobject loader)
     return number;
 }
 
-/* 0 is the boot loader.  The class lock is held. */
+/* Returns 0 for the boot loader. The caller holds the class lock. */
 static uint64_t loader_of_class(jclass mirror)
 {
     jobject loader = NULL;
@@ -206,7 +207,7 @@ static uint64_t loader_of_class(jclass mirror)
     return number;
 }
 
-/* A new entry for the class; 0: out of memory.  The class lock is held. */
+/* Returns a new entry for the class; 0: out of memory. The caller holds the class lock. */
 static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
 {
     uint64_t index = named_add(&classes);
@@ -218,7 +219,7 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
     return index;
 }
 
-/* The index of a class that has no tag.  The class lock is held. */
+/* Returns the index of a class that has no tag. The caller holds the class lock. */
 static uint64_t index_untagged(jclass mirror, bool stays_untagged)
 {
     JNIEnv *jni = NULL;
@@ -237,7 +238,7 @@ static uint64_t index_untagged(jclass mirror, bool stays_untagged)
     return index;
 }
 
-/* The class's tag, given at first sight.  The class lock is held. */
+/* Returns the class's tag, assigned at first use. The caller holds the class lock. */
 static jlong tag_class(jclass mirror)
 {
     jlong tag = 0;
@@ -253,7 +254,7 @@ static jlong tag_class(jclass mirror)
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }
 
-/* The class lock is held: nobody else numbers this class. */
+/* The caller holds the class lock, so no other thread numbers this class. */
 static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
 {
     size_t text_words = (class->name_length + 7) / 8, count = 3 + text_words;
@@ -275,15 +276,15 @@ static uint64_t define_class(struct session *session, struct named_object *class
     return number;
 }
 
-/* Some JDKs draw a mirror's hash when a class is linked, others when the program asks for it.  With
- * these, sessions that find no object through its tag give none to classes. */
+/* Some JDKs draw a mirror's hash when a class is linked, others when the program asks for it. On
+ * the latter, sessions that find no object through its tag do not tag classes. */
 static bool tags_classes(const struct session *session)
 {
     return tracer.java_major < JAVA_TAGS_BY_HASH || tracer.java_major >= JAVA_LINKS_WITH_HASH ||
            !hash_state_is_known() || (session->options.events & EVENT_ALLOC) != 0;
 }
 
-/* Its mirror has its identity hash, or needs none. */
+/* Returns true if the mirror has its identity hash, or needs none. */
 static bool may_be_tagged(const struct session *session, jclass class)
 {
     const jint linked = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY |
@@ -295,7 +296,7 @@ static bool may_be_tagged(const struct session *session, jclass class)
            (status & linked) != 0;
 }
 
-/* The entry of a class that gets no tag now.  The class lock is held. */
+/* Returns the entry of a class that gets no tag now. The caller holds the class lock. */
 static struct named_object *named_untagged(jclass class)
 {
     jlong tag = 0;
@@ -316,7 +317,7 @@ static struct named_object *named_tagged(jclass class)
     return named_of_tag(tag);
 }
 
-/* The class lock is held. */
+/* The caller holds the class lock. */
 static uint64_t number_named(struct session *session, struct named_object *class, bool existing)
 {
     if (class == NULL)
@@ -326,7 +327,7 @@ static uint64_t number_named(struct session *session, struct named_object *class
                                                     : define_class(session, class, existing);
 }
 
-/* `name`: NULL, or gets the name, as long as the class is loaded. */
+/* `name`: NULL, or set to the name, valid as long as the class is loaded. */
 static uint64_t number_class(struct session *session, jclass mirror, bool may_tag, bool existing,
                              const char **name)
 {
@@ -362,8 +363,8 @@ void class_loaded(struct session *session, jclass class, bool existing)
     number_class(session, class, may_be_tagged(session, class), existing, NULL);
 }
 
-/* A reference is the address of where the JVM keeps the object's address; that address is read as
- * a hint, whatever it is, and decides nothing. */
+/* A reference is the address of the slot with the object's address. That address is read only as a
+ * hint and decides nothing. */
 struct class_cache_entry *class_cached(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jclass class)
 {
@@ -408,7 +409,8 @@ int class_element_shift(jclass class, int references)
     return found != NULL ? (int) (found - primitives) / 2 : references;
 }
 
-/* Without include= methods are those of the application: not of the boot and platform loaders. */
+/* Without include=, the application's methods are traced: those not of the boot and platform
+ * loaders. */
 bool class_is_of_application(JNIEnv *jni, jobject loader)
 {
     static _Atomic(jobject) platform;

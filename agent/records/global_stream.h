@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session's global stream: definitions, classes, threads, rare records.  Who writes holds the
+/* The session's global stream: definitions, classes, threads, rare records. Writers hold the
  * session's global_lock. */
 #ifndef AGENT_RECORDS_GLOBAL_STREAM_H
 #define AGENT_RECORDS_GLOBAL_STREAM_H
 
 #include "agent/base/tracer.h"
 
-/* Writes words to the global stream, stamped now if `kind` has a stamp.  The lock is held. */
+/* Writes words to the global stream, stamped now if `kind` has a stamp. The caller holds the
+ * lock. */
 void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events);
-/* One event record: kind, stamp and a word. */
+/* Writes one event record: kind, stamp and a word. */
 void global_event(struct session *session, enum step_live_kind kind, uint64_t word, size_t words);
 
-/* The JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes).  `out` has room
- * for strlen(text) bytes; returns the length. */
+/* Converts the JVM's modified UTF-8 to UTF-8 (an unpaired surrogate keeps its three bytes). `out`
+ * has room for strlen(text) bytes. Returns the length. */
 size_t utf8_of_modified(const char *text, char *out);
 
 #endif

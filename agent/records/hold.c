@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collections against holds. */
+/* Synchronises collections with holds. */
 #include "agent/records/hold.h"
 
 #include <sched.h>
@@ -11,10 +11,10 @@ _Atomic bool holds_refused = true;
 static struct {
     pthread_mutex_t lock;
     bool allowed, forbidden;
-    unsigned pauses; /* that were announced and are not over: one may be told of within another */
+    unsigned pauses; /* announced and not over; pauses may be nested */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Whoever began before holds were refused is waited for. */
+/* Waits for threads that began a hold before holds were refused. */
 static void wait_for_holds(void)
 {
     if (!threads_barrier()) {
@@ -26,7 +26,7 @@ static void wait_for_holds(void)
             sched_yield();
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void publish(void)
 {
     atomic_store(&holds_refused, !state.allowed || state.forbidden || state.pauses != 0);
@@ -71,7 +71,7 @@ void holds_wait(void)
         wait_for_holds();
 }
 
-/* The beginning of a pause is not told of while a session's events are switched on or off. */
+/* The beginning of a pause is not reported while a session's events are switched on or off. */
 void holds_go_on(void)
 {
     pthread_mutex_lock(&state.lock);

@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A hold: a few instructions of a thread in a probe during which no object moves.
+/* A hold: a few instructions of a thread in a probe during which no object moves.
  *
- * A thread that runs native code does not stop for a collection.  So it marks that it holds, looks
- * whether a collection is under way, and if not it may read an object's address and what lies
- * there, or put that address into a slot.  A collection announces itself (JVMTI's
- * GarbageCollectionStart, in the pause and before anything moves), then waits for the holds that
- * are.  Mark and announcement are each made before the other is looked for (a process-wide barrier
- * on the side of the collection, none on the side of the thread), so either the thread sees the
- * collection, or the collection sees the hold.
+ * A thread that runs native code does not stop for a collection. So it marks that it holds, then
+ * checks whether a collection is in progress. If not, it may read an object's address and contents,
+ * or store that address in a slot. A collection announces itself (JVMTI's GarbageCollectionStart,
+ * in the pause and before anything moves), then waits for existing holds. Mark and announcement are
+ * each made before the check for the other (a process-wide barrier on the side of the collection,
+ * none on the side of the thread). So either the thread sees the collection, or the collection sees
+ * the hold.
  *
- * Holds are refused until holds_allow(): where a collection moves objects unannounced or while the
- * program runs.
- */
+ * Holds are refused until holds_allow(), and if a collection moves objects unannounced or while the
+ * program runs. */
 #ifndef AGENT_RECORDS_HOLD_H
 #define AGENT_RECORDS_HOLD_H
 
 #include "agent/records/threads.h"
 
-/* Collections announce themselves to holds_wait() and holds_go_on() from now on, or no more.
- * Allowing begins a new count of collections: those that nobody announced meanwhile have made every
- * address stale that was noted with the count before. */
+/* Says whether collections announce themselves to holds_wait() and holds_go_on() from now on.
+ * Allowing begins a new count of collections, which invalidates addresses stored with the old
+ * count: unannounced collections may have moved their objects. */
 void holds_allow(bool allowed);
-/* Refuses holds until the process ends: collections are not announced, or marks are not seen in
- * order.  Any thread; it waits for no hold. */
+/* Refuses holds until the process ends, because collections are not announced or marks are not seen
+ * in order. Any thread. Does not wait for holds. */
 void holds_forbid(void);
-/* Whether the session's holds prove anything: no object moves unannounced. */
+/* Returns true if the session can rely on holds: no object moves unannounced. */
 bool holds_are_good(const struct session *session);
-/* In the pause, before objects move: no thread holds when this returns, nor begins to. */
+/* Call in the pause, before objects move. When it returns, no thread holds or begins to. */
 void holds_wait(void);
-/* In the pause, at its end. */
+/* Call in the pause, at its end. */
 void holds_go_on(void);
 
 extern _Atomic bool holds_refused;
 
-/* False: nothing may be read now; ask the JVM. */
+/* Returns false if nothing may be read now; then ask the JVM. */
 static inline bool hold_begin(struct os_thread *os)
 {
-    /* Lest a thread that asks again and again keeps the pause from finding it without its mark. */
+    /* A thread that retries must not keep the pause from seeing it without its mark. */
     if (__builtin_expect(atomic_load_explicit(&holds_refused, memory_order_relaxed), 0))
         return false;
     atomic_store_explicit(&os->holds, 1, memory_order_relaxed);

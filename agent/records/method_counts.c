@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of calls, stacks of open calls, and their sum. */
+/* Tables of calls, stacks of open calls, and their sums. */
 #include "agent/records/method_counts.h"
 
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 /* Times are in clock ticks. */
 struct count_cell {
     uint64_t calls, exceptions, inclusive, exclusive;
-    uint64_t open; /* calls that are open in the thread whose calls the table follows */
+    uint64_t open; /* open calls in the thread whose calls the table counts */
 };
 
 struct call_counts {
     uint64_t session;
-    struct java_thread *owner; /* whose open calls are in the cells; NULL: nobody's */
+    struct java_thread *owner; /* whose open calls are in the cells; NULL: no thread's */
     struct count_cell **pages;
     size_t page_count;
 };
@@ -27,7 +27,7 @@ struct call_counts {
 struct open_call {
     const void *key;
     uint64_t method, entered;
-    uint64_t inner; /* what counted methods that it called took */
+    uint64_t inner; /* time of the counted methods that it called */
 };
 
 struct call_stack {
@@ -38,7 +38,7 @@ struct call_stack {
     struct call_stack *next, *previous;
 };
 
-/* All stacks of the session; the session's end goes through them. */
+/* All stacks of the session, for the session's end. */
 static struct call_stack *all_stacks;
 static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +58,7 @@ static struct count_cell *add_page(struct call_counts *counts, size_t page)
     return counts->pages[page];
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static inline struct count_cell *cell_of(struct call_counts *counts, uint64_t method)
 {
     size_t page = (size_t) (method / PAGE_CELLS);
@@ -80,7 +80,7 @@ static void forget_counts(struct call_counts *counts)
     *counts = (struct call_counts){.session = 0};
 }
 
-/* What the cells say of open calls becomes that of no thread. */
+/* Detaches the cells' open calls from their thread. */
 static void disown(struct call_counts *counts, const struct java_thread *known)
 {
     struct count_cell *cell;
@@ -138,7 +138,8 @@ static void destroy_stack(struct call_stack *stack)
     free(stack);
 }
 
-/* The native thread's table, as the Java thread's that runs on it.  NULL: out of memory. */
+/* Returns the native thread's table, attached to the Java thread that runs on it. NULL: out of
+ * memory. */
 static inline struct call_counts *counts_of(struct session *session, struct os_thread *os,
                                             struct java_thread *java)
 {
@@ -260,8 +261,8 @@ void method_counts_thread_ended(struct session *session, struct os_thread *os,
     destroy_stack(stack);
 }
 
-/* Calls that are still open: their time until now.  `sum` is nobody's: its cells tell which call of
- * a method is this stack's first. */
+/* Adds the time of calls that are still open. `sum` belongs to no thread: its cells show which call
+ * of a method is this stack's first. */
 static void add_open_calls(struct call_counts *sum, struct call_stack *stack, uint64_t now)
 {
     struct count_cell *cell;

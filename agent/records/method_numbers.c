@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of numbers; and by name an open-addressed table of hashes that grows and is never emptied:
- * one of 64 bits is taken for the method itself. */
+/* Pages of numbers, and an open-addressing table from hashes of names to numbers, which grows and
+ * is never emptied. Equal 64-bit hashes count as equal methods. */
 #include "agent/records/method_numbers.h"
 
 #include <pthread.h>
@@ -66,7 +66,7 @@ static bool is_in_between(jmethodID method)
     return false;
 }
 
-/* Of a hidden class the JVM adds a suffix to the name in the class file. */
+/* The JVM adds a suffix to a hidden class's name in the class file. */
 static uint32_t hash_name(const char *class_name, const char *method_name, const char *descriptor)
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, class_name, strcspn(class_name, ".+;"));
@@ -173,7 +173,7 @@ static struct {
 static uint64_t hash_method(uint64_t loader, const char *const names[3])
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
-    for (size_t i = 0; i < 3; i++) /* with the 0 byte between */
+    for (size_t i = 0; i < 3; i++) /* including the 0 byte between them */
         hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
     return text_hash_key(hash);
 }

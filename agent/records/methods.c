@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An open-addressed table of methods. */
+/* An open-addressing table of methods. */
 #include "agent/records/methods.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #define TEXT_LIMIT 131072u
 
-/* Read without a lock, which step_index is not.  A table that became too small is kept:
- * readers may still be in it until the session ends. */
+/* Read without a lock, which step_index does not support. A table that became too small is kept, as
+ * readers may still use it until the session ends. */
 struct method_table {
     struct method_table *smaller; /* the one before */
     size_t mask;
@@ -48,7 +48,7 @@ static void method_insert(struct method_table *table, struct method_entry *entry
     table->count++;
 }
 
-/* Makes room for one more; the method lock is held. */
+/* Makes room for one more. The caller holds the method lock. */
 static struct method_table *method_table_grown(void)
 {
     struct method_table *old = atomic_load(&methods);
@@ -128,7 +128,7 @@ static void describe_method(struct session *session, struct method_entry *entry,
         (*jni)->DeleteLocalRef(jni, mirror);
 }
 
-/* Others look at the entry without a lock. */
+/* Other threads read the entry without a lock. */
 static void publish(struct method_entry *entry, const struct method_entry *fresh,
                     const struct session *session)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Methods by the JVM's ids: their numbers in the trace, and which of them are traced. */
+/* Maps the JVM's method ids to their numbers in the trace, and says which methods are traced. */
 #ifndef AGENT_RECORDS_METHODS_H
 #define AGENT_RECORDS_METHODS_H
 
@@ -7,7 +7,7 @@
 
 struct method_entry {
     void *key;
-    _Atomic uint64_t session; /* stored last, with release: the rest is of this session */
+    _Atomic uint64_t session; /* stored last, with release: then the rest is of this session */
     uint64_t id;
     bool is_static;
     bool is_traced;
@@ -18,9 +18,9 @@ static inline bool method_is_of(const struct method_entry *entry, const struct s
     return atomic_load_explicit(&entry->session, memory_order_acquire) == session->number;
 }
 
-/* The method's entry for this session; NULL if the JVM cannot name it. */
+/* Returns the method's entry for this session; NULL if the JVM cannot name it. */
 const struct method_entry *method_lookup(struct session *session, jmethodID method);
-/* Gives all entries back: no thread is in a probe, and the next session asks the JVM anew. */
+/* Frees all entries: no thread is in a probe, and the next session asks the JVM again. */
 void methods_forget(void);
 
 #endif

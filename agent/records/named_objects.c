@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of entries, which stay where they are; lists of those that are empty. */
+/* Pages of entries, which never move, and lists of empty ones. */
 #include "agent/records/named_objects.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How probes put raw records into their thread's stream. */
+/* Writes raw records of probes to their thread's stream. */
 #ifndef AGENT_RECORDS_PUT_RECORD_H
 #define AGENT_RECORDS_PUT_RECORD_H
 
 #include "agent/records/threads.h"
 
-/* Room for an event of the thread, after the record that says which thread it is, if another was
- * in force. */
+/* Reserves room for an event of the thread. Writes a record with the thread's number first if the
+ * stream's current thread is another. */
 static inline uint64_t *reserve_event(struct session *session, struct live_stream *stream,
                                       uint64_t thread, size_t words)
 {
@@ -21,7 +21,7 @@ static inline uint64_t *reserve_event(struct session *session, struct live_strea
     return room + 1;
 }
 
-/* The same for an allocation that comes from `stack`. */
+/* Same for an allocation with the call stack `stack`. */
 static inline uint64_t *reserve_alloc(struct session *session, struct live_stream *stream,
                                       uint64_t thread, uint64_t stack, size_t words)
 {
@@ -34,7 +34,7 @@ static inline uint64_t *reserve_alloc(struct session *session, struct live_strea
     return room + 1;
 }
 
-/* Most objects of a stream have the id after the one before: then it needs no word. */
+/* Most objects of a stream have the id after the last one's: then the id takes no word. */
 static inline void write_alloc_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
                                   uint64_t class, uint64_t size_bytes, uint64_t object,
                                   bool existing)
@@ -61,8 +61,8 @@ static inline void write_alloc(struct session *session, struct live_stream *stre
                    existing);
 }
 
-/* The short form of a method event: one word, with the time since the stamp before.  False if it
- * cannot be said so. */
+/* Writes the short form of a method event: one word, with the time since the last stamp. Returns
+ * false if the values do not fit. */
 static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
                                   enum step_live_kind kind, uint64_t method)
 {
@@ -83,7 +83,7 @@ static inline bool write_short(struct session *session, struct live_stream *stre
     return write_short_at(thread_stamp_unordered(session, stream), stream, room, kind, method);
 }
 
-/* The long form, with an object where the kind has one. */
+/* Writes the long form, with an object if the kind has one. */
 static inline void write_event(struct session *session, struct live_stream *stream, uint64_t *room,
                                enum step_live_kind kind, uint64_t method, uint64_t object)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts go to the global stream. */
+/* Writes facts to the global stream. */
 #include "agent/records/rare_records.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "agent/records/threads.h"
 
 #define HEAD_WORDS 3u
-#define TEXT_LIMIT 200000u /* what a chunk surely holds */
+#define TEXT_LIMIT 200000u /* fits into a chunk */
 
 /* `words` has room for the head. */
 static void put_fact(struct session *session, enum step_live_fact fact, uint64_t *words,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What exists when tracing starts: threads, classes, objects.  Meanwhile the session's clock stands
- * still, so that all of it, and what happens meanwhile, has the time of VM init.
- */
+/* Records what exists when tracing starts: threads, classes, objects. Meanwhile the session's clock
+ * is frozen, so that all of it, and all events meanwhile, have the time of VM init. */
 #include "agent/records/snapshot.h"
 
 #include <string.h>
@@ -38,15 +36,15 @@ static void take_classes(struct session *session, JNIEnv *jni)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
 }
 
-/* What the heap walk carries.  The walk runs in the VM's thread at a safepoint while the thread
- * that asked for it waits: it writes to that thread's stream. */
+/* State of the heap walk. It runs in the VM's thread at a safepoint while the thread that requested
+ * it waits, and writes to that thread's stream. */
 struct walk {
     struct session *session;
     struct live_stream *stream;
     uint64_t unknown_classes; /* objects whose class had no number yet */
 };
 
-/* An id for an object that has none in this session, 0 if another thread was faster. */
+/* Returns an id for an object that has none in this session, or 0 if another thread was faster. */
 static uint64_t claim_object(struct walk *walk, jlong *tag)
 {
     uint64_t id = live_next_object(walk->session->map, walk->stream);
@@ -92,7 +90,7 @@ static void switch_to_vm(struct session *session, struct live_stream *stream)
     live_commit(stream, 1, 0);
 }
 
-/* Classes may be made between their listing and the walk; their objects are found by the next. */
+/* Classes may be created between their listing and the walk; the next walk finds their objects. */
 static void take_objects(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     struct live_stream *stream = thread_stream(session, os);
@@ -123,7 +121,7 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     if ((session->options.events & EVENT_CLASS) != 0)
         take_classes(session, jni);
     if ((session->options.events & EVENT_ALLOC) != 0) {
-        /* Allocation buffers that were handed out before sampling was on do not trip it. */
+        /* Allocation buffers handed out before sampling was on cause no samples. */
         if (tracer.early_collection || session->late)
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
         if (session->options.existing)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What exists already when a trace starts. */
+/* The start snapshot: records everything that exists when a trace starts. */
 #ifndef AGENT_RECORDS_SNAPSHOT_H
 #define AGENT_RECORDS_SNAPSHOT_H
 

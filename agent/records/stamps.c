@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a session's stamps are: of the clock, of the start snapshot, or counted. */
+/* Stamps of a session: from the clock, of the start snapshot, or counted. */
 #include "agent/records/stamps.h"
 
-/* Some hundred of the longest ticks that are waited out. */
+/* A few hundred of the longest ticks that are waited for. */
 #define LONGEST_WAIT_NS UINT64_C(200000)
 
 bool stamps_are_times(const struct session *session)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Native threads and Java threads; entering and leaving probes. */
+/* Native threads and Java threads; entering probes. */
 #include "agent/records/threads.h"
 
 #include <linux/membarrier.h>
@@ -14,19 +14,19 @@
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
 
-/* A thread's entry in the trace: its name, and what kind of thread it is. */
+/* A thread's entry in the trace: its name and kind. */
 
 #define LONGEST_NAME ((size_t) 65536)
 #define CUT "..."
 #define HEAD_WORDS 3u
 
 struct description {
-    uint64_t *words; /* HEAD_WORDS, and the name */
+    uint64_t *words; /* HEAD_WORDS and the name */
     size_t length;   /* of the name, in bytes */
     uint64_t flags;
 };
 
-/* Where a name that is too long ends: before a character that does not fit. */
+/* Returns where a name that is too long is cut: before a character that does not fit. */
 static size_t end_of_cut(const char *name)
 {
     size_t end = LONGEST_NAME - strlen(CUT);
@@ -69,8 +69,8 @@ static void describe(struct description *of, jthread thread)
     }
 }
 
-/* Gives the thread its number in the session, and writes its entry and its start.  A name of more
- * than 65,536 bytes is cut, and ends with three dots.  The register lock is held. */
+/* Gives the thread its number in the session, and writes its entry and its start. A name of more
+ * than 65,536 bytes is cut and ends with three dots. The caller holds the register lock. */
 static void thread_define(struct session *session, jthread thread, struct java_thread *known,
                           bool existing)
 {
@@ -104,7 +104,7 @@ static struct os_thread *idle_threads;
 /* Serialises the registration of Java threads. */
 static pthread_mutex_t register_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct java_thread *unused_threads; /* under that lock */
+static struct java_thread *unused_threads; /* protected by that lock */
 
 static thread_end_hook *end_hooks[END_HOOKS];
 static size_t end_hook_count;
@@ -121,7 +121,7 @@ void thread_leave_out(jobject thread)
     atomic_store(&left_out, thread);
 }
 
-/* A native thread ends: what the agent keeps for it, and its stream, go to the next new one. */
+/* When a native thread ends, its state and its stream are passed on to the next new thread. */
 static void release_os_thread(void *data)
 {
     struct os_thread *os = data;
@@ -150,8 +150,8 @@ static void release_os_thread(void *data)
     pthread_mutex_unlock(&idle_lock);
 }
 
-/* With membarrier() whoever ends a session pays for the order between a probe's mark and its look
- * at the session, and probes go without a fence. */
+/* With membarrier(), the thread that ends a session pays for the order between a probe's mark and
+ * its check of the session, and probes need no fence. */
 _Atomic bool probes_need_fence = true;
 
 static int membarrier(int command)
@@ -186,9 +186,9 @@ static struct os_thread *create_os_thread(void)
     return os;
 }
 
-/* A hundred threads that go on to call probes would leave the drain thread a hundredth of the
- * processors, when the program only waits for its trace.  Nothing waits for them, nor they for more
- * than that time; no mark is set yet. */
+/* At the JVM's end, a hundred threads that keep calling probes would leave the drain thread a
+ * hundredth of the processors while the program only waits for its trace. Nothing waits for these
+ * threads, nor do they wait longer than this; no mark is set yet. */
 __attribute__((cold, noinline)) static void rest(void)
 {
     if (!pthread_equal(pthread_self(), tracer.closer))
@@ -204,8 +204,8 @@ struct session *probe_enter(struct os_thread **out)
     struct os_thread *os = thread_self;
     if (os == NULL && (os = create_os_thread()) == NULL)
         return NULL;
-    /* First the mark, then the look: whoever ends a session sees the mark, or this thread sees that
-     * there is no session. */
+    /* First the mark, then the check: the thread that ends a session sees the mark, or this thread
+     * sees that there is no session. */
     atomic_store_explicit(&os->in_probe, 1, memory_order_relaxed);
     if (probes_need_fence)
         atomic_thread_fence(memory_order_seq_cst);
@@ -220,7 +220,7 @@ struct session *probe_enter(struct os_thread **out)
     return session;
 }
 
-/* A process that was restored from a checkpoint is not registered any more. */
+/* A process that was restored from a checkpoint is no longer registered. */
 static bool membarrier_everywhere(void)
 {
     return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
@@ -234,7 +234,7 @@ bool threads_barrier(void)
     if (atomic_load_explicit(&probes_need_fence, memory_order_relaxed) || membarrier_everywhere())
         return true;
     atomic_store(&probes_need_fence, true);
-    /* Stores that were made without a fence leave a processor's buffer long before. */
+    /* Stores made without a fence leave a processor's buffer long before that. */
     nanosleep(&(struct timespec){0, UNFENCED_NS}, NULL);
     return false;
 }
@@ -257,8 +257,8 @@ uint64_t threads_order_probes(void)
     return atomic_fetch_add(&count, 1) + 1;
 }
 
-/* A thread that goes on calling probes is outside between two of them: many such are hardly ever
- * outside all at one moment. */
+/* A thread that keeps calling probes is outside between two of them. Many such threads are hardly
+ * ever all outside at the same moment. */
 bool threads_have_left(uint64_t since)
 {
     bool all = true;
@@ -308,7 +308,7 @@ struct live_stream *thread_stream(struct session *session, struct os_thread *os)
     return os->stream;
 }
 
-/* JNI's IsVirtualThread() stands behind the last function that JDK 17 knows. */
+/* JNI's IsVirtualThread() is after the last function that JDK 17 knows. */
 static bool is_virtual_thread(jthread thread)
 {
     typedef jboolean(JNICALL function)(JNIEnv *, jobject);
@@ -340,7 +340,7 @@ static struct java_thread *create_java_thread(jthread thread)
     return java;
 }
 
-/* Who still looks at it sees that it runs nowhere. */
+/* Threads that still look at it see that it runs nowhere. */
 static void discard_java_thread(struct java_thread *java)
 {
     atomic_store(&java->os, NULL);
@@ -385,7 +385,7 @@ struct java_thread *thread_register(struct session *session, jthread thread, boo
     return known;
 }
 
-/* The thread runs here from now on. */
+/* Sets the thread that runs here from now on. */
 static struct java_thread *set_current(struct os_thread *os, struct java_thread *java)
 {
     os->current = java;
@@ -396,7 +396,7 @@ static struct java_thread *set_current(struct os_thread *os, struct java_thread 
     return java;
 }
 
-/* Who runs here is asked for only at first sight. */
+/* The JVM is asked for the running thread only at first use. */
 static struct java_thread *register_current(struct session *session, struct os_thread *os)
 {
     jthread thread = NULL;
@@ -423,7 +423,7 @@ struct java_thread *thread_current(struct session *session, struct os_thread *os
 
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual)
 {
-    /* Without thread events only the threads are reported that other events name. */
+    /* Without thread events, only threads that other events name are reported. */
     struct java_thread *java = NULL;
     if ((session->options.events & EVENT_THREAD) != 0 || is_virtual)
         java = thread_register(session, thread, false);
@@ -458,7 +458,8 @@ static void record_end(struct session *session, struct os_thread *os,
     live_commit(stream, 2, 1);
 }
 
-/* The register lock is held: who registers threads at a start may be looking at this one. */
+/* The caller holds the register lock, as a thread that registers threads at a start may be using
+ * this one. */
 static struct java_thread *take_from(jthread thread)
 {
     struct java_thread *java = thread_of(thread);
@@ -516,8 +517,8 @@ void thread_mounted(struct session *session, struct os_thread *os, jthread threa
     struct live_stream *stream = thread_stream(session, os);
     if (java == NULL || stream == NULL || java->last_stamp == 0)
         return;
-    /* What it records here must come after what it recorded elsewhere, also in whole ticks, and not
-     * before what others record meanwhile. */
+    /* Its records here must come after those elsewhere, also in whole ticks, and not before what
+     * others record meanwhile. */
     uint64_t after = java->last_stamp + 1;
     if (!stamps_are_times(session)) {
         stamps_go_beyond(java->last_stamp);

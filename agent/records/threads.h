@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Threads: `struct os_thread` is what the agent keeps for a native thread (its stream, whether it
- * is in a probe); `struct java_thread` what it keeps for a Java thread, platform or virtual (its
- * number in the trace, the frames that it has open).
- */
+/* Threads. `struct os_thread` is the agent's state of a native thread (its stream, whether it is in
+ * a probe). `struct java_thread` is that of a Java thread, platform or virtual (its number in the
+ * trace, its open frames). */
 #ifndef AGENT_RECORDS_THREADS_H
 #define AGENT_RECORDS_THREADS_H
 
@@ -11,50 +9,50 @@
 
 enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 
-/* Its memory is never given back, only used for another thread: a native thread that missed that it
- * lost a virtual one looks at it once more. */
+/* Never freed, only reused for another thread: a native thread that missed that it lost a virtual
+ * thread still reads it once more. */
 struct java_thread {
     uint64_t session;
-    struct os_thread *_Atomic os; /* the native thread that runs it, as far as is known */
+    struct os_thread *_Atomic os; /* the native thread that runs it, as far as known */
     bool is_virtual;
     struct java_thread *next_unused;
     uint64_t id;         /* in the session's dictionary */
-    uint64_t last_stamp; /* of what it recorded before it left its carrier */
+    uint64_t last_stamp; /* of its last record before it left its carrier */
     struct method_frame *frames;
     size_t depth, capacity;
-    size_t pending;           /* frames that wait: see constructors.h */
-    size_t reserved;          /* frames whose object is still to come, but has its id */
-    uint64_t window_start;    /* the stream's events when the first of those that wait began to */
+    size_t pending;           /* waiting frames: see constructors.h */
+    size_t reserved;          /* frames whose object is not there yet, but has its id */
+    uint64_t window_start;    /* stream's event count when the first waiting frame began */
     struct call_stack *calls; /* method=count: its open calls */
 };
 
 struct method_frame {
     uint64_t method;  /* in the session's dictionary */
-    void *key;        /* its jmethodID, or the number that its probes pass */
+    void *key;        /* its jmethodID, or its probes' number */
     uint64_t pending; /* a constructor's entry whose object is not known yet: the number of its
-                         record in the stream, and one, with bits of constructors.h; else 0 */
+                       * record in the stream plus one, with bits of constructors.h; else 0 */
     struct live_stream *stream; /* that stream */
     uint64_t object;            /* constructors.h */
 };
 
-#define CLASS_CACHE 256 /* in pairs: two classes that fall on the same place both stay */
+#define CLASS_CACHE 256 /* in pairs: two classes with the same place both fit */
 #define CLASS_WORDS_LOG2 8u
 #define METHOD_CACHE 256
 #define RECENT_OBJECTS 4u
 
-/* A class seen lately.  Where its mirror lay is a hint that may be wrong in any way (a collection
- * moves it); the weak reference decides. */
+/* A recently used class. The address of its mirror is only a hint, since a collection moves it; the
+ * weak reference decides. */
 struct class_cache_entry {
     uintptr_t hint;
     jweak mirror;
     uint64_t session, number;
     uint64_t size_bytes; /* of all its objects; 0: they differ */
-    bool is_array;       /* asked for already: it is one */
+    bool is_array;       /* known to be an array */
     uint8_t clone;       /* clones.c */
 };
 
-/* A class by the word that its objects' headers have: true until the next collection, which may
- * unload the class and give the word to another. */
+/* A class by the class word in its objects' headers. Valid until the next collection, which may
+ * unload the class and reuse the word. */
 struct class_word_entry {
     uint64_t word, collections, session;
     uint64_t number, size_bytes; /* as above */
@@ -66,8 +64,8 @@ struct method_cache_entry {
     const void *entry;
 };
 
-/* Where the newest objects lay that a probe reported or looked at, so many collections ago: see
- * new_objects.h. */
+/* Addresses of the newest objects that a probe reported or looked at, with the number of
+ * collections then: see new_objects.h. */
 struct recent_objects {
     uintptr_t places[RECENT_OBJECTS];
     uint64_t collections;
@@ -77,41 +75,40 @@ struct recent_objects {
 struct recycled;
 struct known_object;
 
-/* What a leaf call was shown: where an object lay, so many collections ago; see
+/* The object shown to a leaf call: its address, with the number of collections then; see
  * agent/references/sights.h. */
 struct sight {
     uintptr_t place;
     uint64_t with, collections;
 };
 
-/*
- * What layers above this one keep in a thread.  They own it: here it is only made empty, since it
- * is reached without a further pointer from the thread.
- */
+/* State of the layers above in a thread. They own it. It is part of the thread so that no further
+ * pointer is needed; this layer only initialises it. */
 struct thread_of_events {
     uint64_t checked; /* the session whose start snapshot this thread has passed */
-    /* the last sampled object, for doubles that have lost their tag: see events.c */
+    /* last sampled object, to detect duplicates that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
-    struct method_cache_entry *methods; /* made at the first method event */
-    uint64_t methods_session;           /* theirs */
+    struct method_cache_entry *methods; /* allocated at the first method event */
+    uint64_t methods_session;           /* session of these methods */
 };
 
 struct thread_of_deaths {
-    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: objects not yet with the reaper */
+    _Atomic(struct weak_page *) weak_page; /* engine=bytecode: references not yet handed to the
+                                            * reaper */
     _Atomic uint64_t weak_session;
-    /* References to use again.  The owner's; whoever takes them away (the thread's end, the reaper
-     * after a session) exchanges the pointer. */
+    /* References to recycle. Used by the owner; others (the thread's end, the reaper after a
+     * session) take them by exchanging the pointer. */
     _Atomic(struct recycled *) recycled;
 };
 
 struct thread_of_references {
-    struct known_object *known_objects; /* made at the first that is named */
+    struct known_object *known_objects; /* allocated when the first object is named */
     struct sight sight;
 };
 
 struct thread_of_bytecode {
-    uint32_t vm_natives; /* open calls that are seen to there: vm_natives.c */
-    uint32_t sights;     /* first sights of objects, within each other: stores_of_vm.c */
+    uint32_t vm_natives; /* open calls that vm_natives.c handles */
+    uint32_t sights;     /* nested first sights of objects: stores_of_vm.c */
     bool collects;       /* collect=: the probe ends with a collection */
     struct recent_objects recent;
     struct class_word_entry class_words[1u << CLASS_WORDS_LOG2][2];
@@ -119,18 +116,18 @@ struct thread_of_bytecode {
 
 struct os_thread {
     _Atomic int in_probe;
-    _Atomic uint64_t left; /* seen outside probes since that threads_order_probes() */
+    _Atomic uint64_t left; /* seen outside probes since that value of threads_order_probes() */
     _Atomic int holds;     /* hold.h */
-    uint64_t session;      /* the one that `stream` belongs to */
+    uint64_t session;      /* the session of `stream` */
     struct live_stream *stream;
     struct java_thread *own;     /* the platform thread */
     bool carries;                /* it has, or had, a virtual thread */
     bool ended;                  /* its end was recorded: what follows is the VM's own */
-    struct java_thread *current; /* what runs on it now: own, or a virtual thread */
+    struct java_thread *current; /* the thread that runs on it now: own, or a virtual thread */
     struct os_thread *next_all;
     struct os_thread *next_idle;
     struct call_counts *counts;   /* method=count */
-    struct thread_stacks *stacks; /* made at the first call stack */
+    struct thread_stacks *stacks; /* allocated at the first call stack */
     struct thread_of_events events;
     struct thread_of_deaths deaths;
     struct thread_of_references references;
@@ -140,28 +137,28 @@ struct os_thread {
 };
 
 void threads_initialize(void);
-/* Gives back what another layer keeps in a native thread that ends.  Hooks are called in the order
- * in which they were set: all of them at load, before any thread is known. */
+/* Frees another layer's state of a native thread that ends. Hooks are called in the order in which
+ * they were set; set all of them at load, before any thread is known. */
 typedef void thread_end_hook(struct os_thread *os);
 void thread_at_end(thread_end_hook *hook);
-/* The agent's own Java thread, a global reference: it is no part of the program. */
+/* Sets the agent's own Java thread, a global reference, which is not part of the program. */
 void thread_leave_out(jobject thread);
 
-/* The calling thread's; NULL until its first probe. */
+/* State of the calling thread; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));
 extern _Atomic bool probes_need_fence;
 
-/* Marks the calling thread as in a probe; NULL when nothing is recorded. */
+/* Marks the calling thread as in a probe and returns the session. NULL if nothing is recorded. */
 struct session *probe_enter(struct os_thread **out);
 static inline void probe_leave(struct os_thread *os)
 {
     atomic_store_explicit(&os->in_probe, 0, memory_order_release);
 }
 
-/* The thread's stream, taken at first use; NULL: out of memory. */
+/* Returns the thread's stream, taken at first use; NULL: out of memory. */
 struct live_stream *thread_stream(struct session *session, struct os_thread *os);
 
-/* The Java thread that runs here, if that is known. */
+/* Returns the Java thread that runs here, if it is known. */
 static inline struct java_thread *thread_known(const struct session *session,
                                                const struct os_thread *os)
 {
@@ -172,40 +169,40 @@ static inline struct java_thread *thread_known(const struct session *session,
                : NULL;
 }
 
-/* The same, registered at first sight; `thread` is the callback's. */
+/* Same, registering the thread at first use; `thread` is the callback's. */
 struct java_thread *thread_current(struct session *session, struct os_thread *os, jthread thread);
 
 bool thread_grow_frames(struct java_thread *java);
 
-/* Registers a thread: its dictionary entry and its start event. */
+/* Registers a thread: writes its dictionary entry and its start event. */
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing);
 void thread_started(struct session *session, struct os_thread *os, jthread thread, bool is_virtual);
-/* What the agent keeps for the thread, or NULL.  A virtual thread ends when it is off its carrier
- * already, so its os_thread does not show it. */
+/* Returns the agent's state of the thread, or NULL. Needed because a virtual thread ends after it
+ * has left its carrier, so its os_thread does not show it. */
 struct java_thread *thread_of(jthread thread);
-/* Records the end; what the agent keeps for the thread, or NULL, is then to be forgotten. */
+/* Records the end. Returns the thread's state, to be passed to thread_forget(), or NULL. */
 struct java_thread *thread_ended(struct session *session, struct os_thread *os, jthread thread);
-/* The same, without a session. */
+/* Discards the thread's state without recording, if there is no session. */
 void thread_ended_unseen(jthread thread, bool is_virtual);
 void thread_forget(struct os_thread *os, struct java_thread *java, bool is_virtual);
-/* A virtual thread goes on or off this native thread. */
+/* Call when a virtual thread mounts or unmounts on this native thread. */
 void thread_mounted(struct session *session, struct os_thread *os, jthread thread);
 void thread_unmounted(const struct session *session, struct os_thread *os);
 
-/* All native threads that the agent knows; read on through next_all. */
+/* Returns the first native thread that the agent knows; the others follow by next_all. */
 struct os_thread *threads_first(void);
 
-/* After tracer.session was changed: every probe that does not see the change has its mark set.
- * Returns what threads_have_left() asks for. */
+/* Call after changing tracer.session: every probe that does not see the change has its mark set.
+ * Returns the argument of threads_have_left(). */
 uint64_t threads_order_probes(void);
-/* Orders marks alone: every thread's mark of a probe or hold is visible, or that thread has not
- * looked yet.  Returns false if the kernel refuses the barrier that it granted at load (a seccomp
- * filter that was set later): from then on probes have a fence (`probes_need_fence`), and what was
- * never fenced must not be used. */
+/* Orders marks only: every thread's mark of a probe or hold is visible, or that thread has not
+ * looked yet. Returns false if the kernel refuses the barrier that it granted at load (a seccomp
+ * filter that was set later). From then on probes use a fence (`probes_need_fence`), and marks that
+ * were never fenced must not be relied on. */
 bool threads_barrier(void);
-/* True if each thread has been seen outside probes since that call. */
+/* Returns true if each thread has been seen outside probes since that call. */
 bool threads_have_left(uint64_t since);
-/* Whether this one has, and how many have not. */
+/* Return true if this thread has, and the number of threads that have not. */
 static inline bool thread_has_left(const struct os_thread *os, uint64_t since)
 {
     return atomic_load(&os->left) >= since;

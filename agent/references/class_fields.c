@@ -13,13 +13,13 @@
 #define ACCESS_STATIC 0x0008
 #define CLASS "Ljava/lang/Class;"
 #define FIELDS_MOST 64u
-/* Local references in one frame.  -Xcheck:jni counts them, and the JVM refuses larger frames. */
+/* Local references per frame. -Xcheck:jni counts them, and the JVM refuses larger frames. */
 #define FRAME_REFERENCES 4096u
 
 struct held_field {
     jfieldID id;
     uint64_t number;
-    char *descriptor; /* the JVM's */
+    char *descriptor; /* allocated by the JVM */
 };
 
 struct held_value {
@@ -86,8 +86,8 @@ static void find_fields(struct class_fields *held, struct session *session, jcla
 
 /* ---- their values ---- */
 
-/* Room for the references of one more class.  PushLocalFrame() fails only for want of memory, and
- * throws nothing. */
+/* Makes room for the references of one more class. PushLocalFrame() fails only if there is no
+ * memory, and throws nothing. */
 static bool make_room(struct class_fields *held)
 {
     if (held->frames > 0 && held->frame_used + 2 * FIELDS_MOST < FRAME_REFERENCES)
@@ -137,7 +137,7 @@ static bool hold_class(struct class_fields *held, jobject class)
     return true;
 }
 
-/* int.class and the like are no loaded classes: their wrappers have them. */
+/* int.class and the like are not loaded classes: the static fields of their wrappers hold them. */
 static bool is_wrapper(jclass class)
 {
     static const char *const names[] = {"Boolean", "Byte", "Character", "Double", "Float",

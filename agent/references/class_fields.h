@@ -21,7 +21,7 @@ typedef void class_field_taker(void *context, jobject holder, uint64_t field, jo
 /* Calls `take` for each reference that a field holds, and returns how many fields have changed
  * since class_fields_hold(): of these it passes what they hold now. */
 uint64_t class_fields_each(const struct class_fields *held, class_field_taker *take, void *context);
-/* Deletes the local references, and all that the thread has made since class_fields_hold().
+/* Deletes the local references, and all that the thread has created since class_fields_hold().
  * Accepts NULL. */
 void class_fields_release(struct class_fields *held);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of sites by number, and their numbers by name. */
+/* Numbers of stored fields: pages of sites by number, and a table of the numbers by name. */
 #include "agent/references/field_numbers.h"
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 #define PAGE_SITES 1024u
 #define PAGES 16384u
-#define TRIES 8u /* to find a field, in each session */
+#define TRIES 8u /* limit of failed lookups of a field in each session */
 
 struct field_site {
     char *owner, *name, *descriptor; /* one allocation */
     bool is_static;
     _Atomic uint64_t known; /* session << 40 | the dictionary's number */
-    _Atomic uint64_t tries; /* session << 40 | how many failed */
+    _Atomic uint64_t tries; /* session << 40 | number of failed lookups */
 };
 
 static _Atomic(struct field_site *) pages[PAGES];
@@ -55,7 +55,7 @@ static bool name_site(struct field_site *site, const char *owner, const char *na
     return true;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static uint32_t new_site(const char *owner, const char *name, const char *descriptor,
                          bool is_static)
 {
@@ -77,7 +77,7 @@ static uint32_t new_site(const char *owner, const char *name, const char *descri
 static uint64_t hash_site(uint64_t loader, const char *const names[3], bool is_static)
 {
     uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
-    for (size_t i = 0; i < 3; i++) /* with the 0 byte between */
+    for (size_t i = 0; i < 3; i++) /* including the 0 byte between them */
         hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
     hash = text_hash_more(hash, is_static ? "s" : "i", 1);
     return text_hash_key(hash);
@@ -108,14 +108,14 @@ static bool is_called(jclass class, const char *owner)
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
         JVMTI_ERROR_NONE)
         return false;
-    /* "Lp/Name;", or of a hidden class "Lp/Name.0x...;" */
+    /* "Lp/Name;", or "Lp/Name.0x...;" for a hidden class */
     bool is_it = signature[0] == 'L' && strncmp(signature + 1, owner, length) == 0 &&
                  (signature[length + 1] == ';' || signature[length + 1] == '.');
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
     return is_it;
 }
 
-/* The holder's class or the one above it that has this name. */
+/* Returns the holder's class, or the superclass of it that has this name. */
 static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
 {
     jclass class = (*jni)->GetObjectClass(jni, holder);
@@ -153,7 +153,7 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
     return found;
 }
 
-/* The class that names itself, or one that it sees. */
+/* Returns the calling class if it has this name, or a class of that name that it sees. */
 static jclass class_seen(JNIEnv *jni, const char *owner)
 {
     jclass caller = calling_class(), found = caller;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The numbers that probes of stores pass: which field each is, and what that is in the session's
- * dictionary.  A field that is named in the same way by classes of one loader has one number, in
- * all sessions.
- */
+/* Numbers that probes of stores pass for fields, and their entries in the session's dictionary. A
+ * field that classes of one loader name in the same way has one number, in all sessions. */
 #ifndef AGENT_REFERENCES_FIELD_NUMBERS_H
 #define AGENT_REFERENCES_FIELD_NUMBERS_H
 
@@ -13,13 +10,13 @@
 
 struct field_site;
 
-/* A number for a field that a class being rewritten names so; `loader` tells class loaders apart;
- * `unique`: this number is for no other class.  0: none are left. */
+/* Returns a number for a field as a class that is being rewritten names it, or 0 if none are left.
+ * `loader` distinguishes class loaders. `unique`: no other class gets this number. */
 uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
                            const char *descriptor, bool is_static);
 
-/* Called by a probe of a store: the field's entry in the session's dictionary; 0: not known.
- * `holder` is NULL for a static field. */
+/* Called by a probe of a store: returns the field's entry in the session's dictionary, or 0 if it
+ * is unknown. `holder` is NULL for a static field. */
 uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, jobject holder);
 
 #endif

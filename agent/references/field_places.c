@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by class and offset, filled at first sight. */
+/* Finds fields by offset: a table by class and offset, filled at the first lookup. */
 #include "agent/references/field_places.h"
 
 #include <stdlib.h>
@@ -22,18 +22,19 @@ struct known_place {
 
 static struct {
     bool proven;
-    uint64_t elements_at, element_size; /* 0: not known */
+    uint64_t elements_at, element_size; /* 0: unknown */
     pthread_mutex_t lock;
     struct known_place known[TABLE_SIZE];
 } places = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Of a field of objects. */
+/* Returns the offset of an instance field. */
 static uint64_t offset_of(jfieldID field)
 {
     return (uintptr_t) field >> 2;
 }
 
-/* Of a static field: the id is the address of a class, the next such, and the offset. */
+/* Returns the offset of a static field: its id is the address of a class, a link, and the
+ * offset. */
 static uint64_t static_offset_of(jfieldID field)
 {
     struct {
@@ -43,7 +44,7 @@ static uint64_t static_offset_of(jfieldID field)
     return peek((uintptr_t) field, &id, sizeof id) ? (uint64_t) (uint32_t) id.offset : 0;
 }
 
-/* NULL: the class has no such field. */
+/* Returns NULL if the class has no such field. */
 static jfieldID static_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor)
 {
     jthrowable of_program = exception_set_aside(jni);
@@ -61,7 +62,7 @@ static uint64_t static_number(JNIEnv *jni, jclass class, const char *name)
     return field != NULL ? (uint64_t) (*jni)->GetStaticIntField(jni, class, field) : 0;
 }
 
-/* The offsets that this class keeps of fields of its own. */
+/* Compares with the offsets that this class keeps of its own fields. */
 static bool prove(JNIEnv *jni)
 {
     static const struct {
@@ -119,7 +120,7 @@ static bool is_reference(jclass class, jfieldID field, bool *is_static)
     return is_it;
 }
 
-/* The field of references that this class declares there; NULL: there is none. */
+/* Returns the reference field that this class declares at the offset, or NULL. */
 static jfieldID declared_at(jclass class, uint64_t offset, bool of_class)
 {
     jint count = 0;
@@ -152,7 +153,7 @@ static uint64_t instance_field_at(struct session *session, JNIEnv *jni, jobject 
     return number;
 }
 
-/* What the JVM says of the field must be what was put there. */
+/* The field must hold what was just stored there. */
 static uint64_t static_field_at(struct session *session, JNIEnv *jni, jclass class, uint64_t offset,
                                 jobject value)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which field of an object, or which element of an array, lies at an offset as jdk.internal.misc.
- * Unsafe counts it.  A field's jfieldID holds its offset; that it does so in this JVM is proven
- * with offsets that the JDK's own classes have asked for.
- */
+/* Finds the field of an object, or the element of an array, at an offset of
+ * jdk.internal.misc.Unsafe. A jfieldID contains the field's offset; offsets that the JDK's own
+ * classes have stored prove that for this JVM. */
 #ifndef AGENT_REFERENCES_FIELD_PLACES_H
 #define AGENT_REFERENCES_FIELD_PLACES_H
 
@@ -11,12 +9,12 @@
 
 struct field_place {
     enum { PLACE_UNKNOWN, PLACE_FIELD, PLACE_STATIC, PLACE_ELEMENT } kind;
-    uint64_t number; /* of the field, or the index */
+    uint64_t number; /* of the field in the dictionary, or the element's index */
 };
 
-/* Once a session, on a Java thread. */
+/* Call once per session, on a Java thread. */
 void field_places_begin(const struct session *session, JNIEnv *jni);
-/* `value` is there now. */
+/* Returns the field or element of `holder` at `offset`, where `value` is stored now. */
 struct field_place field_at(struct session *session, struct os_thread *os, JNIEnv *jni,
                             jobject holder, jlong offset, jobject value);
 

@@ -14,7 +14,7 @@
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t session; /* that it is about */
+    uint64_t session; /* the session that the table belongs to */
     struct hash_numbers numbers;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

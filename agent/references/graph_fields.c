@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For each class a list of what it declares; a walk's index goes through its superclasses' lists.
- */
+/* Field indexes of heap walks: a list of each class's own fields; an index counts through the
+ * superclasses' lists. */
 #include "agent/references/graph_fields.h"
 
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 #include "format/core/grow.h"
 
 struct declared_field {
-    char *name, *descriptor; /* the JVM's */
+    char *name, *descriptor; /* allocated by the JVM */
     uint64_t modifiers, number;
 };
 
 struct graph_class {
     bool known;
-    uint64_t super;            /* its number, 0: none */
+    uint64_t super;            /* its number; 0: none */
     uint32_t interface_fields; /* of all its interfaces */
-    uint32_t first, count;     /* of its own, among all */
+    uint32_t first, count;     /* its own, in `fields` */
 };
 
 struct graph_fields {
-    struct graph_class *classes; /* by number */
+    struct graph_class *classes; /* indexed by number */
     size_t class_capacity;
     struct declared_field *fields;
     size_t count, capacity;
@@ -62,7 +62,8 @@ static bool add_field(struct graph_fields *all, jclass class, jfieldID id)
     return true;
 }
 
-/* The fields of an interface and of those that it extends, each interface once. */
+/* Counts the fields of the class's interfaces and of those that they extend, each interface
+ * once. */
 static uint32_t count_interface_fields(JNIEnv *jni, jclass class, jclass *seen, size_t *seen_count,
                                        size_t most)
 {
@@ -95,7 +96,7 @@ static uint32_t count_interface_fields(JNIEnv *jni, jclass class, jclass *seen, 
 
 #define INTERFACES_MOST 512u
 
-/* Of the class and all above it. */
+/* Counts the interface fields of the class and its superclasses. */
 static uint32_t interface_fields(JNIEnv *jni, jclass class)
 {
     jclass *seen = calloc(INTERFACES_MOST, sizeof *seen);
@@ -116,7 +117,7 @@ static uint32_t interface_fields(JNIEnv *jni, jclass class)
     return total;
 }
 
-/* False: out of memory.  Of a class that is not linked there is no object. */
+/* Returns false if out of memory. A class that is not linked has no objects. */
 static bool add_class(struct graph_fields *all, struct session *session, JNIEnv *jni, jclass class)
 {
     jvmtiEnv *jvmti = tracer.jvmti;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The fields of all classes in the order in which JVMTI counts them for a heap walk: first as many
+/* The fields of all classes in the order in which JVMTI counts them for a heap walk: first as many
  * as the class's interfaces have, then those of its superclasses from Object on, then its own.
- * Made before the walk, during which nothing may be asked of the JVM.
- */
+ * Created before the walk, as nothing may be asked of the JVM during it. */
 #ifndef AGENT_REFERENCES_GRAPH_FIELDS_H
 #define AGENT_REFERENCES_GRAPH_FIELDS_H
 
@@ -11,11 +9,11 @@
 
 struct graph_fields;
 
-/* Every class that is there gets its number; NULL: out of memory. */
+/* Also gives every loaded class its number. Returns NULL if out of memory. */
 struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni);
 void graph_fields_destroy(struct graph_fields *fields);
-/* The dictionary's number of the field with that index, of a class by its number; 0: not known.
- * Asks nothing of the JVM. */
+/* Returns the dictionary's number of the field with that index in the class with that number, or 0
+ * if it is unknown. Calls nothing of the JVM. */
 uint64_t graph_field(struct graph_fields *fields, struct session *session, uint64_t class,
                      jint index);
 

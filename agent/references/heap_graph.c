@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk and its records. */
+/* Takes a snapshot of the heap's references: the walk and its records. */
 #include "agent/references/heap_graph.h"
 
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 #include "capture/log.h"
 #include "format/core/grow.h"
 
-#define TAG_ROUNDS 2 /* the second finds what was made during the first */
+#define TAG_ROUNDS 2 /* the second one finds what was allocated during the first */
 
-/* A class loader's tag is its own: its id stands beside it. */
+/* A class loader's tag does not contain an id, so the id is stored beside it. */
 struct marked_object {
     jlong tag;
     uint64_t id;
@@ -41,7 +41,7 @@ struct walk {
     struct live_stream *stream;
     struct graph_fields *fields;
     struct class_fields *class_fields;
-    jlong own_tag; /* of the thread that takes the snapshot */
+    jlong own_tag; /* tag of the thread that takes the snapshot */
     struct marked_object *marked;
     size_t marked_count, marked_capacity;
     struct thread_name *threads;
@@ -53,7 +53,7 @@ struct walk {
     uint64_t objects, references, unknown;
 };
 
-static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* before the reaper's */
+static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* taken before the reaper's */
 
 /* ---- ids of objects ---- */
 
@@ -84,7 +84,7 @@ static uint64_t id_of_tag(const struct walk *walk, const jlong *tag)
     return id == 0 && tag != NULL && (*tag & TAG_LOADER) != 0 ? find_marked(walk, *tag) : id;
 }
 
-/* One that died meanwhile refuses its tag. */
+/* An object that died meanwhile accepts no tag. */
 static void tag_object(void *context, jobject object, uint64_t id)
 {
     struct walk *walk = context;
@@ -138,7 +138,7 @@ static void put(struct walk *walk, enum step_live_reference kind, uint64_t first
     live_commit(stream, words, 1);
 }
 
-/* At the first callback everything stands still. */
+/* At the first callback the program stands still. */
 static void begin(struct walk *walk)
 {
     if (walk->stamp != 0)
@@ -186,7 +186,8 @@ static void take_root(struct walk *walk, jvmtiHeapReferenceKind kind,
     keep_root(walk, &root);
 }
 
-/* The agent's own local references.  The walk goes on from them, but they are not the program's. */
+/* Returns true for the agent's own local references. The walk continues from them, but they are not
+ * the program's. */
 static bool is_own(const struct walk *walk, jvmtiHeapReferenceKind kind,
                    const jvmtiHeapReferenceInfo *info)
 {
@@ -219,7 +220,7 @@ static void take_edge(struct walk *walk, jvmtiHeapReferenceKind kind,
     }
 }
 
-/* That an object has a class goes without saying. */
+/* References from objects to their classes are not recorded. */
 static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapReferenceInfo *info,
                                  jlong class_tag, jlong referrer_class_tag, jlong size, jlong *tag,
                                  jlong *referrer_tag, jint length, void *data)
@@ -272,7 +273,7 @@ static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
     return 0;
 }
 
-/* A thread without an id gets a tag that is the walk's only. */
+/* A thread without an id gets a tag that only the walk uses. */
 static void mark_own_thread(struct walk *walk)
 {
     jthread own = NULL;
@@ -287,8 +288,8 @@ static void mark_own_thread(struct walk *walk)
 
 /* ---- fields of Class ---- */
 
-/* Without events=reference the trace lacks the Class objects of classes that are loaded later: what
- * such an object holds gets the class as its root. */
+/* Without events=reference the trace lacks the Class objects of classes that are loaded later.
+ * Objects that such a Class object holds are recorded as roots. */
 static void put_class_field(void *context, jobject holder, uint64_t field, jobject target)
 {
     struct walk *walk = context;
@@ -306,7 +307,7 @@ static void put_class_field(void *context, jobject holder, uint64_t field, jobje
 
 /* ---- the walk ---- */
 
-/* After the walk: methods are asked of the JVM. */
+/* Called after the walk, since it asks the JVM about methods. */
 static void put_roots(struct walk *walk)
 {
     for (size_t i = 0; i < walk->root_count; i++) {
@@ -337,7 +338,7 @@ static void follow(struct walk *walk)
         walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
 }
 
-/* The thread is in a probe, and the reaper stands still. */
+/* Called in a probe, while the reaper is stopped. */
 static void take(struct walk *walk)
 {
     struct java_thread *java = thread_current(walk->session, walk->os, NULL);
@@ -357,7 +358,7 @@ static void take(struct walk *walk)
     hash_state_leave();
 }
 
-/* False: a pass or another snapshot does not end. */
+/* Returns false if a pass or another snapshot does not end. */
 static bool stop_others(void)
 {
     if (!lock_within(&snapshot_lock, tracer.dying ? SECOND_NS : COMMAND_PATIENCE_NS))
@@ -377,7 +378,8 @@ bool heap_graph_take(JNIEnv *jni, enum step_live_snapshot reason)
     walk.session = probe_enter(&walk.os);
     if (walk.session != NULL) {
         taken = (walk.session->options.events & EVENT_ALLOC) != 0 &&
-                stamps_are_times(walk.session); /* else what came before it could not be told */
+                stamps_are_times(walk.session); /* without times the order of events before it is
+                                                 * unknown */
         if (taken)
             take(&walk);
         class_fields_release(walk.class_fields);

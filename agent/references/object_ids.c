@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A direct-mapped table a thread. */
+/* Ids of recently used objects: a direct-mapped table per thread. */
 #include "agent/references/object_ids.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void object_ids_at_first_sight(first_sight_hook *hook)
     at_first_sight = hook;
 }
 
-/* 0: not known. */
+/* Returns 0 if the id is unknown. */
 static inline uint64_t find(const struct session *session, struct os_thread *os, jobject object)
 {
     if (!session->holds || !hold_begin(os))

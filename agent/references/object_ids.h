@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which id an object has, for probes that name objects (engine=bytecode).
+/* Ids of objects for probes that name objects (engine=bytecode).
  *
- * A thread keeps where the objects that it named lately lie, with their ids: true until the next
- * collection, and looked at in a hold only (agent/records/hold.h).  For others the weak references'
- * table by identity hashes is asked (agent/deaths/identity.h), then the object's tag.
- */
+ * A thread caches the addresses and ids of objects that it named recently. The addresses are valid
+ * until the next collection, and compared only in a hold (agent/records/hold.h). For other objects,
+ * the table of weak references by identity hash (agent/deaths/identity.h) is searched, then the
+ * object's tag is read. */
 #ifndef AGENT_REFERENCES_OBJECT_IDS_H
 #define AGENT_REFERENCES_OBJECT_IDS_H
 
@@ -25,7 +24,8 @@ static inline struct known_object *known_object_of(const struct os_thread *os, u
     return &os->references.known_objects[step_hash(place) >> (64 - KNOWN_OBJECTS_LOG2)];
 }
 
-/* Of the object that lies there, while nothing moves; 0: the thread has not named it lately. */
+/* Returns the id of the object at this address, or 0 if the thread has not named it recently. Call
+ * in a hold. */
 static inline uint64_t object_id_at(const struct session *session, const struct os_thread *os,
                                     uintptr_t place)
 {
@@ -39,19 +39,19 @@ static inline uint64_t object_id_at(const struct session *session, const struct 
                : 0;
 }
 
-/* 0: NULL, or it has none.  One that no event had told of is told of in `stream` now, if the
- * session takes existing objects. */
+/* Returns the object's id, or 0 if `object` is NULL or has none. If the session records existing
+ * objects, an object that no event has reported is recorded in `stream` now. */
 uint64_t object_id_of(struct session *session, struct os_thread *os, struct live_stream *stream,
                       uint64_t thread, JNIEnv *jni, jobject object);
-/* Called for each such object, between probe_enter() and probe_leave(). */
+/* Called for each object recorded that way, between probe_enter() and probe_leave(). */
 typedef void first_sight_hook(struct session *session, struct os_thread *os, JNIEnv *jni,
                               jobject object);
-/* Before any session. */
+/* Call before any session. */
 void object_ids_at_first_sight(first_sight_hook *hook);
-/* The object, which is new, has got this id. */
+/* Caches the id of a new object. */
 void object_id_note(const struct session *session, struct os_thread *os, jobject object,
                     uint64_t id);
-/* The native thread ends. */
+/* Call when a native thread ends. */
 void object_ids_thread_ended(struct os_thread *os);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copyMemory0() is private: the class that calls it is a hidden one of Unsafe's nest. */
+/* Defines the class that calls Unsafe.copyMemory0(), a private method: a hidden class in Unsafe's
+ * nest. */
 #include "agent/references/sights.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,7 @@
 #include "agent/rewriter/rewrite.h"
 
 #define NEST_HIDDEN_STRONG 7 /* MethodHandleNatives.Constants: NESTMATE, HIDDEN, STRONG_LOADER */
-#define ATTEMPTS 8           /* objects move */
+#define ATTEMPTS 8           /* objects may move */
 #define SHOWN_NUMBER 5
 #define PROOF_ROUNDS 400
 #define PROOF_LOOPS 1000
@@ -27,11 +28,11 @@ typedef void (*copy_function)(const void *, void *, size_t);
 static struct {
     struct routine routine;
     define_function define;
-    _Atomic bool on;     /* threads keep what they are shown */
-    const char *refused; /* why there are none; NULL: what was shown arrived */
+    _Atomic bool on;     /* threads store what they are shown */
+    const char *refused; /* why sights are not used; NULL: the test passed */
 } sights = {.routine = {.names = {"unsafe_arraycopy"}}, .refused = "the probes' class is without"};
 
-/* What the proof, on one thread, was shown. */
+/* The object and number that the self-test was shown, on one thread. */
 static struct {
     pthread_t thread;
     _Atomic bool runs;
@@ -65,7 +66,7 @@ __attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint6
     proof.calls++;
 }
 
-/* In the place of Unsafe.copyMemory0()'s routine.  No vector registers: see leaf_calls.c. */
+/* Replaces Unsafe.copyMemory0()'s routine. Uses no vector registers: see leaf_calls.c. */
 static void on_copy(const void *from, void *to, size_t size)
 {
     if (__builtin_expect(size != 0, 0)) {
@@ -117,7 +118,7 @@ static jclass define_class(JNIEnv *jni)
     return class;
 }
 
-/* One that is shown must arrive, once; whether at its address: it may move before that is read. */
+/* The shown object must arrive, once. It may move before its address is compared: `*same`. */
 static bool arrives_once(JNIEnv *jni, jobject sight, jmethodID show, jobject object, bool *same)
 {
     uint64_t calls = proof.calls, with = SHOWN_NUMBER + calls;
@@ -126,7 +127,7 @@ static bool arrives_once(JNIEnv *jni, jobject sight, jmethodID show, jobject obj
     return !(*jni)->ExceptionCheck(jni) && proof.calls == calls + 1 && proof.sight.with == with;
 }
 
-/* By the native method, which the interpreter calls. */
+/* Tests the native method, which the interpreter calls. */
 static bool arrives(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
 {
     bool same = false;
@@ -136,7 +137,7 @@ static bool arrives(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
     return same;
 }
 
-/* Whatever runs the method: interpreter, C1, and C2, which calls the routine itself. */
+/* Tests all code of the method: interpreted, by C1, and by C2, which calls the routine itself. */
 static bool arrives_compiled(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
 {
     int after = 0, moved = 0;
@@ -192,8 +193,8 @@ static bool make(JNIEnv *jni, jclass probes)
     return made;
 }
 
-/* The routine stays: a probe whose show() calls the JVM's and whose Math.tan() calls the agent's
- * there must not be. */
+/* The routine stays replaced: no probe may exist whose show() calls the JVM's routine and whose
+ * Math.tan() calls the agent's. */
 void sights_make(JNIEnv *jni, jclass probes)
 {
     atomic_store(&sights.on, false);

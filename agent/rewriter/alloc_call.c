@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Calls whose result is a new object that the VM, or code that C2 puts in place of a whole method,
- * makes.  Where C2 replaces a Java method, the method's own body must stay silent: it runs in the
- * interpreter and in C1's code, but the caller tells of the object in any case.
- */
+/* Table of calls whose result is a new object made by the VM, or by code that C2 substitutes for a
+ * whole method. If C2 replaces a Java method, the method's own body gets no probes: it runs in the
+ * interpreter and in C1's code, but the caller always reports the object. */
 #include "agent/rewriter/alloc_call.h"
 
 #define OBJECT "java/lang/Object"
@@ -32,7 +30,8 @@ static const struct method_row calls[] = {
      ALLOC_CALL_FRESH},
     {UTF16, "toBytes", "([CII)[B", ALLOC_CALL_FRESH},
     {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH},
-    /* may get an array for its result from multiplyToLen(), its only caller, as that did */
+    /* may get an array for its result from multiplyToLen(), its only caller, which may have got it,
+     * too */
     {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_UNLESS},
     {"java/lang/NullPointerException", "getExtendedNPEMessage", "()Ljava/lang/String;",
      ALLOC_CALL_STRING},
@@ -51,7 +50,7 @@ static const struct method_row silent[] = {
     {UTF16, "toBytes", "([CII)[B", 0},
     {UTF16, "newBytesFor", "(I)[B", 0},
     {BIG, "implMultiplyToLen", "([II[II[I)[I", 0},
-    /* They allocate an instance for a constructor to fill. */
+    /* these allocate an instance for a constructor to fill */
     {"java/lang/invoke/DirectMethodHandle", "allocateInstance",
      "(Ljava/lang/Object;)Ljava/lang/Object;", 0},
 };
@@ -63,7 +62,7 @@ static bool row_is(const struct method_row *row, struct class_text owner, struct
            text_is(descriptor, row->descriptor);
 }
 
-/* clone() of any class: arrays have no method of their own, of others only the JVM knows. */
+/* clone() of any class: arrays have no such method; for other classes only the JVM knows. */
 static enum alloc_call clone_kind(const struct class_file *file, const struct class_callee *callee)
 {
     if (!text_is(callee->name, "clone") || !text_is(callee->descriptor, "()Ljava/lang/Object;"))
@@ -116,7 +115,7 @@ uint32_t alloc_call_variable(enum alloc_call kind)
     return kind == ALLOC_CALL_UNLESS ? 4 : kind == ALLOC_CALL_MESSAGE ? 1 : 0;
 }
 
-/* Messages are those that constructors of Throwable get. */
+/* Messages are arguments of Throwable's constructors. */
 bool alloc_call_fits(enum alloc_call kind, const struct class_file *file,
                      struct class_text descriptor, uint32_t max_locals)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods that a constant pool names. */
+/* Passes the methods in a constant pool to a callback. */
 #include "agent/rewriter/callees.h"
 
 bool class_has_callee(const uint8_t *bytes, size_t size_bytes,

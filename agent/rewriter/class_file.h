@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A class file while it is rewritten: the bytes, the constant pool and what is added to it.
+/* A class file while it is rewritten: its bytes, its constant pool and the additions.
  *
- * Functions return false after they have put the fault into the class file's `result` and `error`.
- */
+ * Functions return false after they have stored the fault in the class file's `result` and
+ * `error`. */
 #ifndef AGENT_REWRITER_CLASS_FILE_H
 #define AGENT_REWRITER_CLASS_FILE_H
 
@@ -35,7 +34,7 @@ struct class_text {
     size_t length;
 };
 
-/* A class that frames name. */
+/* A class that stack map frames name. */
 struct added_class {
     const struct added_class *next;
     struct class_text name; /* in the class file */
@@ -48,7 +47,7 @@ struct code_push {
     uint32_t size;
 };
 
-/* What stores.c knows of a constant of a field or a method. */
+/* Cached data of stores.c about a field or method constant. */
 struct store_site {
     struct code_push push; /* of the field's number */
     uint8_t kind, call;
@@ -64,9 +63,9 @@ struct class_file {
 
     uint16_t version;
     uint32_t constant_count;
-    uint32_t *constants;       /* offset of each constant's tag; 0: none */
-    uint8_t *callee_kinds;     /* of method constants: see alloc_call.c; 0: not looked at yet */
-    struct store_site *stores; /* by constant; NULL: none was looked at */
+    uint32_t *constants;       /* offset of each constant's tag; 0: no constant */
+    uint8_t *callee_kinds;     /* of method constants: see alloc_call.c; 0: not looked up yet */
+    struct store_site *stores; /* by constant; NULL: none was looked up */
     size_t pool_end;
 
     uint16_t this_class;
@@ -80,7 +79,7 @@ struct class_file {
     const struct added_class *added_classes;
     uint16_t frames_name; /* "StackMapTable" */
 
-    struct class_output output; /* of what comes after the constant pool */
+    struct class_output output; /* the part after the constant pool */
     size_t copied;              /* the input up to here is in the output */
 };
 
@@ -94,29 +93,31 @@ static inline bool class_malformed(struct class_file *file, const uint8_t *at, c
 
 /* constant_pool.c */
 bool pool_parse(struct class_file *file);
-/* What follows the tag of a constant of that kind; NULL: there is none. */
+/* Returns the bytes after the tag of a constant of kind `tag`, or NULL if `index` is not one. */
 const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag);
-/* The text of a Utf8 constant. */
+/* Sets the text of a Utf8 constant. */
 bool pool_text(struct class_file *file, uint32_t index, struct class_text *text);
 bool pool_class_name(struct class_file *file, uint32_t index, struct class_text *name);
 
 struct class_callee {
     struct class_text owner, name, descriptor;
 };
-/* A method or interface method. */
+/* Reads a method or interface method. */
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee);
 bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field);
 bool text_is(struct class_text text, const char *wanted);
-/* With a 0 behind it, in the file's arena; NULL: out of memory. */
+/* Returns a copy with a terminating 0, in the file's arena; NULL: out of memory. */
 char *class_text_copy(struct class_file *file, struct class_text text);
 
-/* Constants for the new file, each added once; 0: the pool is full (REWRITE_UNSUPPORTED is set). */
+/* Constants for the new file, each added once. They return 0 if the pool is full
+ * (REWRITE_UNSUPPORTED is set). */
 uint32_t pool_probe(struct class_file *file, enum probe probe);
 uint32_t pool_throwable(struct class_file *file);
 uint32_t pool_frames_name(struct class_file *file);
-/* The instruction that pushes the number; false: no room for its constant. */
+/* Makes the instruction that pushes the number. Returns false if there is no room for its
+ * constant. */
 bool pool_push(struct class_file *file, uint32_t number, struct code_push *push);
-/* One of the file, if it has that class. */
+/* Returns the file's own constant of that class if it has one, otherwise a new one. */
 uint32_t pool_class(struct class_file *file, struct class_text name);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole class file: goes through its members and puts the new one together. */
+/* Rewrites a class file: reads its members and assembles the new one. */
 #include <stdlib.h>
 
 #include "agent/rewriter/class_file.h"
 #include "agent/rewriter/method_code.h"
 
-/* One method's Code attribute: read, decided what to put in, and written. */
+/* Rewrites one method's Code attribute: reads it, selects probes, and writes it. */
 
 struct method_head {
     uint16_t access;
@@ -17,7 +17,7 @@ static bool cut_short(struct class_file *file, const uint8_t *at)
     return class_malformed(file, at, "a Code attribute is cut short");
 }
 
-/* The attributes of the code: that they are whole; finds the StackMapTable. */
+/* Checks the attributes of the code and finds the StackMapTable. */
 static bool read_attributes(struct method_code *method, const uint8_t *at, const uint8_t *end)
 {
     struct class_text name;
@@ -64,7 +64,7 @@ static bool read_code(struct method_code *method, const uint8_t *at, const uint8
     return read_attributes(method, at + 2, end);
 }
 
-/* Names as the request's functions want them; false: out of memory. */
+/* Copies the names for the request's functions. Returns false if out of memory. */
 static bool name_texts(const struct method_code *method, char *names[3])
 {
     struct class_file *file = method->file;
@@ -95,7 +95,7 @@ static void report(const struct method_code *method, enum rewrite_loss loss)
         request->left_alone(request->context, names[0], names[1], names[2], method->reason, loss);
 }
 
-/* The instruction that pushes the method's number. */
+/* Makes the instruction that pushes the method's number. */
 static bool make_push(struct method_code *method)
 {
     return pool_push(method->file, method->number, &method->push);
@@ -121,7 +121,7 @@ static bool put_attributes(struct method_code *method)
     return method->frames_name != 0 && stack_map_put(method);
 }
 
-/* Attributes change their length only by frames, so that one length is patched at the end. */
+/* Only frames change the length of attributes, so one length is patched at the end. */
 static bool put_code(struct method_code *method, const uint8_t *attribute)
 {
     struct class_file *file = method->file;
@@ -144,14 +144,14 @@ static bool put_code(struct method_code *method, const uint8_t *attribute)
 
 static const char outgrown[] = "with probes it is too large to be compiled (over 8000 bytes)";
 
-/* The JVM compiles it as it was, not as it is now. */
+/* Returns true if the JVM compiles the method as it was, but not as it is now. */
 static bool outgrows(const struct method_code *method)
 {
     uint32_t most = method->file->request->compiled_bytes;
     return most != 0 && method->length <= most && method->new_length > most;
 }
 
-/* Finds what to put in and puts it; a failure leaves half of it in the output. */
+/* Selects and writes probes. A failure leaves part of them in the output. */
 static bool try_probes(struct method_code *method, const uint8_t *attribute)
 {
     if (method->number != 0 && !make_push(method))
@@ -171,7 +171,7 @@ static bool try_probes(struct method_code *method, const uint8_t *attribute)
     return put_code(method, attribute);
 }
 
-/* The next that the method does without; false: there is nothing left. */
+/* Removes the next kind of probes from the method. Returns false if there are none left. */
 static bool give_up_one(struct method_code *method)
 {
     if (method->number == 0 && !method->references)
@@ -192,7 +192,7 @@ static bool try_again(struct method_code *method, const uint8_t *attribute, size
     return try_probes(method, attribute);
 }
 
-/* A method that outgrows what the JVM compiles does without its events, if that helps; else it has
+/* A method that outgrows what the JVM compiles gets no event probes if that helps. Otherwise it has
  * all probes and stays interpreted. */
 static bool try_compiled(struct method_code *method, const uint8_t *attribute, size_t used)
 {
@@ -223,7 +223,7 @@ static enum rewrite_loss next_loss(const struct method_code *method)
                                 : LOSS_ALLOCATIONS;
 }
 
-/* A method that can't have all probes may still have those of its stores and allocations. */
+/* A method that cannot have all probes may still have those of its stores and allocations. */
 static bool try_less(struct method_code *method, const uint8_t *attribute)
 {
     size_t used = method->file->output.used;
@@ -262,8 +262,8 @@ static bool rewrite_code(struct method_code *method, const uint8_t *attribute)
     return try_less(method, attribute);
 }
 
-/* Rewrites the Code attribute that starts at `attribute` (its length is checked): where the method
- * gets a probe, the output gets everything of the class up to it and the new attribute. */
+/* Rewrites the Code attribute at `attribute`, whose length is checked. If the method gets a probe,
+ * everything of the class up to the attribute and the new attribute are written to the output. */
 static bool method_rewrite(struct class_file *file, const struct method_head *head,
                            const uint8_t *attribute)
 {
@@ -276,7 +276,7 @@ static bool method_rewrite(struct class_file *file, const struct method_head *he
            rewrite_code(&method, attribute);
 }
 
-/* Where the reading of the class file has come to. */
+/* How far the class file has been read. */
 struct cursor {
     struct class_file *file;
     const uint8_t *at, *end;
@@ -289,7 +289,7 @@ static bool need(struct cursor *cursor, size_t bytes)
     return class_malformed(cursor->file, cursor->at, "the class file is cut short");
 }
 
-/* An attribute; *attribute is its start. */
+/* Reads an attribute; *attribute is its start. */
 static bool next_attribute(struct cursor *cursor, const uint8_t **attribute)
 {
     if (!need(cursor, 6) || !need(cursor, (size_t) 6 + load_u4(cursor->at + 2)))
@@ -400,7 +400,7 @@ static bool read_class(struct class_file *file)
            class_malformed(file, cursor.at, "bytes after the class file");
 }
 
-/* The new class file: head, constants, added constants, the rest. */
+/* Assembles the new class file: head, constants, added constants, the rest. */
 static bool put_together(struct class_file *file, uint8_t **out, size_t *out_bytes)
 {
     struct class_output whole = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the new code: instructions with their new jumps, probes, trampolines, the handler. */
+/* Writes the new code: instructions with adjusted jumps, probes, trampolines, the handler. */
 #include "agent/rewriter/alloc_call.h"
 #include "agent/rewriter/stores.h"
 
@@ -28,7 +28,7 @@ static void put_number(struct method_code *method)
     put_bytes(&method->file->output, method->push.bytes, method->push.size);
 }
 
-/* A probe that takes the number, and perhaps one more operand, which `load` pushes. */
+/* Calls a probe with the number, and perhaps another operand, which `load` pushes. */
 static bool put_numbered(struct method_code *method, enum probe probe, uint32_t load)
 {
     put_number(method);
@@ -108,7 +108,7 @@ static void put_dimensions(struct class_output *output, uint32_t dimensions)
     }
 }
 
-/* Of a new object: what call gave it, or an instruction did. */
+/* Returns which call gave a new object, or that an instruction did. */
 static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
 {
     const uint8_t *at = method->code + offset;
@@ -164,13 +164,13 @@ static bool put_result(struct method_code *method, uint32_t offset)
     return code_put_call(method, alloc_call_probe(kind));
 }
 
-/* A new object is told of before what it refers to is. */
+/* A new object is reported before the objects that it refers to. */
 static bool put_after(struct method_code *method, uint32_t offset)
 {
     return put_result(method, offset) && store_put_after(method, offset);
 }
 
-/* The same condition the other way round. */
+/* Returns the inverse condition. */
 static uint32_t inverse(uint32_t opcode)
 {
     return opcode >= 0xC6 ? opcode ^ 1 : ((opcode + 1) ^ 1) - 1;
@@ -201,7 +201,7 @@ static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place
     return true;
 }
 
-/* A 32-bit offset of the instruction at `offset`, which lies at `place`. */
+/* Writes a 32-bit offset for the instruction at `offset`, whose new place is `place`. */
 static bool put_wide_offset(struct method_code *method, uint32_t offset, uint32_t place,
                             uint32_t distance)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where each instruction comes to lie.  Probes before an instruction lie after its label, so that
- * jumps run them; probes after it lie before the next label, so that jumps to the next one do not.
- */
+/* Computes the new place of each instruction. Probes before an instruction come after its label, so
+ * that jumps run them. Probes after it come before the next label, so that jumps to the next one do
+ * not. */
 #include "agent/rewriter/stores.h"
 
 #define CALL_BYTES 3u /* invokestatic */
-#define ROUNDS 20     /* each widens at least one jump; more than a few are never seen */
+#define ROUNDS 20     /* each widens at least one jump; more than a few have never been seen */
 
-/* One more than C2's FreqInlineSize: it inlines no larger method.  Methods full of calls of probes
- * gain nothing by being inlined, and take C2 several times as long. */
+/* One more than C2's FreqInlineSize: it inlines no larger method. Inlining does not help methods
+ * full of probe calls, and takes C2 several times as long. */
 #define NOT_INLINED 326u
 
 static uint32_t dimension_push_bytes(uint32_t dimensions)
@@ -45,7 +44,8 @@ uint32_t guarded_locals(const struct method_code *method)
     return method->max_locals + more;
 }
 
-/* Before a return: of Object.<init> alloc() and constructed(), of all exit() or call(). */
+/* Bytes before a return: alloc() and constructed() in Object.<init>, exit() or call() in all
+ * methods. */
 static uint32_t return_bytes(const struct method_code *method)
 {
     uint32_t bytes = 0;
@@ -83,7 +83,7 @@ static uint32_t constructed_bytes(const struct method_code *method, uint32_t mar
            ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
 }
 
-/* Of the probes of a new object. */
+/* Bytes of the probes of a new object. */
 static uint32_t result_bytes(const struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
@@ -113,7 +113,7 @@ static uint32_t prologue_bytes(const struct method_code *method)
     return method->push.size + pass_this + CALL_BYTES;
 }
 
-/* Bytes of the instruction at `offset` when it lies at `place`. */
+/* Returns the size of the instruction at `offset` if its new place is `place`. */
 static uint32_t new_size(const struct method_code *method, uint32_t offset, uint32_t size,
                          uint32_t place)
 {
@@ -164,7 +164,7 @@ static void place_slot(struct method_code *method, uint32_t offset, uint32_t pla
     }
 }
 
-/* Gives all instructions their places under the jump sizes known so far. */
+/* Places all instructions, with the jump sizes known so far. */
 static void place_all(struct method_code *method)
 {
     uint32_t place = prologue_bytes(method), size;
@@ -199,7 +199,7 @@ static bool reaches(uint32_t from, uint32_t to)
     return distance >= INT16_MIN && distance <= INT16_MAX;
 }
 
-/* The place that a jump goes to: its target or its trampoline. */
+/* Returns where a jump goes: its target or its trampoline. */
 static uint32_t jump_place(const struct method_code *method, uint32_t offset)
 {
     if ((method->marks[offset] & MARK_TRAMPOLINE) != 0)
@@ -219,7 +219,7 @@ static bool widen(struct method_code *method, uint32_t offset)
     return trampoline_add(method, offset);
 }
 
-/* Widens what does not reach; *changed if anything. */
+/* Widens jumps that do not reach; sets *changed if there are any. */
 static bool widen_all(struct method_code *method, bool *changed)
 {
     uint32_t size;

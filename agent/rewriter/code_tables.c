@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a method that hold offsets of its code, but for the StackMapTable. */
+/* Adjusts the tables of a method that contain code offsets, except the StackMapTable. */
 #include "agent/rewriter/method_code.h"
 
 static void put_row(struct class_output *output, uint32_t start, uint32_t end, uint32_t handler,
@@ -11,8 +11,8 @@ static void put_row(struct class_output *output, uint32_t start, uint32_t end, u
     put_u2(output, type);
 }
 
-/* The catch-all: everything but what runs before super(), and but trampolines, whose frames may
- * have an uninitialised this.  Returns the number of rows. */
+/* Writes the catch-all for everything except code before super(), and trampolines, whose frames may
+ * have an uninitialised this. Returns the number of rows. */
 static uint32_t put_unwinding_rows(struct method_code *method)
 {
     struct class_output *output = &method->file->output;
@@ -43,7 +43,7 @@ static void put_guard_row(struct method_code *method, struct guard guard)
             guard_handler(method, guard), 0);
 }
 
-/* The guards stand before the program's handlers, which cover the probes as well. */
+/* The guards come before the program's handlers, which cover the probes as well. */
 static uint32_t put_guards(struct method_code *method)
 {
     uint32_t rows = 0;
@@ -78,14 +78,14 @@ bool code_put_handlers(struct method_code *method)
     return true;
 }
 
-/* Where what begins at an old offset begins: what is there from the start is there in the entry
- * probe, too. */
+/* Returns where a range that begins at an old offset begins. One from the start of the code
+ * includes the entry probe. */
 static uint32_t start_place(const struct method_code *method, uint32_t offset)
 {
     return offset == 0 ? 0 : method->map[offset];
 }
 
-/* Both tables of an attribute start with the number of their rows. */
+/* Both tables of an attribute begin with their number of rows. */
 static bool rows_fit(struct method_code *method, const uint8_t *content, uint32_t length,
                      uint32_t row_bytes)
 {
@@ -109,7 +109,7 @@ static bool put_lines(struct method_code *method, const uint8_t *content, uint32
     return true;
 }
 
-/* Writes the new start and length of a range over the old ones. */
+/* Overwrites a range's start and length. */
 static bool patch_range(const struct method_code *method, uint8_t *range)
 {
     uint32_t start = load_u2(range), end = start + load_u2(range + 2);
@@ -137,7 +137,8 @@ static bool put_variables(struct method_code *method, const uint8_t *content, ui
     return true;
 }
 
-/* A reader of annotations, which patches on its way; NULL once they turn out to be none. */
+/* A reader of annotations, which patches them as it goes; its pointer becomes NULL if they are
+ * malformed. */
 struct annotations {
     const struct method_code *method;
     uint8_t *at, *end;
@@ -203,7 +204,7 @@ static bool patch_offset(struct annotations *from)
     return true;
 }
 
-/* The rows of the guards stand before the one that is meant. */
+/* The rows of the guards come before the program's rows. */
 static bool patch_row(struct annotations *from)
 {
     if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->handler_count)
@@ -224,7 +225,7 @@ static bool patch_ranges(struct annotations *from)
     return true;
 }
 
-/* What an annotation in code is about. */
+/* Patches the target of an annotation in code. */
 static bool patch_target(struct annotations *from)
 {
     if (!skip(from, 1))
@@ -239,7 +240,7 @@ static bool patch_target(struct annotations *from)
     return kind >= 0x47 && kind <= 0x4B && patch_offset(from) && skip(from, 1);
 }
 
-/* The JVM does not look into these annotations, so what is odd in them stays as it is. */
+/* The JVM does not read these annotations, so malformed ones are left as they are. */
 static void patch_annotations(const struct method_code *method, uint8_t *content, uint32_t length)
 {
     struct annotations from = {method, content, content + length};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The constant pool: where each constant lies, their texts, and the constants that probes need. */
+/* The constant pool: offsets and texts of constants, and the constants that probes need. */
 #include "agent/rewriter/class_file.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const struct {
     [PROBE_COPIED] = {"copied", "(Ljava/lang/Object;ILjava/lang/Object;II)V"},
 };
 
-/* Bytes of a constant with its tag; 0: unknown tag. */
+/* Size of a constant including its tag; 0: unknown tag. */
 static const uint8_t constant_sizes[21] = {
     [1] = 3,  [3] = 5,  [4] = 5,  [5] = 9,  [6] = 9,  [7] = 3,  [8] = 3,  [9] = 5,  [10] = 5,
     [11] = 5, [12] = 5, [15] = 4, [16] = 3, [17] = 5, [18] = 5, [19] = 3, [20] = 3,
@@ -64,7 +64,7 @@ bool pool_parse(struct class_file *file)
     return true;
 }
 
-/* The bytes after a constant's tag. */
+/* Returns the bytes after a constant's tag. */
 const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag)
 {
     if (index >= file->constant_count || file->constants[index] == 0)
@@ -122,7 +122,7 @@ bool text_is(struct class_text text, const char *wanted)
     return text.length == strlen(wanted) && memcmp(text.bytes, wanted, text.length) == 0;
 }
 
-/* The index of the next constant, whose tag is put; 0: no room. */
+/* Writes the tag of a new constant and returns its index; 0: no room. */
 static uint32_t add_constant(struct class_file *file, uint32_t tag)
 {
     if (file->added_count >= POOL_LIMIT) {
@@ -172,7 +172,7 @@ static bool same_text(struct class_text left, struct class_text right)
     return left.length == right.length && memcmp(left.bytes, right.bytes, left.length) == 0;
 }
 
-/* A class constant of the file with that name; 0: it has none. */
+/* Returns the file's class constant with that name; 0: there is none. */
 static uint32_t find_class(struct class_file *file, struct class_text name)
 {
     for (uint32_t i = 1; i < file->constant_count; i++) {

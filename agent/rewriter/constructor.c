@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Finds the instructions of a constructor that run before its super() or this() has returned:
- * follows the code from its start, remembering which stack slots and local variables hold the
- * uninitialised `this`, up to the invokespecial of <init> on it.
- */
+/* Finds the instructions of a constructor that run before its super() or this() has returned.
+ * Follows the code from its start and tracks which stack slots and local variables hold the
+ * uninitialised `this`, up to the invokespecial of <init> on it. */
 #include "agent/rewriter/stores.h"
 
-#define STATES_LIMIT ((size_t) 32 << 20) /* memory for states, a method */
+#define STATES_LIMIT ((size_t) 32 << 20) /* bytes of states per method */
 
-/* The state before an instruction: a byte a slot, 1 for the uninitialised this. */
+/* The state before an instruction: one byte per slot, 1 for the uninitialised this. */
 struct state {
-    struct state *next; /* in the list of what is to be followed */
+    struct state *next; /* list of states to follow */
     uint32_t offset, depth;
     uint8_t slots[]; /* max_locals, then max_stack */
 };
@@ -71,7 +69,7 @@ static bool push(struct walk *walk, uint32_t count, uint8_t value)
     return true;
 }
 
-/* Puts the state, at another offset, into the list, unless that offset was there. */
+/* Adds the state, at another offset, to the list unless that offset was there. */
 static bool follow(struct walk *walk, uint32_t offset, bool as_handler)
 {
     struct method_code *method = walk->method;
@@ -111,7 +109,7 @@ static bool follow_handlers(struct walk *walk)
     return true;
 }
 
-/* Slots of the descriptor's parameters, and of what it returns. */
+/* Counts the slots of the descriptor's parameters and of its result. */
 static bool descriptor_slots(struct class_text text, uint32_t *parameters, uint32_t *result)
 {
     size_t i = 0;
@@ -169,7 +167,7 @@ static bool walk_field(struct walk *walk, uint32_t opcode, const uint8_t *at)
            store_is_early(walk->method, walk->now->offset);
 }
 
-/* *constructed: this was the call of super() or this(). */
+/* Sets *constructed if this was the call of super() or this(). */
 static bool walk_call(struct walk *walk, uint32_t opcode, const uint8_t *at, bool *constructed)
 {
     struct class_text descriptor;
@@ -300,7 +298,7 @@ static bool follow_switch(struct walk *walk)
     return true;
 }
 
-/* Where the code goes on, but for the handlers. */
+/* Follows all ways on, except to handlers. */
 static bool follow_flow(struct walk *walk)
 {
     struct method_code *method = walk->method;
@@ -316,7 +314,7 @@ static bool follow_flow(struct walk *walk)
     return opcode_ends_flow(opcode) || follow(walk, next, false);
 }
 
-/* A constant that no code is run for. */
+/* Returns true for a constant whose loading runs no code. */
 static bool is_plain_constant(const struct method_code *method, const uint8_t *at)
 {
     const struct class_file *file = method->file;
@@ -327,8 +325,8 @@ static bool is_plain_constant(const struct method_code *method, const uint8_t *a
     return (tag >= CONSTANT_INTEGER && tag <= CONSTANT_DOUBLE) || tag == CONSTANT_STRING;
 }
 
-/* Neither calls nor throws nor loads a class: constants, variables, the stack, arithmetic without
- * divisions of integers, jumps. */
+/* Returns true if the instruction neither calls nor throws nor loads a class: constants, variables,
+ * the stack, arithmetic without integer division, jumps. */
 static bool is_quiet(const struct method_code *method, const uint8_t *at)
 {
     static const uint8_t ranges[][2] = {{0x00, 0x11}, {0x15, 0x2D}, {0x36, 0x4E},

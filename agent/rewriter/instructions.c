@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of instructions: their sizes and where they jump to. */
+/* Sizes of instructions and targets of jumps. */
 #include "agent/rewriter/method_code.h"
 
-/* Bytes with operands; 0: variable or none. */
+/* Size including operands; 0: variable, or no instruction. */
 static const uint8_t sizes[202] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* constants */
     2, 3, 2, 3, 3,                                  /* bipush sipush ldc ldc_w ldc2_w */

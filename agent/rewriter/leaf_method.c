@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which methods have one probe, at their return: those that do so little that nothing which is told
- * of can happen between their entry and their exit, and no time to speak of passes.  No loops,
- * calls or monitors, nothing new, and nothing that may load or initialise a class: of constants
- * only numbers, of classes and fields only those of the method's own class.
- */
+/* Selects methods with a single probe, at their return. They do so little that no recorded event
+ * can happen between their entry and their exit, and hardly any time passes: no loops, calls or
+ * monitors, no allocations, and nothing that may load or initialise a class. Of constants they use
+ * only numbers, and of classes and fields only those of the method's own class. */
 #include "agent/rewriter/method_code.h"
 
 #define LONGEST 64u /* bytes */
@@ -27,7 +25,7 @@ enum {
     INSTANCEOF = 0xC1
 };
 
-/* A class file names a class by one constant, as a rule. */
+/* A class file usually names a class by one constant. */
 static bool is_own_field(const struct class_file *file, uint32_t index)
 {
     const uint8_t *field = pool_constant(file, index, CONSTANT_FIELD);
@@ -42,7 +40,7 @@ static bool is_number(const struct class_file *file, uint32_t index)
            pool_constant(file, index, CONSTANT_DOUBLE) != NULL;
 }
 
-/* Whoever runs a static method has waited for its class to be initialised. */
+/* A thread that runs a static method has waited for the initialisation of its class. */
 static bool is_brief(const struct method_code *method, uint32_t offset)
 {
     const struct class_file *file = method->file;

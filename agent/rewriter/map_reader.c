@@ -2,7 +2,7 @@
 /* Reads and checks the frames of a StackMapTable. */
 #include "agent/rewriter/map_reader.h"
 
-/* The bytes of `count` types; NULL: they leave the table or are none. */
+/* Skips `count` types. Returns NULL if they are malformed or exceed the table. */
 static const uint8_t *skip_types(const uint8_t *at, const uint8_t *end, uint32_t count)
 {
     for (; count > 0; count--) {
@@ -16,7 +16,7 @@ static const uint8_t *skip_types(const uint8_t *at, const uint8_t *end, uint32_t
     return at;
 }
 
-/* The types of a frame whose head has been read. */
+/* Reads the types of a frame whose head has been read. */
 static bool read_types(struct map_frame *frame, const uint8_t **at, const uint8_t *end)
 {
     bool full = frame->kind == FRAME_FULL;
@@ -40,7 +40,7 @@ static bool read_types(struct map_frame *frame, const uint8_t **at, const uint8_
     return *at != NULL;
 }
 
-/* The list of strict fields that are not set yet, which may stand before a frame. */
+/* Reads the list of strict fields that are not set yet, which may precede a frame. */
 static bool read_unset(struct map_frame *frame, const uint8_t **at, const uint8_t *end)
 {
     if (*at == end || **at != FRAME_EARLY_LARVAL)

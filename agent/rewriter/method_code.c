@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by all steps of rewriting a method: how they fail, and instructions that they write. */
+/* Shared by all steps of rewriting a method: reporting of faults, and instructions to write. */
 #include "agent/rewriter/method_code.h"
 
 #define INVOKESTATIC 0xB8

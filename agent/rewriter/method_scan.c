@@ -7,8 +7,8 @@
 #define INVOKESTATIC 0xB8
 #define INVOKEINTERFACE 0xB9
 
-/* super.clone() of a class below Object is Object's for sure; through an interface it never is, nor
- * is a private one of the class itself.  Otherwise the probe finds out. */
+/* super.clone() of a direct subclass of Object is always Object's. A call through an interface
+ * never is, nor is one of the class's own private clone(). Otherwise the probe finds out. */
 static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode, bool references)
 {
     if (opcode == INVOKEINTERFACE || (opcode == INVOKESPECIAL && kind == ALLOC_CALL_CLONE_OWN))
@@ -113,7 +113,7 @@ static bool scan_handlers(struct method_code *method)
            method_leave(method, "it would have more than 65535 local variables");
 }
 
-/* The widest need above what the method uses: the object again and a number or another object. */
+/* The largest need beyond what the method uses: the object again and a number or another object. */
 static uint32_t stack_need(const struct method_code *method)
 {
     return method->number != 0 || method->references ? STORE_STACK : 1;

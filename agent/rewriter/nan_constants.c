@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * HotSpot compares the constants of a class and of its new version by value, and NaN is not equal
- * to itself: each time a class is retransformed, every NaN of its constant pool is added to it once
- * more.  If it makes the class file from that pool the next time, with all of them, their number
- * doubles.  So those that nothing refers to become zeros, which the JVM finds again.
- */
+/* Removes unused NaN constants. HotSpot compares the constants of a class and of its new version by
+ * value, and NaN does not equal itself: each retransformation adds every NaN of the constant pool
+ * once more. If the next class file is generated from that pool, their number doubles. So NaNs to
+ * which nothing refers are replaced by zeros, which the JVM recognises. */
 #include <stdlib.h>
 
 #include "agent/rewriter/class_file.h"
@@ -14,7 +12,7 @@
 
 struct nan_search {
     struct class_file file;
-    uint8_t *is_nan; /* by index; 0: not, or something refers to it */
+    uint8_t *is_nan; /* by index; 0: not, or in use */
     size_t count;
 };
 
@@ -69,7 +67,7 @@ static bool keep_of_code(struct nan_search *search, const uint8_t *code, uint32_
     return true;
 }
 
-/* Of other attributes than code: wherever a number may be an index, it is taken for one. */
+/* In attributes other than Code, every number that may be an index counts as one. */
 static bool keep_of_attribute(struct nan_search *search, const uint8_t *attribute, size_t size)
 {
     struct class_text name;
@@ -106,7 +104,7 @@ static bool keep_of_attributes(struct nan_search *search, struct span *span)
     return true;
 }
 
-/* Of fields or methods. */
+/* Marks the NaNs that fields or methods use. */
 static bool keep_of_members(struct nan_search *search, struct span *span)
 {
     const uint8_t *at;
@@ -128,7 +126,7 @@ static bool keep_of_class(struct nan_search *search)
            keep_of_attributes(search, &span);
 }
 
-/* Zeros of as many bytes, and as many places in the pool. */
+/* Returns a copy with zeros in their place, which take as many bytes and pool entries. */
 static uint8_t *without_them(const struct nan_search *search)
 {
     const struct class_file *file = &search->file;

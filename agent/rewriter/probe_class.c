@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The class file of the probes: a final class of static native methods, and some in Java: link(),
- * through which they are linked (java_probes.c), keep(), and where the agent stands before
- * Math.tan() (leaf_calls.h) those of LEAF_PROBES. */
+/* Generates the class file of the probes: a final class of static native methods, and some in Java.
+ * These are link(), through which natives are registered (java_probes.c), keep(), and, if
+ * Math.tan() is replaced (leaf_calls.h), those of LEAF_PROBES. */
 #include <stdlib.h>
 
 #include "agent/class_bytes/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 
 #define CLASS_VERSION 52
-#define NEST_VERSION 55       /* private methods of a class of the nest are called virtually */
+#define NEST_VERSION 55       /* private methods of the nest's classes are called virtually */
 #define ACCESS_CLASS 0x1031   /* public final super synthetic */
 #define ACCESS_BASE 0x1421    /* public abstract super synthetic */
 #define ACCESS_FIELD 0x1019   /* public static final synthetic */
@@ -51,10 +51,10 @@ enum {
     NAMED = 12
 };
 
-/* Constants and methods are put together side by side. */
+/* Constants and methods are written in parallel. */
 struct probe_class {
     struct class_output pool, methods;
-    uint32_t constants; /* with the one that does not exist */
+    uint32_t constants; /* including number 0, which does not exist */
     uint32_t method_count;
 };
 
@@ -120,11 +120,11 @@ static void put_bodiless(struct probe_class *class, uint32_t access, const char 
     class->method_count++;
 }
 
-/* Code without handlers; what each frame says is that nothing is on the stack. */
+/* Code without handlers. Every frame has an empty stack. */
 struct java_code {
     const uint8_t *bytes;
     uint32_t length, stack, variables;
-    uint32_t frames[2]; /* where they stand; 0: none */
+    uint32_t frames[2]; /* their places; 0: none */
 };
 
 static uint32_t count_frames(const struct java_code *code)
@@ -189,7 +189,7 @@ static void put_link(struct probe_class *class)
 
 #define KEEP_NOPS 400 /* C2 inlines hot methods up to 325 bytes, FreqInlineSize */
 
-/* static void keep(Object object) {}, too large to be inlined: a jump over nops. */
+/* static void keep(Object object) {}, made too large to be inlined by a jump over nops. */
 static void put_keep(struct probe_class *class)
 {
     uint8_t code[3 + KEEP_NOPS + 1] = {0xa7};
@@ -234,10 +234,11 @@ static void put_operand(struct class_output *code, uint32_t opcode, uint32_t ind
     put_u2(code, index);
 }
 
-/* The probes of an object, with and without a number. */
+/* Shape of a probe of an object, with or without a number. */
 struct shown_shape {
     const char *descriptor;
-    const char *show, *add, *aside; /* loads: object and number; number; what the native one gets */
+    const char *show, *add, *aside; /* loads: object and number; number; arguments of the native
+                                     * one */
     uint32_t variables;
 };
 
@@ -290,8 +291,8 @@ static void put_show(struct probe_class *class)
              &(struct java_code){.bytes = code, .length = sizeof code, .stack = 9, .variables = 4});
 }
 
-/* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } },
- * by which leaf_calls.c sees whether calls of methods like entry() and exit() are kept. */
+/* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } }:
+ * shows leaf_calls.c whether calls of methods like entry() and exit() are kept. */
 static void put_proof(struct probe_class *class)
 {
     enum { TO_RETURN = 3, ENTRY = 7, AGAIN = 11, EXIT = 15, BACK = 21, RETURN = 23 };
@@ -348,11 +349,11 @@ const char *probe_native_name(enum probe probe, unsigned ways)
     return methods[probe].name;
 }
 
-/* How a class begins, and the only field that one has. */
+/* The head of a class, and its only field. */
 struct class_shape {
     uint32_t version, access;
     uint32_t self, super;
-    uint32_t field_name, field_descriptor; /* 0: it has none */
+    uint32_t field_name, field_descriptor; /* 0: no field */
 };
 
 static void put_fields(struct class_output *output, const struct class_shape *shape)

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The StackMapTable: its frames at their new places, and one for the unwinding handler. */
+/* Writes the StackMapTable: its frames at their new places, and one for the unwinding handler. */
 #include <stdlib.h>
 
 #include "agent/rewriter/map_reader.h"
 
-/*
- * A StackMapTable with frames for trampolines and guards in it.  Most frames state what differs
- * from the one before, so that none can be put between two of them: here all are written in full.
- * Only methods over 32 KiB get trampolines, and those with exception handlers guards.
- */
+/* A StackMapTable with additional frames for trampolines and guards. Most frames encode the
+ * difference from the previous one, so none can be inserted; here all are written in full. Only
+ * methods over 32 KiB get trampolines, and those with exception handlers guards. */
 
-#define TYPES_LIMIT ((uint32_t) 1 << 22) /* locals of all frames of a method together */
+#define TYPES_LIMIT ((uint32_t) 1 << 22) /* limit of locals in all frames of a method */
 
 struct full_frame {
-    uint32_t offset, place; /* old, new */
+    uint32_t offset, place; /* old and new place */
     const uint8_t **locals; /* the bytes of each type */
     const uint8_t *stack;
     const uint8_t *unset; /* NULL: all strict fields of the class, or none */
     uint32_t local_count, stack_count;
-    bool is_early; /* `this` is not initialised */
-    bool is_guard; /* on its stack is a throwable of whatever class */
+    bool is_early; /* `this` is uninitialised */
+    bool is_guard; /* its stack has a throwable of any class */
 };
 
 struct frame_list {
@@ -39,7 +37,7 @@ static bool add_local(struct frame_list *list, const uint8_t *type)
     return true;
 }
 
-/* A type that the file does not write down: of a parameter. */
+/* Adds the type of a parameter, which the file does not contain. */
 static bool add_initial(struct frame_list *list, uint8_t tag, uint32_t class_index)
 {
     uint8_t *type = arena_take(&list->method->file->arena, 3);
@@ -56,7 +54,7 @@ static bool add_object(struct frame_list *list, struct class_text name)
     return index != 0 && add_initial(list, 7, index);
 }
 
-/* The parameter that starts at text[*i]; moves *i behind it. */
+/* Adds the parameter at text[*i], and advances *i. */
 static bool add_parameter(struct frame_list *list, struct class_text text, size_t *i)
 {
     size_t start = *i;
@@ -76,7 +74,7 @@ static bool add_parameter(struct frame_list *list, struct class_text text, size_
     return add_initial(list, kind == 'J' ? 4 : kind == 'D' ? 3 : kind == 'F' ? 2 : 1, 0);
 }
 
-/* The variables at the start of the method. */
+/* Adds the variables at the start of the method. */
 static bool add_parameters(struct frame_list *list)
 {
     struct method_code *method = list->method;
@@ -92,7 +90,7 @@ static bool add_parameters(struct frame_list *list)
     return true;
 }
 
-/* What a frame does to the variables of the one before. */
+/* Applies a frame to the variables of the previous one. */
 static bool apply(struct frame_list *list, const struct map_frame *frame)
 {
     const uint8_t *type = frame->locals;
@@ -112,7 +110,7 @@ static bool apply(struct frame_list *list, const struct map_frame *frame)
     return true;
 }
 
-/* Whether one of the types is that of a `this` that is not initialised. */
+/* Returns true if one of the types is an uninitialised `this`. */
 static bool has_early_this(const struct frame_list *list, const struct map_frame *frame)
 {
     const uint8_t *type = frame->stack;
@@ -176,7 +174,7 @@ static int compare_offset(const void *key, const void *element)
     return (offset > frame->offset) - (offset < frame->offset);
 }
 
-/* The frames of the file are in the order of their offsets when this is called. */
+/* Requires the file's frames in the order of their offsets. */
 static bool add_trampolines(struct frame_list *list, uint32_t file_count)
 {
     struct method_code *method = list->method;
@@ -197,7 +195,7 @@ static uint32_t type_slots(const uint8_t *type)
     return type[0] == 3 || type[0] == 4 ? 2 : 1; /* double, long */
 }
 
-/* The frame of a handler with its exception in the guard's variable. */
+/* Adds the frame of a handler with its exception in the guard's variable. */
 static bool add_guard(struct frame_list *list, const struct full_frame *handler)
 {
     static const uint8_t top[1] = {0};
@@ -295,8 +293,8 @@ static bool put_full(struct method_code *method, const struct full_frame *frame,
     return pool_throwable(method->file) != 0;
 }
 
-/* A frame without a list has that of the frame before: no list may stand before the frames that
- * have all strict fields still to set. */
+/* A frame without a list inherits the previous frame's: no list may precede frames in which all
+ * strict fields are still unset. */
 static bool unset_is_inherited(const struct frame_list *list)
 {
     bool listed = false;
@@ -309,8 +307,8 @@ static bool unset_is_inherited(const struct frame_list *list)
 }
 
 /* Writes all frames in full, in order, with a copy of its target's frame for each trampoline and
- * one for the guard of each handler's probe; *next is one more than the place of the last frame, or
- * 0; *count is how many there are. */
+ * one for the guard of each handler's probe. *next is the place of the last frame plus one, or 0;
+ * *count is the number of frames. */
 static bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t *count)
 {
     struct class_arena *arena = &method->file->arena;
@@ -351,7 +349,7 @@ static bool put_frame(struct method_code *method, const struct map_frame *frame,
     return put_types(method, frame->stack, frame->stack_count);
 }
 
-/* The frames as they are, each at its new place; *next: one more than the last one's. */
+/* Writes the frames as they are, each at its new place. *next: the last one's plus one. */
 static bool put_frames(struct method_code *method, uint32_t *next)
 {
     struct map_reader reader;
@@ -378,8 +376,8 @@ static void put_throwables(struct class_output *output, uint32_t count, uint32_t
     }
 }
 
-/* The handler knows of no local variable and has the exception on its stack; its guard has it in a
- * variable, and another exception on the stack. */
+/* The handler's frame has no local variables and the exception on its stack. Its guard's frame has
+ * that in a variable, and another exception on the stack. */
 static bool put_handler_frames(struct method_code *method, uint32_t next)
 {
     struct class_output *output = &method->file->output;

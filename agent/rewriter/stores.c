@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions and calls store references, and the code around them. */
+/* Selects instructions and calls that store references, and writes the code around them. */
 #include "agent/rewriter/stores.h"
 
 #define ICONST_0 0x03
@@ -20,13 +20,13 @@
 
 enum { ZERO = -1 }; /* in place of an argument */
 
-/* What is spilled: a reference, an int, a long; what the probe gets of it. */
+/* Kinds of arguments that are saved: a reference, an int, a long; and the probe's arguments. */
 static const struct store_call {
     const char *owner, *name, *descriptor; /* name NULL: any */
     uint8_t opcode;
-    const char *arguments; /* with the receiver */
+    const char *arguments; /* including the receiver */
     enum probe probe;
-    bool result; /* is the probe's first argument */
+    bool result; /* the result is the probe's first argument */
     int8_t passed[5];
     uint8_t passed_count;
 } calls[] = {
@@ -187,7 +187,7 @@ static const struct store_call {
      1},
 };
 
-/* What a member constant is; unknown until it is looked at. */
+/* Kind of a member constant; unknown until it is looked up. */
 enum { NOT_LOOKED_AT, NO_STORE, A_STORE };
 
 static uint32_t operand(const struct method_code *method, uint32_t offset)
@@ -257,7 +257,7 @@ static bool mark_field(struct method_code *method, uint32_t offset)
     return true;
 }
 
-/* How many calls there are before this in the table, and one; 0: none stores. */
+/* Returns the index in the table plus one; 0: the call does not store. */
 static uint8_t call_of(const struct class_callee *callee)
 {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -268,8 +268,8 @@ static uint8_t call_of(const struct class_callee *callee)
     return 0;
 }
 
-/* Unsafe's own methods call each other, and C2 puts code of its own in their place: who calls them
- * tells. */
+/* Unsafe's own methods call each other, and C2 substitutes its own code for them: their callers
+ * report the store. */
 static bool mark_call(struct method_code *method, uint32_t offset)
 {
     struct class_file *file = method->file;
@@ -346,7 +346,7 @@ bool store_is_early(struct method_code *method, uint32_t offset)
     return true;
 }
 
-/* Loads or stores of argument number i. */
+/* Returns the variable in which argument number i is saved. */
 static uint32_t argument_variable(const struct method_code *method, const struct store_call *call,
                                   uint32_t i)
 {

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Trampolines: a conditional jump has no long form, and `if (not) skip; goto_w target` would need a
- * frame in the StackMapTable at `skip`, whose types nobody has written down.  At the jump's target
- * there is a frame, and the jump may as well reach that state somewhere else: so it goes to a
- * goto_w nearby which has a copy of the target's frame.  Such a goto_w can lie where no code runs
- * into it, or, behind a goto over it, before an instruction that has a frame of its own; and not
- * within the range of an exception handler, whose frame might not suit.
- */
+/* Trampolines. A conditional jump has no long form, and `if (not) skip; goto_w target` would need a
+ * frame in the StackMapTable at `skip`, whose types are not in the file. The jump's target has a
+ * frame, and the jump may reach that state elsewhere: so it goes to a nearby goto_w which has a
+ * copy of the target's frame. Such a goto_w can be where no code runs into it or, behind a goto
+ * over it, before an instruction that has its own frame. It must not be in the range of an
+ * exception handler, whose frame might not fit. */
 #include "agent/rewriter/method_code.h"
 
 #define FIRST_ROOM 16u
 #define MOST 1000u   /* of a method */
-#define REACH 30000u /* less than a jump reaches, as more trampolines will push it away */
+#define REACH 30000u /* less than a jump reaches, as more trampolines will move it away */
 
 static void mark_frame(struct method_code *method, uint32_t offset)
 {
@@ -38,7 +36,7 @@ bool trampolines_prepare(struct method_code *method)
     return true;
 }
 
-/* The place for trampolines that is nearest to a jump; 0: none. */
+/* Returns the nearest place for trampolines to a jump; 0: none. */
 static uint32_t nearest_slot(const struct method_code *method, uint32_t offset)
 {
     for (uint32_t distance = 1; distance < REACH; distance++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of a later attach. */
+/* Runs the commands of a later attach. */
 #include "agent/session/attach_commands.h"
 
 #include "agent/base/internals.h"
@@ -29,7 +29,8 @@ static jint start(struct options *options)
     }
     if (!archive_dump_allows(options))
         return JNI_ERR;
-    session_stop(END_STOPPED, COMMAND_PATIENCE_NS); /* one that ended by itself is not joined yet */
+    session_stop(END_STOPPED, COMMAND_PATIENCE_NS); /* a session that ended by itself is not joined
+                                                     * yet */
     internals_begin(options->internals, options->internals_proven);
     hash_state_find(jni);
     if (!vm_life_prepare_engine(options))

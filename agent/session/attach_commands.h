@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a later attach may ask of the agent: start, stop, flush, status. */
+/* Commands to an agent in a running JVM: start, stop, flush, status, snapshot. */
 #ifndef AGENT_SESSION_ATTACH_COMMANDS_H
 #define AGENT_SESSION_ATTACH_COMMANDS_H
 

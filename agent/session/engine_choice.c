@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* engine=bytecode has to prove that the JDK's own classes take its probes: without them a trace
- * misses nearly all, and nothing in it would show that. */
+/* Chooses a session's engine. engine=bytecode has to prove that the JDK's own classes accept its
+ * probes: without them a trace misses nearly everything, and nothing in it would show that. */
 #include "agent/session/engine_choice.h"
 
 #include "agent/base/java_versions.h"
@@ -51,8 +51,8 @@ static bool fall_back(struct session *session, JNIEnv *jni, const char *reason)
     return true;
 }
 
-/* Objects are found again by weak references, tags and comparisons: one of a value class has no
- * identity, and JNI makes no weak reference to it. */
+/* Objects are found again by weak references, tags and comparisons. An object of a value class has
+ * no identity, and JNI creates no weak reference to it. */
 static bool objects_can_be_found(const struct session *session)
 {
     if (!session->finds_objects || tracer.java_major < JAVA_VALUE_CLASSES ||
@@ -63,7 +63,8 @@ static bool objects_can_be_found(const struct session *session)
     return false;
 }
 
-/* JVMTI reports no allocations of value objects, and Integer is a value class then. */
+/* JVMTI reports no allocations of value objects, and Integer is a value class with
+ * --enable-preview. */
 static bool objects_are_reported(struct session *session)
 {
     static const char reason[] = "with value classes (--enable-preview), engine=jvmti has no "

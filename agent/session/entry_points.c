@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libtracer.so's entry points: what the JVM calls when it loads the agent, starts and ends. */
+/* libtracer.so's entry points, which the JVM calls when it loads, attaches and unloads the
+ * agent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static int java_major_version(void)
     return major;
 }
 
-/* The kernel knows when the process started: that is time zero for an agent that comes later. */
+/* The kernel knows when the process started: this is time zero for an agent that is attached
+ * later. */
 static void set_start_of_process(void)
 {
     tracer.start = clock_moment_now();
@@ -77,7 +79,7 @@ static void set_start_of_process(void)
     uint64_t start_ns = ticks * (1000000000u / (uint64_t) sysconf(_SC_CLK_TCK));
     if (start_ns >= now_ns)
         return;
-    /* two moments of now give the scale; zero is moved back by the process's age */
+    /* two readings of the clock give the scale; zero is moved back by the process's age */
     struct clock_scale scale;
     clock_calibrate(&tracer.start, &scale);
     uint64_t age_ns = now_ns - start_ns;
@@ -86,7 +88,7 @@ static void set_start_of_process(void)
     tracer.start.wall_ns -= age_ns;
 }
 
-/* What a message of what cannot be traced ends with. */
+/* Returns the end of a message about a program that cannot be traced. */
 static const char *consequence(void)
 {
     return tracer.attached || tracer.options.required ? "" : "; the program runs untraced";
@@ -124,7 +126,7 @@ static bool set_clock(void)
     return false;
 }
 
-/* Once in a process: the agent's own set-up. */
+/* Sets up the agent, once per process. */
 static bool initialize(JavaVM *vm)
 {
     if (tracer.vm != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace's start: its files, its provenance, its first records; and the wait for its end. */
+/* Starts a trace: its files, its provenance, its first records. */
 #include "agent/session/session.h"
 
 #include <errno.h>
@@ -41,14 +41,14 @@
 #include "format/live/live_decoder.h"
 #include "steptrace/java_trace.h"
 
-/* A collector that tracing slows down: said on stderr once, and in each such trace. */
+/* A note on a collector that tracing slows down: logged once, and stored in each such trace. */
 
 #define NOTE                                                                                       \
     "young collections of generational ZGC free no object whose death is traced: the heap fills "  \
     "and collections take longer; events=class+alloc+thread does without deaths"
 
-/* Before the session's first block: sets the property `collector-note` if the session traces deaths
- * under a collector whose young collections free no traced object. */
+/* Sets the property `collector-note` if the session traces deaths under a collector whose young
+ * collections free no traced object. Call before the session's first block. */
 static void collector_note(const struct session *session)
 {
     static _Atomic bool said;
@@ -61,13 +61,12 @@ static void collector_note(const struct session *session)
 }
 
 #define FILES_PATIENCE_NS (30 * SECOND_NS)
-/* Of JVMs that have virtual threads: the longest tick that is waited out, and what longer ones
- * become.
- */
+/* For JVMs with virtual threads: the longest tick that a thread waits for, and the replacement of
+ * longer ones. */
 #define LONGEST_TICK_NS 2000u
 #define VIRTUAL_TICK_NS 1000u
-/* How long new objects are compared with the start snapshot of a JVM that ran: see new_objects.c.
- */
+/* How long new objects are compared with the start snapshot of a JVM that was running: see
+ * new_objects.c. */
 #define CHECK_NS UINT64_C(2000000000)
 
 static void log_error(const struct step_error *error)
@@ -77,7 +76,7 @@ static void log_error(const struct step_error *error)
     log_message("%s", text);
 }
 
-/* From now on options.file is the name that the trace has. */
+/* Sets options.file to the trace's name. */
 static bool open_files(struct session *session)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
@@ -114,7 +113,7 @@ static bool open_files(struct session *session)
     return session->global != NULL && session->frees != NULL;
 }
 
-/* The drain thread takes no signals: they are the program's. */
+/* The drain thread blocks all signals: they belong to the program. */
 static bool start_drain(struct session *session)
 {
     sigset_t all, old;
@@ -127,8 +126,8 @@ static bool start_drain(struct session *session)
     return code == 0;
 }
 
-/* Lets the drain thread do something, and waits; NULL: it drains from now on.  False if it failed,
- * or did not come back: from a disk that does not answer. */
+/* Runs `errand` in the drain thread and waits for it. NULL: the thread drains from now on. Returns
+ * false if it failed, or did not return because a disk does not answer. */
 static bool session_errand(struct session *session, bool (*errand)(struct session *session))
 {
     session->drain.errand = errand;
@@ -150,7 +149,7 @@ static bool dismiss(struct session *session)
     return session->drain.dismissed = true;
 }
 
-/* One whose drain thread does not come back stays; that thread is dismissed when it does. */
+/* A session whose drain thread does not return is kept; that thread is dismissed when it does. */
 static void destroy(struct session *session)
 {
     if (session->abandoned) {
@@ -278,15 +277,15 @@ static bool write_first(struct session *session)
     return false;
 }
 
-/* A virtual thread that changes its carrier waits a tick out, lest two streams have events of it at
- * one time: see thread_mounted(). */
+/* A virtual thread that changes its carrier waits for the next tick, so that no two streams have
+ * events of it at the same time: see thread_mounted(). */
 static void limit_resolution(struct options *options)
 {
     if (tracer.has_virtual_threads && options->resolution_ns > LONGEST_TICK_NS)
         options->resolution_ns = VIRTUAL_TICK_NS;
 }
 
-/* A new object needs no more than a record, and a reference to use again. */
+/* Returns true if a new object needs only a record and a recycled reference. */
 static bool new_objects_are_plain(const struct session *session)
 {
     const struct options *options = &session->options;
@@ -295,7 +294,7 @@ static bool new_objects_are_plain(const struct session *session)
            session->stacks == NULL;
 }
 
-/* Before probes find a session: the objects of the last one are not its own.  False as long as a
+/* Before probes find the new session: drops the objects of the last one. Returns false while a
  * thread is in a probe of the last one. */
 static bool last_is_over(JNIEnv *jni)
 {
@@ -311,7 +310,7 @@ static bool last_is_over(JNIEnv *jni)
     return false;
 }
 
-/* What was found out for the last session and cannot serve this one. */
+/* Drops data of the last session that cannot serve this one. */
 static void forget_unloaded(JNIEnv *jni)
 {
     if (tracer.last == NULL)
@@ -326,7 +325,7 @@ static void free_last(void)
         free(tracer.last);
 }
 
-/* One that is not begun. */
+/* Discards a session that was not begun. */
 static bool fail(struct session *session)
 {
     internals_publish(NULL);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session from its start to its end: one trace. */
+/* A session, one trace from its start to its end. */
 #ifndef AGENT_SESSION_SESSION_H
 #define AGENT_SESSION_SESSION_H
 
 #include "agent/base/tracer.h"
 
-/* Creates the trace's files; logs and returns NULL on failure.  The control lock is held by the
- * caller of this and of session_begin(), but at load, when there is one thread. */
+/* Creates the trace's files. Returns NULL, with a message, on failure. The caller of this and of
+ * session_begin() holds the control lock, except at load, when there is one thread. */
 struct session *session_prepare(const struct options *options);
-/* Starts recording, in the live phase; takes the session over, also when it fails. */
+/* Starts recording, in the live phase. Takes ownership of the session, also on failure. */
 bool session_begin(struct session *session, JNIEnv *jni);
 /* Removes the files of a session that was not begun. */
 void session_discard(struct session *session);
-/* Ends the trace, if there is one, and waits until the file is closed: for so long at most, and at
- * VM death for as long as finish= says.  False if it is not. */
+/* Ends the trace, if there is one, and waits until the file is closed: for `limit_ns` at most, and
+ * at VM death for as long as finish= says. Returns false if it is not closed. */
 bool session_stop(enum session_end end, uint64_t limit_ns);
 bool session_flush(void);
 void session_log_status(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the agent drains in which order, and the end of a session. */
+/* The agent's drain: the order in which chunks are drained, and the end of a session. */
 #include "agent/session/session_drain.h"
 
 #include <errno.h>
@@ -25,10 +25,10 @@
 #include "capture/trace_store.h"
 #include "format/live/live_decoder.h"
 
-/* What raw bytes may become in the file, at worst and at a guess. */
+/* Ratio of raw bytes to bytes in the file: the worst one, and a likely one. */
 #define WORST_RATIO 4u
 #define LIKELY_RATIO 24u
-/* How long a call that writes may take whatever finish= says. */
+/* How long a call of the writer process may take, whatever finish= says. */
 #define LEAST_ANSWER_NS UINT64_C(2000000000)
 
 static struct session *session_of(const struct drain *drain)
@@ -57,7 +57,7 @@ static uint64_t settled(void *decoder, uint64_t stream, uint64_t written)
     return live_decoder_settled(decoder, stream, written);
 }
 
-/* Definitions are not counted as records: only when they are written may their chunk go. */
+/* Definitions are not counted as records: their chunk is released only after they are written. */
 static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
 {
     struct live_stream *stream = ref->stream;
@@ -66,8 +66,8 @@ static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
     drain_release_written(drain, stream);
 }
 
-/* All full chunks.  What they name was defined before they became full, so the global stream, as
- * it stands after they were taken from the queue, goes first. */
+/* Takes all full chunks. Everything that they name was defined before they became full. Therefore
+ * the global stream, as it is after they were taken from the queue, is drained first. */
 static bool take_all_full(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -122,7 +122,7 @@ static void answer_flush(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
 }
 
-/* A file takes no more, for the reason that this errno tells. */
+/* Ends the trace because a file cannot grow, for the reason `code`, an errno. */
 static void end_for_file(struct session *session, int code)
 {
     session->end = trace_file_is_full(code) ? END_DISK_FULL : END_FAILED;
@@ -137,7 +137,7 @@ static bool is_quiet(const struct drain *drain)
            (drain->failed || last_words_are_said(session));
 }
 
-/* A JVM that ends gets half of its time for the probes, and the rest for what is to be written. */
+/* A JVM that ends uses half of its time to wait for probes, and the rest to write. */
 static bool gives_up(const struct drain *drain)
 {
     const struct session *session = session_of(drain);
@@ -147,7 +147,7 @@ static bool gives_up(const struct drain *drain)
     return clock_monotonic_ns() - session->drain.quiet_from_ns >= limit_ns;
 }
 
-/* The JVM waits for the end of its trace, and has waited for as long as finish= says. */
+/* Returns true if the JVM has waited for the end of its trace for as long as finish= says. */
 static bool has_waited(const struct session *session)
 {
     uint64_t death = atomic_load(&tracer.death_ns), wanted = atomic_load(&session->wanted_ns);
@@ -169,7 +169,7 @@ bool session_drain_gives_up(void *data, uint64_t waited_ns)
            (has_waited(session) || (is_stopped && waited_ns >= session->options.finish_ns));
 }
 
-/* Reasons to end that the drain thread finds itself. */
+/* Returns true if the session must end, and sets the reason. */
 static bool must_end(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -194,7 +194,7 @@ static bool must_end(struct drain *drain)
     return true;
 }
 
-/* No probe runs any more after this; what they still write is drained meanwhile. */
+/* No probe runs after this. What probes still write meanwhile is drained. */
 static void end_probes(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -209,7 +209,7 @@ static void end_probes(struct drain *drain)
     last_words_end(session);
 }
 
-/* Returns its time: nothing may be later. */
+/* Returns its stamp: nothing may be later. */
 static uint64_t write_vm_death(struct session *session)
 {
     pthread_mutex_lock(&session->global_lock);
@@ -223,7 +223,7 @@ static uint64_t write_vm_death(struct session *session)
     return stamp;
 }
 
-/* Its properties are in the trace file all the same. */
+/* The properties are in the trace file nevertheless. */
 static void report_rest(struct drain *drain)
 {
     drain_put_text(drain, STEP_LIVE_REST, "yes");
@@ -234,7 +234,7 @@ static void report_rest(struct drain *drain)
                 drain->path, drain->path);
 }
 
-/* Threads that are still in a probe may record one event more, which nobody drains. */
+/* Threads that are still in a probe may record one more event each, which is not drained. */
 static void report_threads(struct drain *drain)
 {
     uint64_t count = threads_not_left(atomic_load(&session_of(drain)->ended_probes));
@@ -275,8 +275,8 @@ static void close_trace(struct drain *drain)
         report_rest(drain);
 }
 
-/* Each session's drain is another thread, and so has another of malloc's arenas, which would keep
- * what a session took at the most: of eight for each processor. */
+/* Each session's drain is another thread and so has another of malloc's arenas (up to eight per
+ * processor), which would keep the session's peak. */
 static void give_memory_back(const struct session *session)
 {
 #if defined(__GLIBC__)
@@ -287,7 +287,7 @@ static void give_memory_back(const struct session *session)
 #endif
 }
 
-/* What probes use. */
+/* Frees what probes use. */
 static void give_back(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -308,7 +308,7 @@ static void end_session(struct drain *drain)
     close_trace(drain);
     step_writer_destroy(session->drain.writer);
     live_decoder_destroy(session->drain.decoder);
-    /* What the file could not take can be recovered from the live file. */
+    /* the live file keeps the rest of the trace, for recovery */
     trace_store_end(session->drain.store, drain->failed || drain->left || drain->abandoned);
     session->drain.writer = NULL;
     session->drain.decoder = NULL;
@@ -324,8 +324,8 @@ static void end_session(struct drain *drain)
     pthread_mutex_unlock(&session->state_lock);
 }
 
-/* What others want done where the descriptors are; ends with what begins the drain, or the thread.
- */
+/* Runs errands of other threads in the thread that has the descriptors. The last one begins the
+ * drain or dismisses the thread. */
 static void run_errands(struct session *session)
 {
     bool (*errand)(struct session *) = NULL;

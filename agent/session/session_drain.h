@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the thread; `session` is a struct session. */
+/* Main function of the thread; `session` is a struct session. */
 void *session_drain_run(void *session);
-/* Has it waited for the process that writes the files for long enough?  Where the trace is to end.
- */
+/* Returns true if a trace that is to end has waited for the writer process for long enough. */
 bool session_drain_gives_up(void *session, uint64_t waited_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a session, as the JVM, a command or a method of stop= wants it; flush and status. */
+/* Ends a session at VM death, by a command or by a method of stop=; flush and status. */
 #include "agent/session/session.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define FLUSH_SECONDS 60
 #define ENDED_POLL_NS 100000L
-/* Beyond finish=, for a drain thread that does not come out of a call of the kernel. */
+/* Added to finish=, for a drain thread that does not return from a system call. */
 #define DEATH_GRACE_NS SECOND_NS
 
 const char *session_end_name(enum session_end end)
@@ -24,8 +24,8 @@ const char *session_end_name(enum session_end end)
     return names[end];
 }
 
-/* Until the drain thread has closed the trace; the control lock keeps the session.  False if that
- * takes longer. */
+/* Waits until the drain thread has closed the trace; the control lock keeps the session alive.
+ * Returns false after `limit_ns`. */
 static bool attend_end(struct session *session, uint64_t limit_ns)
 {
     JNIEnv *jni = NULL;
@@ -62,9 +62,8 @@ static void take_last_snapshot(const struct session *session)
         heap_graph_take(jni, STEP_LIVE_AT_END);
 }
 
-/* A JVM that ends waits for no room: threads in probes fill a chunk each, beyond the limit, and
- * leave.
- */
+/* A JVM that ends does not wait for room: threads in probes fill one chunk each, beyond the limit,
+ * and leave. */
 static void lift_limit(struct session *session)
 {
     pthread_mutex_lock(&session->state_lock);

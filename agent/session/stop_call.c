@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The call of a method of stop= whose return ends the trace. */
+/* Finds the call of a stop= method whose return ends the trace. */
 #include "agent/session/stop_call.h"
 
 #include "agent/records/threads.h"
 
 /* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
- * many such calls are open in that thread. */
+ * many such calls that thread has open. */
 static struct {
     _Atomic uint64_t session, thread;
-    uint64_t depth; /* that thread's own */
+    uint64_t depth; /* used by that thread only */
 } last_call;
 
 void stop_call_expect(const struct session *session)
@@ -17,7 +17,7 @@ void stop_call_expect(const struct session *session)
     atomic_store(&last_call.session, session->number);
 }
 
-/* Who runs here, as a number in the session; 0: nobody that can be named. */
+/* Returns the calling thread's number in the session, or 0 if it has none. */
 static uint64_t thread_number(struct session *session, struct os_thread *os)
 {
     const struct java_thread *java = thread_current(session, os, NULL);

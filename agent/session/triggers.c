@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who waits for triggers, and what they set off. */
+/* The session that waits for a start= method, and the effects of start= and stop= methods. */
 #include "agent/session/triggers.h"
 
 #include "agent/base/patience.h"
@@ -14,7 +14,8 @@
 #define BEGIN_PATIENCE_NS SECOND_NS
 
 static struct session *_Atomic waiting; /* prepared, not begun */
-/* One thread begins the session; others go on untraced meanwhile, or after a while. */
+/* One thread begins the session. Others wait for that at most BEGIN_PATIENCE_NS, then go on
+ * untraced. */
 static void begin(JNIEnv *jni)
 {
     hash_state_enter();
@@ -27,7 +28,7 @@ static void begin(JNIEnv *jni)
     hash_state_leave();
 }
 
-/* A thread that starts or stops a trace runs Java code for it, which is none of the program's. */
+/* A thread that starts or stops a trace runs Java code for it, which is not the program's. */
 static void entered(JNIEnv *jni, unsigned triggers)
 {
     if (control_is_mine())

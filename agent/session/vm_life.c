@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens when the JVM starts and dies. */
+/* Handles the JVM's start and death. */
 #include "agent/session/vm_life.h"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include "agent/session/triggers.h"
 #include "capture/log.h"
 
-/* Made at load, begun at VM init. */
+/* created at load, begun at VM init */
 static struct session *prepared;
 
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -24,7 +24,8 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
     tracer.start = clock_moment_now();
 }
 
-/* Nothing of the program has begun.  Runtime.halt() would wait for the JVM's start on some JDKs. */
+/* No code of the program has run yet. Runtime.halt() would wait for the JVM's start on some
+ * JDKs. */
 static void end_jvm(void)
 {
     log_message("required=yes: the program does not run untraced");

@@ -5,9 +5,10 @@
 
 #include "agent/base/tracer.h"
 
-/* Before a session: engine_prepare() for these options, with the callbacks of the VM's life. */
+/* Before a session: calls engine_prepare() for these options, with the callbacks of the VM's start
+ * and death. */
 bool vm_life_prepare_engine(const struct options *options);
-/* At load: the session that begins when the VM is initialised; false: it could not be made. */
+/* At load: creates the session that begins when the VM is initialised. Returns false on failure. */
 bool vm_life_prepare_session(void);
 
 #endif

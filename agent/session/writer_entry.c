@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where libtracer.so begins when the loader runs it as a program (capture/writer_process.h): what a
- * compiler's start file does for one.  Nothing in a JVM calls this.
- */
+/* Entry point of libtracer.so when the loader runs it as a program (capture/writer_process.h). It
+ * does what a compiler's start file does for one. Nothing in a JVM calls it. */
 #include <stdint.h>
 
 #include "capture/writer_process.h"
@@ -33,7 +31,7 @@ extern int start_main(int (*main)(int, char **), int count, char **arguments, vo
                       void (*end)(void), void (*loader_end)(void), void *stack_end);
 __asm__(".symver start_main, __libc_start_main@" START_VERSION);
 
-/* The stack as the kernel makes it: how many arguments, the arguments. */
+/* `stack` is as the kernel sets it up: the number of arguments, then the arguments. */
 __attribute__((used, visibility("hidden"))) void writer_entry_at(uintptr_t *stack);
 void writer_entry_at(uintptr_t *stack)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From where the thread left Java for the probe, out: compiled frames by the size that the code
- * cache knows, interpreted ones by the frame pointer, and from an entry frame (native code that
- * called Java) on to where Java was left before it.  All reads of frames stay within the thread's
- * own stack and go outwards, so that a walk ends whatever it reads.
- */
+/* Walks machine frames from where the thread left Java for the probe outwards: compiled frames by
+ * the size that the code cache stores, interpreted ones by the frame pointer, and from an entry
+ * frame (native code that called Java) to where Java was left before it. All reads of frames stay
+ * within the thread's own stack and move outwards, so a walk ends whatever it reads. */
 #include "agent/stacks/frame_walk.h"
 
 #include <errno.h>
@@ -18,7 +16,7 @@
 #include "agent/base/tracer.h"
 #include "format/core/hash.h"
 
-/* Of a thread; powers of two. */
+/* Sizes per thread; powers of two. */
 #define PLACES 2048u
 #define METHODS 1024u
 #define STARTS 2048u
@@ -34,19 +32,19 @@ static struct {
     uintptr_t interpreter_start, interpreter_end, call_stub_return;
     const volatile int64_t *unloaded, *shared_unloaded;
     jfieldID thread_pointer;     /* of java.lang.Thread */
-    intptr_t environment_offset; /* of its JNIEnv in a JavaThread */
+    intptr_t environment_offset; /* offset of the JNIEnv in a JavaThread */
 } walk;
 
-/* The innermost frames of a stack; the frame behind the last of the `making` is among them, or not:
- * then `making` is MORE. */
+/* A hash of the innermost frames of a stack. `making` is how many of them make the object, or MORE
+ * if the first frame that does not is not among them. */
 struct stack_start {
-    uint64_t key; /* 0: none */
+    uint64_t key; /* 0: free */
     uint32_t making;
 };
 
 #define MORE UINT32_MAX
 
-/* One that the last walk did not know, and how many frames it has. */
+/* A start that the last walk did not find, and its number of frames. */
 struct new_start {
     uint64_t key;
     uint32_t frames;
@@ -57,11 +55,11 @@ struct frame_walker {
     uint32_t new_count, passed;
     struct new_start new_starts[STARTS_LOOKED_AT];
     struct stack_start starts[STARTS];
-    uintptr_t methods[METHODS]; /* that were seen to be methods */
+    uintptr_t methods[METHODS]; /* that were verified to be methods */
     struct code_place places[PLACES];
 };
 
-/* A frame that is being looked at. */
+/* The frame being looked at. */
 struct machine_frame {
     uintptr_t pc, sp, fp;
 };
@@ -77,7 +75,7 @@ static const bool machine_is_known = true;
 static const bool machine_is_known = false;
 #endif
 
-/* The JVM's structure of the calling thread; 0: unknown. */
+/* Returns the JVM's structure of the calling thread, or 0. */
 static uintptr_t thread_pointer(JNIEnv *jni)
 {
     jthread thread = NULL;
@@ -184,7 +182,7 @@ static bool in_stack(const struct frame_walker *walker, uintptr_t low, uintptr_t
            address % sizeof(uintptr_t) == 0;
 }
 
-/* Where Java was left: the frame that the JVM has noted down. */
+/* Sets the frame where Java was left, as the JVM has stored it. */
 static bool from_anchor(const struct vm_structs *vm, uintptr_t anchor, struct machine_frame *frame)
 {
     frame->sp = vm_word(anchor, vm->anchor_sp);
@@ -203,7 +201,7 @@ static bool anchored_is_sound(const struct frame_walker *walker, uintptr_t low,
     return true;
 }
 
-/* Whether a word can be read: the system looks for us. */
+/* Returns true if the word can be read; a system call tests that without a fault. */
 static bool is_readable(uintptr_t address)
 {
     int saved = errno;
@@ -213,7 +211,7 @@ static bool is_readable(uintptr_t address)
     return readable;
 }
 
-/* What an interpreted frame calls its method is looked at with care the first time. */
+/* Verifies a method pointer of an interpreted frame the first time it is seen. */
 static bool is_method(struct frame_walker *walker, uintptr_t method)
 {
     const struct vm_structs *vm = walk.vm;
@@ -230,7 +228,8 @@ static bool is_method(struct frame_walker *walker, uintptr_t method)
     return true;
 }
 
-/* The bytecode's index and one, 0 where it is native; false: not one of the method's. */
+/* Sets the bytecode's index plus one, 0 for a native method. Returns false if it is not in the
+ * method. */
 static bool find_index(uintptr_t method, uintptr_t bytecode, uint32_t *index)
 {
     const struct vm_structs *vm = walk.vm;
@@ -277,7 +276,8 @@ static bool leave_compiled(struct frame_walker *walker, struct machine_frame *fr
     return true;
 }
 
-/* From native code that called Java to where that was called from Java; `*is_end` if it was not. */
+/* Moves from native code that called Java to where Java was left before; sets `*is_end` if there is
+ * no such frame. */
 static bool leave_entry(const struct frame_walker *walker, struct machine_frame *frame,
                         bool *is_end)
 {
@@ -301,7 +301,7 @@ static bool leave_frame(struct frame_walker *walker, struct machine_frame *frame
     return leave_compiled(walker, frame, hash);
 }
 
-/* How many of the frames so far are making the object: known, or MORE. */
+/* Returns how many of the frames so far make the object, if known, or MORE. */
 static uint32_t find_making(struct frame_walker *walker, const struct frame_hash *hash,
                             uint64_t salt)
 {
@@ -352,8 +352,8 @@ bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_lim
     const struct vm_structs *vm = walk.vm;
     struct machine_frame frame;
     uintptr_t here = (uintptr_t) __builtin_frame_address(0);
-    uintptr_t thread = (uintptr_t) jni - (uintptr_t) walk.environment_offset; /* JavaThread */
-    /* A virtual thread's frames may go on in the heap. */
+    uintptr_t thread = (uintptr_t) jni - (uintptr_t) walk.environment_offset; /* the JavaThread */
+    /* A virtual thread's frames may continue in the heap. */
     if (vm->thread_continuation != 0 && vm_word(thread, vm->thread_continuation) != 0)
         return false;
     if (!from_anchor(vm, thread + vm->thread_anchor, &frame) ||

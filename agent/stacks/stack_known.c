@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A slot is two words that check each other, so that a reader who meets a slot half written takes
- * it for another key's: `name` is half of the other half of the key and the number, `check` is the
- * one half of the key, exclusive-or'ed with `name`.  96 bits of the key count.
- */
+/* Lock-free table of stack numbers. A slot has two words that check each other, so that a
+ * half-written slot looks like another key's. `name` is half of one half of the key, and the
+ * number; `check` is the other half of the key, exclusive-or'ed with `name`. 96 bits of the key
+ * count. */
 #include "agent/stacks/stack_known.h"
 
 #include <pthread.h>
@@ -19,8 +18,8 @@ struct known_slot {
 };
 
 struct known_table {
-    size_t mask;               /* of slots */
-    struct known_table *older; /* readers may still be in it */
+    size_t mask;               /* number of slots - 1 */
+    struct known_table *older; /* readers may still use it */
     struct known_slot slots[] __attribute__((aligned(64)));
 };
 
@@ -93,7 +92,7 @@ bool stack_known_find(struct stack_known *known, const struct stack_key *key, ui
     return false;
 }
 
-/* Into an empty slot, or one that the key chooses. */
+/* Uses an empty slot, or one that the key selects. */
 static void put(struct known_table *table, uint64_t low, uint64_t name)
 {
     struct known_slot *bucket = bucket_of(table, low), *slot = &bucket[name >> 32 & (BUCKET - 1)];
@@ -106,7 +105,7 @@ static void put(struct known_table *table, uint64_t low, uint64_t name)
     atomic_store_explicit(&slot->name, name, memory_order_relaxed);
 }
 
-/* What others add meanwhile may get lost, and is added again. */
+/* Entries that others add meanwhile may get lost; they are added again later. */
 static void grow(struct stack_known *known)
 {
     if (pthread_mutex_trylock(&known->growing) != 0)

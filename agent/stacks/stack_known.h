@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which number a stack has whose key was met before: a hash table that threads read and write
- * without a lock.  It grows with what it holds; at its limit a new stack takes an old one's place.
- */
+/* Maps keys of known stacks to their numbers: a hash table that threads read and write without a
+ * lock. It grows as needed; at its limit new stacks replace old ones. */
 #ifndef AGENT_STACKS_STACK_KNOWN_H
 #define AGENT_STACKS_STACK_KNOWN_H
 
@@ -11,12 +9,12 @@
 
 struct stack_known;
 
-/* A hash over what decides a stack's frames. */
+/* A hash of everything that identifies a stack's frames. */
 struct stack_key {
     uint64_t low, high;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct stack_known *stack_known_create(void);
 void stack_known_destroy(struct stack_known *known);
 

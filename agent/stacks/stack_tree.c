@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The tree of frames: an open-addressed table from (parent, method, bytecode index, age) to a
- * number, read without a lock.  Bytecode indexes of one line share a number.
- */
+/* The tree of frames: an open-addressing table from (parent, method, bytecode index, age) to a
+ * number, read without a lock. Bytecode indexes of one line share a number. */
 #include "agent/stacks/stack_tree.h"
 
 #include <stdlib.h>
@@ -28,11 +26,11 @@ struct stack_slot {
 struct stack_table {
     size_t mask;
     size_t count;
-    struct stack_table *older; /* readers may still be in it */
+    struct stack_table *older; /* readers may still use it */
     struct stack_slot slots[];
 };
 
-/* A child of a parent by line: what the dictionary has.  Under the lock. */
+/* A child of a parent by line, as the dictionary has it. Protected by the lock. */
 struct line {
     uint64_t method_and_parent; /* numbers */
     uint64_t place;
@@ -101,7 +99,7 @@ static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t 
     return (size_t) (step_hash_join(hash, (uint64_t) frame->location) >> 20);
 }
 
-/* The slot of the frame, or the empty one where it would go. */
+/* Returns the frame's slot, or the empty one where it belongs. */
 static struct stack_slot *find_slot(struct stack_table *table, uint32_t parent,
                                     const jvmtiFrameInfo *frame, uint32_t age, uint32_t *number)
 {
@@ -129,7 +127,7 @@ static void insert(struct stack_table *table, uint32_t parent, const jvmtiFrameI
     atomic_store_explicit(&slot->number, number, memory_order_release);
 }
 
-/* A table with room for one more; the lock is held. */
+/* Returns a table with room for one more. The caller holds the lock. */
 static struct stack_table *grown_table(struct stack_tree *tree)
 {
     struct stack_table *old = atomic_load(&tree->table);
@@ -150,7 +148,7 @@ static struct stack_table *grown_table(struct stack_tree *tree)
     return table;
 }
 
-/* Room for one more. */
+/* Makes room for one more line. */
 static bool reserve_line(struct stack_tree *tree)
 {
     if (tree->count < tree->capacity)
@@ -161,7 +159,7 @@ static bool reserve_line(struct stack_tree *tree)
     return lines != NULL && step_index_reserve(&tree->index);
 }
 
-/* The line of a bytecode index; 0: not known. */
+/* Returns the line of a bytecode index, or 0 if it is unknown. */
 static uint32_t line_of(const jvmtiFrameInfo *frame)
 {
     jint count = 0;
@@ -182,7 +180,8 @@ static uint32_t line_of(const jvmtiFrameInfo *frame)
     return line > 0 ? (uint32_t) line : 0;
 }
 
-/* The dictionary's number for a place, defined if need be.  The tree's lock is held. */
+/* Returns the dictionary's number of a place, and defines it if needed. The caller holds the tree's
+ * lock. */
 static uint32_t define(struct session *session, const struct line *key)
 {
     struct stack_tree *tree = session->stacks;
@@ -204,7 +203,7 @@ static uint32_t define(struct session *session, const struct line *key)
     return (uint32_t) tree->count;
 }
 
-/* A frame that the table does not have.  Nothing is asked of the JVM under the lock. */
+/* Adds a frame that the table does not have. Does not call the JVM under the lock. */
 static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame,
                           uint32_t age)
 {

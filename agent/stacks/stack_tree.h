@@ -7,17 +7,17 @@
 
 struct stack_known;
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct stack_tree *stack_tree_create(void);
 void stack_tree_destroy(struct stack_tree *tree);
 
-/* The number of the innermost of `depth` frames, which are given from there out; new frames are
- * defined in the trace.  0: there are none.  A frame is known by its method and bytecode index, and
- * by `age`: how often methods had been redefined when the frames were read. */
+/* Returns the number of the innermost of `depth` frames, which are ordered from there outwards; 0
+ * if there are none. Defines new frames in the trace. A frame is identified by its method, its
+ * bytecode index, and `age`: how often methods had been redefined when the frames were read. */
 uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth,
                          uint32_t age);
 
-/* The stacks that are known by their keys. */
+/* Returns the table of stacks that are known by their keys. */
 struct stack_known *stack_tree_known(struct stack_tree *tree);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From an allocation to the number of its stack.  A stack that was met before is known by the
- * machine's frames (frame_walk.h); for a new one, or one that has frames which are not understood,
- * the JVM is asked.
- */
+/* Finds the number of an allocation's call stack. A known stack is identified by its machine frames
+ * (frame_walk.h). For a new one, or one that cannot be walked, the JVM is asked. */
 #include "agent/stacks/stacks.h"
 
 #include <inttypes.h>
@@ -19,12 +16,12 @@
 #include "capture/log.h"
 #include "format/core/hash.h"
 
-/* An object's own, which a probe in the last of them finds above where it is made. */
+/* An object's constructors, above which a probe in the last of them finds its allocation. */
 #define CONSTRUCTORS 6u
 #define PROBES 1u
 #define MAKINGS 512u /* a power of two */
 
-/* Whether a method is a constructor that makes an object of a class. */
+/* The role of a method in creating an object: none, its class's constructor, or a superclass's. */
 enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
 
 struct making_entry {
@@ -36,23 +33,25 @@ struct making_entry {
 struct thread_stacks {
     uint32_t capacity; /* frames */
     bool walker_tried;
-    uint64_t session;            /* in which the thread was asked whether it carries virtual ones */
+    uint64_t session;            /* session in which the thread was checked for carrying virtual
+                                  * threads */
     struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
     struct making_entry makings[MAKINGS];
     jvmtiFrameInfo frames[];
 };
 
-/* Counts the calls of stacks_methods_change(): odd while methods are redefined. */
+/* Incremented by stacks_methods_change(): odd while methods are redefined. */
 static _Atomic uint32_t methods_age;
 #define ATTEMPTS 4
 
 static struct {
     bool on;          /* frames are walked */
-    bool no_carriers; /* but those of threads that carry virtual ones */
+    bool no_carriers; /* except those of threads that carry virtual threads */
     _Atomic uint64_t compared, different, asked, unknown;
 } walking;
 
-/* Not by the drain thread, which makes the tree: the JVM refuses a thread that it does not know. */
+/* Called here and not by the drain thread, which creates the tree: the JVM refuses threads that it
+ * does not know. */
 static void want_line_numbers(void)
 {
     jvmtiCapabilities wanted;
@@ -114,7 +113,7 @@ void stacks_thread_ended(struct os_thread *os)
     os->carries = false;
 }
 
-/* Virtual threads that are announced set os->carries; before a session's begin none was. */
+/* Announced virtual threads set os->carries; those from before the session's begin did not. */
 static bool is_carrier(JNIEnv *jni)
 {
     jthread thread = NULL;
@@ -134,7 +133,7 @@ static bool is_carrier(JNIEnv *jni)
     return is;
 }
 
-/* Whether the calling thread's frames can be walked. */
+/* Returns true if the calling thread's frames can be walked. */
 static bool is_walked(const struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     struct thread_stacks *stacks = os->stacks;
@@ -165,7 +164,7 @@ static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
     return stacks;
 }
 
-/* Constructors go from Object.<init> out to that of the object's own class. */
+/* Constructors run from Object.<init> outwards to that of the object's own class. */
 static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
 {
     char *name = NULL;
@@ -202,7 +201,7 @@ static enum making making_of(struct session *session, struct thread_stacks *stac
     return entry->making;
 }
 
-/* How many of the innermost frames are making the object. */
+/* Returns how many of the innermost frames make the object. */
 static size_t frames_of_making(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                                size_t depth, jobject object, uint64_t class)
 {
@@ -228,7 +227,7 @@ static struct stack_key key_of_frames(const jvmtiFrameInfo *frames, size_t depth
     return key;
 }
 
-/* The JVM is asked for the frames; 0 if it has none. */
+/* Asks the JVM for the frames; returns 0 if it has none. */
 static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                          jobject made, uint64_t class, uint32_t age, size_t *making)
 {
@@ -252,8 +251,8 @@ static uint32_t ask_once(struct session *session, struct thread_stacks *stacks, 
     return number;
 }
 
-/* A method may be redefined after its frame was read and before its line is: its identifier then
- * means the new method.  The frame that is read next has another identifier. */
+/* A method may be redefined after its frame is read and before its line is: then its id means the
+ * new method. Reading the frame again gives another id. */
 static uint32_t ask(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
                     jobject made, uint64_t class, size_t *making)
 {
@@ -283,7 +282,8 @@ static void compare(struct session *session, struct thread_stacks *stacks, JNIEn
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
 }
 
-/* What distinguishes the calling thread's stack from others, if anything does. */
+/* Sets a key that distinguishes the calling thread's stack. Returns false if its frames cannot be
+ * walked. */
 static bool find_key(const struct session *session, struct os_thread *os, JNIEnv *jni, bool in_java,
                      uint64_t class, struct stack_key *key)
 {
@@ -294,8 +294,8 @@ static bool find_key(const struct session *session, struct os_thread *os, JNIEnv
     return is_walked(session, os, jni) && frame_walk(os->stacks->walker, jni, &limit, key);
 }
 
-/* A stack that is not known; it becomes so unless a method was redefined, or a class unloaded, in
- * between. */
+/* Finds the number of an unknown stack, and stores it under the key unless a method was redefined
+ * or a class unloaded meanwhile. */
 static uint32_t ask_and_learn(struct session *session, struct os_thread *os, JNIEnv *jni,
                               jobject made, uint64_t class, const struct stack_key *key)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Call stacks of allocations: each is a number in a tree of frames, the dictionary java.Frame of
- * the session's trace.
- */
+/* Call stacks of allocations. Each is a number in a tree of frames, the dictionary java.Frame of
+ * the session's trace. */
 #ifndef AGENT_STACKS_STACKS_H
 #define AGENT_STACKS_STACKS_H
 
@@ -10,21 +8,21 @@
 
 struct os_thread;
 
-/* When a session that wants stacks begins, on a Java thread: how they are walked. */
+/* Call when a session that records stacks begins, on a Java thread: selects how they are walked. */
 void stacks_begin(struct session *session, JNIEnv *jni);
-/* When it has ended: logs what the option walk=check found. */
+/* Call when the session has ended: logs the results of walk=check. */
 void stacks_report(const struct session *session);
-/* Before and after methods are redefined: what was known of them by their identifiers and bytecode
- * indexes does not hold any more. */
+/* Call before and after methods are redefined: data about them by id and bytecode index becomes
+ * invalid. */
 void stacks_methods_change(void);
-/* A native thread ends. */
+/* Call when a native thread ends. */
 void stacks_thread_ended(struct os_thread *os);
 
-/* The frame that the calling thread is in, within the innermost frames that the option `stack`
- * asks for; 0: call stacks are not recorded, or the thread has none.  To be called in a probe, with
- * no lock held and no room reserved in a stream.  Where Java code called the probe, `made` is the
- * new object and `class` the number of its class: the probe's own frame and those of the object's
- * constructors are passed over; else both are 0. */
+/* Returns the number of the calling thread's innermost frame, of as many frames as the option
+ * `stack` selects. 0: call stacks are not recorded, or the thread has none. Call in a probe, with
+ * no lock held and no room reserved in a stream. If Java code called the probe, `made` is the new
+ * object and `class` the number of its class; the probe's own frame and those of the object's
+ * constructors are skipped. Otherwise both are 0. */
 uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIEnv *jni,
                              jobject made, uint64_t class);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of libzstd that format/core/compress_zstd.c calls, each by way of a pointer. */
+/* Calls libzstd's functions through pointers: those that format/core/compress_zstd.c uses. */
 #include "capture/modules/late_zstd.h"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ static bool find_functions(void *library)
     return all;
 }
 
-/* Where the system has it, or beside this module. */
+/* Looks where the system has it, then beside this module. */
 static void load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -98,7 +98,7 @@ size_t ZSTD_freeDCtx(ZSTD_DCtx *context)
     return context != NULL ? zstd.freeDCtx(context) : 0;
 }
 
-/* Only with a context, or a result: it is loaded. */
+/* A context or a result exists only if the library is loaded. */
 size_t ZSTD_compressCCtx(ZSTD_CCtx *context, void *out, size_t room, const void *data,
                          size_t length, int level)
 {
@@ -131,7 +131,7 @@ size_t ZSTD_decompressDCtx(ZSTD_DCtx *context, void *out, size_t room, const voi
 bool late_zstd_load(const char *consequence)
 {
     (void) consequence;
-    return true; /* this build has no use for it */
+    return true; /* this build does not use libzstd */
 }
 
 #endif

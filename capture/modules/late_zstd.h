@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libzstd, looked for when it is needed and not by the loader: where it is missing, the program
- * that was to be traced runs all the same. */
+/* Loads libzstd when it is needed, instead of linking to it. If it is missing, the traced program
+ * still runs. */
 #ifndef CAPTURE_MODULES_LATE_ZSTD_H
 #define CAPTURE_MODULES_LATE_ZSTD_H
 
 #include <stdbool.h>
 
-/* True if it is there, or is not needed.  False: one message says what is missing, how that is
- * mended, and ends with `consequence`; nothing can be recorded then. */
+/* Returns true if libzstd is loaded, or not needed. Otherwise logs what is missing and how to
+ * install it, followed by `consequence`, and returns false: nothing can be recorded. */
 bool late_zstd_load(const char *consequence);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Functions of libc that newer versions of glibc gave a new symbol version, most of them with no
- * other change than the library they are in (2.34).  Each stands here under its name, known in
- * this module alone, and calls what it was called when glibc 2.17 was new: so a module that was
- * built today loads there as well.  scripts/check-modules.sh tells what else would need a row.
- */
+/* Lets a module that was built today load with glibc 2.17. Newer versions of glibc gave functions
+ * of libc a new symbol version, most of them only because they moved to another library (2.34).
+ * Each is defined here, hidden in the module, and calls the version of glibc 2.17.
+ * scripts/check-modules.sh reports which functions need another row. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +14,7 @@
 
 #ifdef __GLIBC__
 
-/* The versions that the functions had; on AArch64 glibc began with 2.17. */
+/* The old versions of these functions; on AArch64 glibc began with 2.17. */
 #ifdef __x86_64__
 #define V2_2_5 "GLIBC_2.2.5"
 #define V2_3_3 "GLIBC_2.3.3"
@@ -70,7 +68,7 @@ OLD(V2_2_5, int, pthread_sigmask, (int how, const sigset_t *new, sigset_t *old),
 OLD(V2_3_3, int, pthread_condattr_setclock, (pthread_condattr_t * attributes, clockid_t clock),
     (attributes, clock))
 OLD(V2_12, int, pthread_setname_np, (pthread_t thread, const char *name), (thread, name))
-#ifndef STEPTRACE_OWN_PTHREAD_CREATE /* the malloc recorder has one itself */
+#ifndef STEPTRACE_OWN_PTHREAD_CREATE /* the malloc recorder defines it */
 OLD(V2_2_5, int, pthread_create,
     (pthread_t * thread, const pthread_attr_t *attributes, void *(*function)(void *), void *data),
     (thread, attributes, function, data))
@@ -80,7 +78,7 @@ OLD(V2_2_5, int, pthread_create,
 OLD_AS(V2_2_5, int, fcntl64, fcntl, (int file, int command, void *argument),
        (file, command, argument))
 
-/* What glibc had no function for, or another one. */
+/* Functions that glibc 2.17 lacks, or has under another name. */
 OWN(int, fstat64, (int file, struct stat *status));
 int fstat64_here(int file, struct stat *status)
 {

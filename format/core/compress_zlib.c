@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zlib: what every build has. */
+/* Compression by zlib, available in every build. */
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>

@@ -45,7 +45,7 @@ static unsigned highest_bit(uint64_t value)
 #endif
 }
 
-/* The token of a value, and how many further bits it has. */
+/* Returns the token of a value, and the number of its further bits. */
 static inline unsigned token_of(uint64_t value, unsigned m, unsigned *bits)
 {
     *bits = 0;
@@ -83,7 +83,7 @@ static size_t tokens_encode(uint64_t parameter, const uint64_t *values, size_t c
     return (size_t) (at - out);
 }
 
-/* What the tokens say: the value with its further bits 0, and how many these are. */
+/* The meaning of the tokens: the value with its further bits 0, and the number of these. */
 struct meaning {
     uint64_t base[ESCAPE + 1];
     uint8_t bits[ESCAPE + 1];

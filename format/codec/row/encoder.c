@@ -21,7 +21,7 @@ void step_encoder_reset(struct step_encoder *encoder)
     *encoder = (struct step_encoder){0};
 }
 
-/* The state of the strategy's last block, if it had one. */
+/* Takes over the state that the strategy had in its last block, if any. */
 static bool start_strategy(struct step_encoder *encoder, const struct step_strategy *strategy,
                            unsigned bits, bool hashed)
 {

@@ -14,33 +14,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values from first to last that have left, and how many left that are smaller. */
+/* Values from first to last that left, and the number of smaller ones that left. */
 struct step_gone_run {
     uint64_t first;
     uint64_t last;
     uint64_t before;
 };
 
-/* Zero-initialised holds nothing. */
+/* The set.  Zero-initialise. */
 struct step_departures {
-    struct step_gone_run *runs; /* ascending, none next to another */
+    struct step_gone_run *runs; /* ascending, not adjacent */
     size_t run_count;
     size_t run_capacity;
-    struct step_gone_run *merged; /* room to make them anew */
+    struct step_gone_run *merged; /* buffer for merging */
     size_t merged_capacity;
     uint64_t gone;     /* values in the runs */
     size_t at;         /* where the last search ended */
     uint64_t *waiting; /* values since the runs were made */
     size_t waiting_count;
     size_t waiting_capacity;
-    uint64_t base; /* of what is in the set, how many are not above the last value */
+    uint64_t base; /* number of values in the set that are not above the last value */
     uint64_t last;
 };
 
 void step_departures_reset(struct step_departures *set); /* frees the storage */
-void step_departures_clear(struct step_departures *set); /* keeps it */
+void step_departures_clear(struct step_departures *set); /* keeps the storage */
 
-/* False when memory runs out. */
+/* Return false if memory runs out. */
 bool step_departures_code(struct step_departures *set, uint64_t value, uint64_t *code);
 bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t *value);
 

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS ((size_t) 64)
-#define FEW_SLOTS                                                                                  \
-    ((size_t) 65536) /* up to this size it grows fourfold, to move items less often                \
-                      */
+#define FEW_SLOTS ((size_t) 65536) /* grows fourfold below this, to move items less often */
 
 void step_index_reset(struct step_index *index)
 {

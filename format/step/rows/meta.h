@@ -13,11 +13,11 @@
 #include "format/codec/row/encoder.h"
 
 enum {
-    STEP_META_TAG = 0,    /* in the place of a record's or an event's type */
-    STEP_META_ENCODER = 1 /* the number of the field `encoder` in changes of meta-events */
+    STEP_META_TAG = 0,    /* in place of a record's or an event's type */
+    STEP_META_ENCODER = 1 /* number of the field `encoder` in changes of meta-events */
 };
 
-/* The policy of the record types of a block, and of the field `encoder`. */
+/* The policies of the record types of a block, and of the field `encoder`. */
 static inline struct step_policy step_meta_type_policy(void)
 {
     return (struct step_policy){.general = STEP_IDENTIFIER, .is_unsigned = true};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder of native programs: its state, and who may do what.
+ * The recorder of native programs: its state, and the rules for its threads.
  *
- * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and
- * tells malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the
- * live file) it does in MODE_OWN with all signals blocked: its memory then comes from own_heap.h,
- * and nothing of it is recorded.
+ * The interposed functions call the allocator's functions and report events to malloc_probes.h.
+ * The recorder's own work (starting, taking a new chunk of the live file) is done in MODE_OWN with
+ * all signals blocked: its memory then comes from own_heap.h, and none of it is recorded.
  *
- * The trace is written by a process of its own (drain/), which shares the live file with this one
- * (drain/drain_control.h).  Here there is no thread of the recorder's, no descriptor, no write.
+ * A separate process (drain/) writes the trace and shares the live file with this one
+ * (drain/drain_control.h).  In the traced program the recorder has no thread, no descriptor, and
+ * writes no file.
  */
 #ifndef MALLOC_RECORDER_RECORDER_H
 #define MALLOC_RECORDER_RECORDER_H
@@ -25,7 +25,7 @@
 #include "capture/live_map.h"
 #include "malloc-recorder/drain/drain_control.h"
 
-/* What the calling thread is doing. */
+/* Mode of the calling thread. */
 enum recorder_mode {
     MODE_PROGRAM, /* the program's own code */
     MODE_BUSY,    /* in the allocator or in a probe: further calls come from these */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recorded program and its drain, a process of its own (steptrace-drain), share: the live
+ * State shared by a recorded program and its drain, the separate process steptrace-drain: the live
  * file, mapped by both at the same address.
  *
  *   page 0     the live file's header (steptrace/live.h)
  *   page 1     struct drain_control
  *   then       pieces: chunks, and memory for the chunks' refs and the streams
  *
- * The drain makes the file, and lets it grow ahead of the program; the program only stores into it.
- * Either may be gone at any moment.
+ * The drain creates the file and extends it ahead of the program, which only stores to it.  Either
+ * process may end at any moment.
  */
 #ifndef MALLOC_RECORDER_DRAIN_DRAIN_CONTROL_H
 #define MALLOC_RECORDER_DRAIN_DRAIN_CONTROL_H

@@ -98,8 +98,8 @@ struct step_live_chunk {
     uint32_t magic;
     uint32_t size_bytes;              /* header included; a multiple of the page */
     STEP_LIVE_ATOMIC(uint32_t) state; /* enum step_live_state */
-    /* Native programs: the word offset after this header of the pending free (HEAP_IN and FREE,
-     * beyond `used`) of an operation whose record was not written; 0: none. */
+    /* Native programs: the word offset after this header of a pending free (HEAP_IN and FREE,
+     * beyond `used`), valid unless the record that reports it is written; 0: none. */
     STEP_LIVE_ATOMIC(uint32_t) owed_at;
     uint64_t stream;
     uint64_t order;                  /* position among the stream's chunks */
@@ -258,7 +258,7 @@ enum step_live_heap_call {
 #define STEP_LIVE_STREAM_GLOBAL 0u /* definitions, class loads, thread starts, VM events */
 #define STEP_LIVE_STREAM_FREES 1u
 
-/* What step_live_recover() found beyond the records. */
+/* Results of step_live_recover() besides the records. */
 struct step_live_report {
     uint64_t dropped;
     bool is_lost; /* records from lost_ns on may be missing, see step_live_header.lost_stamp */

@@ -265,8 +265,8 @@ enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32
 /* Returns the offset of the last record in its section: the value for sectionOffset fields. */
 uint64_t metatf_writer_position(const struct metatf_writer *writer);
 
-/* Ends the pieces of all sections.  Order across sections is kept only between flushes: within one,
- * pieces of sections with lower numbers come first. */
+/* Ends the pieces of all sections.  Records of different sections keep their order only across
+ * flushes: between two flushes, pieces of sections with lower numbers come first. */
 enum step_status metatf_writer_flush(struct metatf_writer *writer, struct step_error *error);
 /* Writes the pending pieces and the index. */
 enum step_status metatf_writer_close(struct metatf_writer *writer, struct step_error *error);

@@ -98,7 +98,7 @@ static void read_reply(int file, char *reply, size_t most)
     reply[used] = '\0';
 }
 
-/* Returns 0, or an errno. */
+/* Starts the drain and reads its reply.  Returns 0, or an errno. */
 static int ask(char *const *arguments, char *reply, size_t most)
 {
     char *const no_variables[] = {NULL};

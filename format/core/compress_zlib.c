@@ -6,7 +6,7 @@
 
 #include "format/core/compress_method.h"
 
-/* zlib reads through a pointer to non-const. */
+/* avoids a cast: zlib reads through a pointer to non-const */
 union source {
     const uint8_t *in;
     Bytef *out;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form `tokens`, for values whose size is regular but whose low bits are noise: a byte a value
- * for its size and highest bits, which compression then shortens, and the other bits as they are.
+ * The form `tokens`, for values whose size is regular but whose low bits are noise: one byte per
+ * value for its size and highest bits, which compresses well, and the other bits unchanged.
  *
  * With m = the parameter, values below 2^(m+1) are their own token.  A larger one, with its highest
- * bit at place e and the m bits below that being b, has the token (e - m) * 2^m + 2^m + b, and
- * e - m further bits.  Token 255 stands for values whose token would be 255 or more, or that would
- * have more than 56 further bits.  After the
- * tokens come the further bits of all values in order, each lowest bit first, filling bytes from
- * their lowest bit; then for each token 255 the value as a varint.
+ * bit at place e and the m bits below that being b, has the token (e - m) * 2^m + 2^m + b, and e -
+ * m further bits.  Token 255 marks values whose token would be 255 or more, or that would have more
+ * than 56 further bits.  The tokens are followed by the further bits of all values in order, lowest
+ * bit first, filling bytes from their lowest bit; then by the value of each token 255 as a varint.
  */
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoders: their storage, and the start of a block. */
+/* Creation of row encoders, and their state at the start of a block. */
 #include "format/codec/row/encoder.h"
 
 #include <stdlib.h>

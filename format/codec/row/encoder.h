@@ -71,18 +71,17 @@ void step_encoder_reset(struct step_encoder *encoder); /* frees the storage */
 enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,
                                     unsigned bits, bool hashed);
 
-/* Appends a value; `key` is what the strategy needs at this value (step_row_coder).  The changes
- * that must stand before it are put into `changes`, how many into `*count`.  INVALID for a value
- * that the policy does not allow: a constant that changes, or one that is too large for its size.
- */
+/* Appends a value; `key` is what the strategy needs at this value (step_row_coder).  Stores the
+ * changes that must precede it in `changes`, and their number in `*count`.  INVALID: the policy
+ * does not allow the value: a constant that changes, or a value too large for its size. */
 enum step_status step_encoder_put(struct step_encoder *encoder, uint64_t value, uint64_t key,
                                   struct step_buffer *out,
                                   struct step_change changes[STEP_CHANGES_MAX], size_t *count);
 
-/* Applies a change.  Returns NULL, or what is wrong with it. */
+/* Applies a change.  Returns NULL, or the fault. */
 const char *step_encoder_change(struct step_encoder *encoder, struct step_change change);
 
-/* The next value.  Returns NULL, or what is wrong. */
+/* Reads the next value.  Returns NULL, or the fault. */
 const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct step_cursor *cursor,
                              uint64_t *value);
 

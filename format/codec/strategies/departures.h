@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that leave a set, each once, in ascending batches: the identifiers of objects that die
- * together.  A value's code is how many values that are still in the set it passes over; what left
- * in earlier batches does not count, so that neighbours among the survivors are 0 apart.
+ * Set of values that leave, each once, in ascending batches: the identifiers of objects that die
+ * together.  A value's code is the number of remaining values that it skips; values that left in
+ * earlier batches do not count, so neighbours among the survivors are 0 apart.
  *
  * Any value has a code, and any code a value (docs/formats/step.md has the rule): negative codes,
- * in two's complement, begin a batch anew, or are for values that left already.
+ * in two's complement, start a new batch, or are for values that left already.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_DEPARTURES_H
 #define FORMAT_CODEC_STRATEGIES_DEPARTURES_H

@@ -23,7 +23,7 @@
  *   TARGETED   an attribute can name it; columns have a transform of another row for it
  *   TRANSFORM  of columns alone
  *
- * Of chains that are equally good a column gets that of the first row: the order is that of trials.
+ * The order of rows is the order of trials: of equally good chains the first one wins.
  */
 #define STEP_STRATEGY_LIST(STRATEGY, TARGETED, TRANSFORM)                                          \
     STRATEGY(1, DELTA, delta)                                                                      \

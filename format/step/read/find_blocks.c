@@ -47,7 +47,7 @@ static uint64_t search(struct step_reader *reader, const struct step_byte_source
     return source->size;
 }
 
-/* Reads the summary of a block and visits it. */
+/* Reads the summary of a block and registers it. */
 static enum step_status visit_found(struct step_reader *reader,
                                     const struct step_byte_source *source, uint64_t offset,
                                     const struct step_block_header *header,

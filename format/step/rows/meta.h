@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Meta-records in rows: a record whose values are interrupted by changes of policy.
+ * Meta-records in rows: records whose values are interrupted by changes of policy.
  *
  *     0, number of changes, { values before it, the change }..., the other values
  *
- * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, of
- * some, `bytes`.  It may in turn be a meta-record, of changes of the encoder of its own field.
+ * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, for
+ * some, `bytes`.  It may in turn be a meta-record, with changes of the encoder of its own field.
  */
 #ifndef FORMAT_STEP_ROWS_META_H
 #define FORMAT_STEP_ROWS_META_H

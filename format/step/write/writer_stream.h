@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer's streams, found by their number. */
+/* The streams of a writer, indexed by number. */
 #ifndef FORMAT_STEP_WRITE_WRITER_STREAM_H
 #define FORMAT_STEP_WRITE_WRITER_STREAM_H
 

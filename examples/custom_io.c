@@ -44,7 +44,7 @@ static enum step_status get_bytes(void *user, uint64_t offset, void *data, size_
 }
 
 /* Called once, when the writer is done. */
-static enum step_status tell_end(void *user, bool complete, struct step_error *error)
+static enum step_status report_end(void *user, bool complete, struct step_error *error)
 {
     const struct pieces *store = user;
     (void) error;
@@ -60,7 +60,7 @@ static bool write_trace(struct pieces *store, struct step_error *error)
     step_writer_options_init(&options);
     options.definition = &net_trace_definition;
     options.output = (struct step_output){store, put_bytes};
-    options.finish = tell_end;
+    options.finish = report_end;
     options.block_records = 1000;
     if (step_writer_create(&options, &writer, error) != STEP_STATUS_OK)
         return false;

@@ -153,10 +153,10 @@ static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
     PASS_ON(je.xallocx(block, size, extra, flags));
     enter_real();
     struct record_resize resize;
-    bool is_told = atomic_load(&heap_blocks_count) == 0;
-    begin_resize(&resize, 0, is_told ? block : NULL, size, call_word(STEP_LIVE_CALL_RALLOCX, 0));
+    bool is_known = atomic_load(&heap_blocks_count) == 0;
+    begin_resize(&resize, 0, is_known ? block : NULL, size, call_word(STEP_LIVE_CALL_RALLOCX, 0));
     size_t got = je.xallocx(block, size, extra, flags);
-    if (got >= size && is_told)
+    if (got >= size && is_known)
         record_realloc(&resize, block, size, block);
     record_resize_end(&resize);
     leave_real();

@@ -89,7 +89,7 @@ static void put_heap_event(struct recorder_thread *thread, struct recording *rec
 {
     struct live_stream *stream = thread->stream;
     if (words[0] == STEP_LIVE_HEAP_ALLOC)
-        probe_tell_stack(thread, recording, count + 1);
+        probe_record_stack(thread, recording, count + 1);
     uint64_t *room = probe_reserve(recording, stream, count + 1);
     if (room != NULL) {
         room[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
@@ -138,7 +138,7 @@ void record_alloc(size_t size, const void *block, uint64_t call)
     struct recording *recording;
     struct recorder_thread *thread = probe_enter(&recording);
     if (thread != NULL)
-        probe_tell_stack(thread, recording, 3);
+        probe_record_stack(thread, recording, 3);
     uint64_t stamp = recorder_stamp();
     if (thread != NULL) {
         put_event(thread, recording, STEP_LIVE_HEAP_ALLOC, stamp, size | call, (uintptr_t) block,
@@ -241,7 +241,7 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         return;
     }
     bool in_place = old_block == new_block && old_block != NULL;
-    probe_tell_stack(thread, recording, REALLOC_WORDS);
+    probe_record_stack(thread, recording, REALLOC_WORDS);
     uint64_t after = recorder_stamp();
     struct live_stream *stream = thread->stream;
     uint64_t *room = probe_reserve(recording, stream, REALLOC_WORDS);

@@ -9,8 +9,8 @@
 void probe_put_stack(struct recorder_thread *thread, struct recording *recording);
 
 /* Does so if stacks are enabled, before a record of that many words. */
-static inline void probe_tell_stack(struct recorder_thread *thread, struct recording *recording,
-                                    size_t words)
+static inline void probe_record_stack(struct recorder_thread *thread, struct recording *recording,
+                                      size_t words)
 {
     if (__builtin_expect(recording->options.stack == 0, 1))
         return;

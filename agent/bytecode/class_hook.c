@@ -337,6 +337,18 @@ static uint64_t missing_of(const char *name, jvmtiError code)
            (traced ? FACT_METHOD_EVENTS : 0u) | (class_hook.references ? FACT_STORES : 0u);
 }
 
+/* A class that the JVM lets no agent change is named in the trace, and not on stderr: no option and
+ * no other version of the agent would help. */
+static void record_unmodifiable(const char *name, const char *reason, uint64_t missing)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    fact_not_probed(session, name, "", "", reason, missing);
+    probe_leave(os);
+}
+
 /* The JVM does not take a class that it has loaded back with probes. */
 static void report_refused(jclass class, jvmtiError code)
 {
@@ -349,10 +361,12 @@ static void report_refused(jclass class, jvmtiError code)
         size_t length = strlen(signature);
         if (length > 2)
             signature[length - 1] = '\0';
-        uint64_t missing = missing_of(signature + (length > 2), code);
-        if (missing != 0)
-            report_left_alone(signature + (length > 2), "", "", error != NULL ? error : "refused",
-                              missing);
+        const char *name = signature + (length > 2), *reason = error != NULL ? error : "refused";
+        uint64_t missing = missing_of(name, code);
+        if (missing != 0 && code == JVMTI_ERROR_UNMODIFIABLE_CLASS)
+            record_unmodifiable(name, reason, missing);
+        else if (missing != 0)
+            report_left_alone(name, "", "", reason, missing);
         (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);

@@ -27,7 +27,7 @@
 /* The start snapshot has reported objects whose constructors had not run yet.  In a JVM that starts
  * there are none; in one that runs, a look at the tag for a while finds them.  Below some native
  * methods the JVM will tell of the object once more: see vm_natives.c. */
-static bool may_be_told_twice(struct session *session, struct os_thread *os)
+static bool may_be_reported_twice(struct session *session, struct os_thread *os)
 {
     if (tracer_is_starting(session))
         return true;
@@ -120,7 +120,7 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
 {
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    if (__builtin_expect(may_be_told_twice(session, os), 0)) {
+    if (__builtin_expect(may_be_reported_twice(session, os), 0)) {
         report_tagged(session, os, jni, object);
         return;
     }

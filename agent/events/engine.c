@@ -322,7 +322,7 @@ void engine_enable(struct session *session, bool on)
     if ((events & (EVENT_FREE | EVENT_ALLOC)) != 0)
         enable_collections(session, on);
     if ((events & EVENT_FREE) != 0 && on)
-        tagged_deaths_tell();
+        tagged_deaths_report();
     else if ((events & EVENT_FREE) != 0 && atomic_load(&tracer.session) != NULL)
         tagged_deaths_flush();
     engine_notify(on, JVMTI_EVENT_THREAD_START);

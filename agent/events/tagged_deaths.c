@@ -21,11 +21,11 @@
 #define MOST_LOOKS 2000
 
 /* Set under tracer.control_lock. */
-static _Atomic bool told;
+static _Atomic bool reported;
 
-void tagged_deaths_tell(void)
+void tagged_deaths_report(void)
 {
-    if (!atomic_exchange(&told, true))
+    if (!atomic_exchange(&reported, true))
         engine_notify(true, JVMTI_EVENT_OBJECT_FREE);
 }
 
@@ -67,7 +67,7 @@ static void read_of_task(long task, const char *name, char *text, size_t size)
 }
 
 /* The JVM's thread that tells of the dead it has taken from the tags: the oldest of that name. */
-static long find_teller(void)
+static long find_reporter(void)
 {
     long teller = 0;
     DIR *tasks = opendir(TASKS);
@@ -91,10 +91,10 @@ static bool sleeps(long task)
     return after_name == NULL || strncmp(after_name, ") S", 3) == 0;
 }
 
-static void await_teller(void *data)
+static void await_reporter(void *data)
 {
     (void) data;
-    long teller = find_teller();
+    long teller = find_reporter();
     int idle = 0;
     for (int looks = 0; teller != 0 && idle < IDLE_LOOKS && looks < MOST_LOOKS; looks++) {
         idle = sleeps(teller) ? idle + 1 : 0;
@@ -105,8 +105,8 @@ static void await_teller(void *data)
 
 void tagged_deaths_flush(void)
 {
-    if (!atomic_load(&told))
+    if (!atomic_load(&reported))
         return;
     walk_one_step();
-    apart_run(await_teller, NULL);
+    apart_run(await_reporter, NULL);
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* They are told from now on, as long as the JVM lives: see tagged_deaths_flush(). */
-void tagged_deaths_tell(void);
+void tagged_deaths_report(void);
 
 /* Returns when all has been told that the JVM has found dead; on a Java thread only.  Switching the
  * event off would do that too, but JDK 17 can hang then: the thread that switches and the JVM's own

@@ -224,7 +224,7 @@ static uint64_t write_vm_death(struct session *session)
 }
 
 /* Its properties are in the trace file all the same. */
-static void tell_of_rest(struct drain *drain)
+static void report_rest(struct drain *drain)
 {
     drain_put_text(drain, STEP_LIVE_REST, "yes");
     drain_flush_stream(drain, session_of(drain)->global);
@@ -235,7 +235,7 @@ static void tell_of_rest(struct drain *drain)
 }
 
 /* Threads that are still in a probe may record one event more, which nobody drains. */
-static void tell_of_threads(struct drain *drain)
+static void report_threads(struct drain *drain)
 {
     uint64_t count = threads_not_left(atomic_load(&session_of(drain)->ended_probes));
     drain_put_number(drain, "threads-in-probes", count);
@@ -269,10 +269,10 @@ static void close_trace(struct drain *drain)
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     if (drain->abandoned)
-        tell_of_threads(drain);
+        report_threads(drain);
     drain_close(drain);
     if (drain->left)
-        tell_of_rest(drain);
+        report_rest(drain);
 }
 
 /* Each session's drain is another thread, and so has another of malloc's arenas, which would keep

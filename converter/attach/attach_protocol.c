@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the JVM listen, asking, reading its answer. */
+/* Starts the JVM's attach listener, sends a request, and reads the answer. */
 #include "converter/attach/attach_protocol.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "converter/attach/target_files.h"
 #include "converter/attach/target_user.h"
 
-#define LISTEN_MS 10000  /* a JVM answers SIGQUIT at its next safepoint */
-#define ANSWER_MS 120000 /* loading begins a trace: what lives is walked */
+#define LISTEN_MS 10000  /* the JVM answers SIGQUIT at its next safepoint */
+#define ANSWER_MS 120000 /* loading starts a trace, which first walks the heap */
 #define ANSWER_MOST ((size_t) 4096)
 
 #define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
@@ -29,7 +29,8 @@ struct load {
     const char *options;
 };
 
-/* The descriptor's name in /proc refers to the socket itself, whatever the path has become. */
+/* Connects through /proc: the descriptor refers to the socket itself, even if the path has been
+ * replaced. */
 static int connect_to_socket(int file)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -45,7 +46,7 @@ static int connect_to_socket(int file)
     return -1;
 }
 
-/* -1 with errno; `fault` is the reason if something else has the name. */
+/* Returns -1 with errno; sets `fault` if something other than a socket has the name. */
 static int connect_to(const struct jvm_process *process, int tmp, const char **fault)
 {
     char name[64];
@@ -61,7 +62,7 @@ static int connect_to(const struct jvm_process *process, int tmp, const char **f
     return descriptor;
 }
 
-/* A JVM that finds no such file of its user prints its threads at SIGQUIT. */
+/* Creates the trigger file.  Without it, a JVM prints its threads at SIGQUIT. */
 static bool put_trigger(const struct jvm_process *process, int tmp, const char *name,
                         const char **fault)
 {
@@ -75,7 +76,7 @@ static bool put_trigger(const struct jvm_process *process, int tmp, const char *
     return file >= 0;
 }
 
-/* Asks the JVM to listen, and waits until it does.  -1: it does not. */
+/* Starts the attach listener and waits for it.  Returns -1 if it does not start. */
 static int wake(const struct jvm_process *process, int tmp, const char **fault)
 {
     char trigger[64];
@@ -108,7 +109,7 @@ static bool send_texts(int descriptor, const char *const *texts, size_t count)
     return true;
 }
 
-/* Reads until the JVM closes.  False: it sends nothing for long. */
+/* Reads until the JVM closes the connection.  Returns false on timeout. */
 static bool read_answer(int descriptor, char *answer, size_t size)
 {
     size_t length = 0;
@@ -128,7 +129,7 @@ static bool read_answer(int descriptor, char *answer, size_t size)
     return true;
 }
 
-/* "0\nreturn code: 0\n"; else why not. */
+/* Success is "0\nreturn code: 0\n"; otherwise the answer has the reason. */
 static enum step_status judge(const char *answer, struct step_error *error)
 {
     const char *text = strchr(answer, '\n');

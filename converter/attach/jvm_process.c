@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading /proc. */
+/* Reads facts about a JVM from /proc. */
 #include "converter/attach/jvm_process.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static FILE *open_proc(pid_t pid, const char *name)
 struct status {
     unsigned long uid, gid, inner_pid;
     uint64_t caught;
-    char *groups; /* their line; with getline(), since there may be 65,536 */
+    char *groups; /* that line; read with getline(), since there may be 65,536 */
 };
 
 static void read_line(const char *line, struct status *out)
@@ -95,7 +95,8 @@ static unsigned long long start_ticks_of(pid_t pid)
     return ticks;
 }
 
-/* The path of a library, such as "/libjvm.so", as the process sees it.  NOT_FOUND: it has none. */
+/* Finds the path of a library, such as "/libjvm.so", as the process sees it.  Returns NOT_FOUND if
+ * the process has not loaded it. */
 static enum step_status find_library(pid_t pid, const char *library, char *path, size_t size)
 {
     char line[PATH_MAX + 128];
@@ -120,7 +121,8 @@ static enum step_status find_library(pid_t pid, const char *library, char *path,
 
 /* ---- the JDK's version ---- */
 
-/* The JDK of .../lib/server/libjvm.so, or of client or minimal: its file `release`. */
+/* Writes the path of the file `release` of the JDK that has .../lib/server/libjvm.so (or client, or
+ * minimal). */
 static bool release_path(const char *libjvm, char *out, size_t size)
 {
     const char *lib = NULL;
@@ -136,7 +138,8 @@ struct release {
     size_t length;
 };
 
-/* The JDK may belong to anybody, and what is no file has no version. */
+/* Runs as the JVM's user, since the JDK may belong to anyone.  Anything but a regular file has no
+ * version. */
 static enum step_status send_release(const struct jvm_process *process, void *context, int output,
                                      struct step_error *error)
 {
@@ -165,7 +168,7 @@ static enum step_status take_release(void *receiver, const void *data, size_t le
     return STEP_STATUS_OK;
 }
 
-/* JAVA_VERSION="17.0.9" */
+/* Parses JAVA_VERSION="17.0.9". */
 static unsigned version_of(const struct jvm_process *process, const char *libjvm)
 {
     static const char key[] = "JAVA_VERSION=\"";
@@ -184,7 +187,7 @@ static unsigned version_of(const struct jvm_process *process, const char *libjvm
     return at != NULL ? (unsigned) strtoul(at + sizeof key - 1, NULL, 10) : 0;
 }
 
-/* ---- what it is ---- */
+/* ---- checks ---- */
 
 static bool has_argument(pid_t pid, const char *wanted)
 {
@@ -222,7 +225,7 @@ static bool is_elsewhere(const struct jvm_process *process)
            !is_same(&own, &its) || !is_same(&own_root, &its_root);
 }
 
-/* Nothing of these paths is under the control of the process. */
+/* The process controls none of these paths. */
 static bool open_root(struct jvm_process *process)
 {
     char path[64];
@@ -233,7 +236,7 @@ static bool open_root(struct jvm_process *process)
     return process->root >= 0 && process->mount_namespace >= 0;
 }
 
-/* A JVM without a handler for SIGQUIT would end by the signal that asks it to listen. */
+/* A process without a handler for SIGQUIT would be ended by the signal that starts the listener. */
 static enum step_status check_attachable(pid_t pid, const struct status *status,
                                          struct step_error *error)
 {
@@ -255,8 +258,9 @@ static enum step_status check_attachable(pid_t pid, const struct status *status,
     return STEP_STATUS_OK;
 }
 
-/* The user is read once more when the root directory is open: a set-user-id program may have had
- * this number a moment ago, and its user's rights are not for the files of who it became. */
+/* Reads the user again once the root directory is open.  The process may just have changed its user
+ * (a set-user-id program), and the rights of the former user must not reach the files of the new
+ * one. */
 static bool is_still(const struct jvm_process *process, const struct status *before)
 {
     struct status after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads from /proc what attaching needs to know of a JVM. */
+/* Facts about a running JVM that attaching needs, read from /proc. */
 #ifndef CONVERTER_ATTACH_JVM_PROCESS_H
 #define CONVERTER_ATTACH_JVM_PROCESS_H
 
@@ -16,16 +16,17 @@ struct jvm_process {
     gid_t gid;
     gid_t *groups; /* supplementary */
     size_t group_count;
-    int root;                       /* its root directory, O_PATH */
-    int mount_namespace;            /* keeps its mounts when it has ended */
+    int root;                       /* its root directory, opened with O_PATH */
+    int mount_namespace;            /* descriptor that keeps its mounts after it has ended */
     bool is_elsewhere;              /* it has another mount namespace or root directory */
-    unsigned java_version;          /* 0: not known */
-    char agent[256];                /* the path of the agent that it has loaded, or "" */
-    unsigned long long start_ticks; /* distinguishes it from a later process of its number */
+    unsigned java_version;          /* 0: unknown */
+    char agent[256];                /* path of the loaded agent, or "" */
+    unsigned long long start_ticks; /* distinguishes it from a later process with the same id */
 };
 
-/* INVALID with a reason: there is no such process, it is no JVM, it does not accept attach
- * requests, or it may not be inspected.  In any case jvm_process_close() follows. */
+/* Fills in `process`.  Returns INVALID with a reason if there is no such process, it is not a JVM,
+ * it does not accept attach requests, or it may not be inspected.  Call jvm_process_close() in any
+ * case. */
 enum step_status jvm_process_find(pid_t pid, struct jvm_process *process, struct step_error *error);
 void jvm_process_close(struct jvm_process *process);
 bool jvm_process_is_there(const struct jvm_process *process);

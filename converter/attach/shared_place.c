@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying into and out of another mount namespace. */
+/* Copies files into and out of another mount namespace. */
 #include "converter/attach/shared_place.h"
 
 #include <errno.h>
@@ -27,9 +27,9 @@ static const char *const names[] = {AGENT, TRACE, TRACE ".live"};
 struct transfer {
     const struct shared_place *place;
     const char *name;
-    int agent;        /* making: the library, opened by the caller */
-    uint64_t left;    /* fetching: as much may come */
-    const char *path; /* the output's */
+    int agent;        /* when making the directory: the library, opened by the caller */
+    uint64_t left;    /* when fetching: bytes that may still be received */
+    const char *path; /* of the output */
     int file;
 };
 
@@ -77,7 +77,7 @@ static enum step_status remove_all(const struct jvm_process *process, void *cont
                 (long) process->pid);
 }
 
-/* A JVM that has loaded the agent from elsewhere needs no copy. */
+/* No copy is needed if the JVM has loaded the agent from elsewhere. */
 static bool put_agent(const struct transfer *transfer, int directory)
 {
     if (strstr(transfer->place->agent, transfer->place->name) == NULL)
@@ -108,7 +108,7 @@ static enum step_status make(const struct jvm_process *process, void *context, i
                 (long) process->pid, strerror(code));
 }
 
-/* Not beyond the size that it has now: a file that grows as it is read would have no end. */
+/* Limited to the file's size at the start: a file that grows while it is read would have no end. */
 static enum step_status send_file(const struct jvm_process *process, void *context, int output,
                                   struct step_error *error)
 {
@@ -134,8 +134,8 @@ static enum step_status send_file(const struct jvm_process *process, void *conte
 
 /* ---- in the caller ---- */
 
-/* A JVM that has loaded the agent once keeps it, and finds it again by the same path.  A second
- * copy of it under another path could not define its class once more. */
+/* A JVM keeps the agent that it has loaded, and finds it again by the same path.  A copy under
+ * another path could not define the agent's class again. */
 static void choose_names(const struct jvm_process *process, uint64_t number,
                          struct shared_place *place)
 {
@@ -176,8 +176,8 @@ enum step_status shared_place_make(const struct jvm_process *process, const char
     return status;
 }
 
-/* With the first byte, or at the end.  Somebody else may have taken the name in a shared directory
- * since it was free: nothing is replaced, and no link is followed. */
+/* Creates the output with the first byte, or at the end.  The name may have been taken meanwhile in
+ * a shared directory, so nothing is replaced and no link is followed. */
 static enum step_status create(struct transfer *transfer, struct step_error *error)
 {
     if (transfer->file >= 0)
@@ -205,7 +205,7 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
     return status;
 }
 
-/* What a process left that was killed lies in the live file beside the trace. */
+/* The live file beside the trace has the last events of a killed process. */
 static enum step_status fetch_one(const struct jvm_process *process, struct transfer *transfer,
                                   struct step_error *error)
 {
@@ -251,7 +251,7 @@ enum step_status shared_place_fetch(const struct jvm_process *process,
     status = fetch_one(process, &transfer, error);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_NOT_FOUND)
         return STEP_STATUS_OK;
-    unlink(output); /* a part without the other */
+    unlink(output); /* one without the other is useless */
     return status;
 }
 

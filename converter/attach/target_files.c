@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openat2() where the kernel has it, else one name after the other without links. */
+/* Opens files with openat2(), or, if the kernel lacks it, one path component at a time without
+ * links. */
 #include "converter/attach/target_files.h"
 
 #include <errno.h>
@@ -12,14 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Without O_PATH a FIFO would block and a device would notice. */
+/* Opens with O_PATH: otherwise a FIFO would block, and a device would be opened. */
 static int open_how(int directory, const char *path, int flags, uint64_t resolve)
 {
     struct open_how how = {.flags = (unsigned) (O_PATH | O_CLOEXEC | flags), .resolve = resolve};
     return (int) syscall(SYS_openat2, directory, path, &how, sizeof how);
 }
 
-/* An old kernel has no openat2(), an old container manager does not let it pass. */
+/* Old kernels have no openat2(), and old container managers block it. */
 static bool is_missing(int code)
 {
     return code == ENOSYS || code == EPERM;

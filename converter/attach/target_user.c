@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks the child, drops its rights, and reads its pipe. */
+/* Forks the child, drops its rights, and reads from its pipe. */
 #include "converter/attach/target_user.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool has_groups(const struct jvm_process *process)
     return same;
 }
 
-/* Root of a container without CAP_SETGID may keep what equals the JVM's. */
+/* Root of a container without CAP_SETGID may keep ids that equal the JVM's. */
 static bool take_identity(const struct jvm_process *process)
 {
     uid_t real, effective, saved;
@@ -49,7 +49,7 @@ static bool take_identity(const struct jvm_process *process)
            effective == process->uid && saved == process->uid;
 }
 
-/* A JVM of user 0 in a container has no right over the host: neither has the child. */
+/* A JVM of user 0 in a container has no rights on the host, so the child must have none either. */
 static bool drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -57,7 +57,7 @@ static bool drop_capabilities(void)
     return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* Not dumpable: the JVM's user may neither trace this process nor open its descriptors. */
+/* The child is not dumpable, so the JVM's user can neither trace it nor open its descriptors. */
 static bool become(const struct jvm_process *process, pid_t parent)
 {
     return take_identity(process) && drop_capabilities() && prctl(PR_SET_DUMPABLE, 0) == 0 &&
@@ -86,7 +86,7 @@ static int64_t now_ms(void)
     return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Bytes; 0 at the end; -1: none before the deadline. */
+/* Returns the number of bytes, 0 at the end, or -1 if none arrive before the deadline. */
 static ssize_t read_some(int input, char *data, size_t size, int64_t deadline_ms)
 {
     struct pollfd one = {.fd = input, .events = POLLIN};
@@ -130,7 +130,8 @@ static enum step_status listen_to(int input, const struct target_call *call,
     return status;
 }
 
-/* Its pipe has ended, or it has been killed; it may hang in a file system that ignores both. */
+/* The child's pipe has ended or the child was killed.  It may hang in a file system that ignores
+ * both. */
 static void reap(pid_t child)
 {
     const struct timespec pause = {.tv_nsec = 1000000};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A child process that acts with the rights of a JVM's user.  Everything that touches the JVM's
- * files, its /tmp or its socket is done in such a child, never by the caller: a hostile process
- * that links, mounts or swaps files there can only reach what its own user can reach.
+ * Runs work in a child process that has the rights of a JVM's user.  All access to the JVM's files,
+ * its /tmp or its socket happens in such a child, never in the caller.  A hostile process that
+ * links, mounts or swaps files there can therefore only reach what its own user can reach.
  *
- * The child has the user id, group id and supplementary groups of the JVM and no capability.  It
+ * The child has the user id, group id and supplementary groups of the JVM, and no capabilities.  It
  * returns bytes through a pipe, and a status.  The caller opens none of the JVM's files.
  */
 #ifndef CONVERTER_ATTACH_TARGET_USER_H
@@ -12,10 +12,10 @@
 
 #include "converter/attach/jvm_process.h"
 
-/* Runs in the child.  What it writes to `output` goes to the caller's `receive`. */
+/* Runs in the child.  The caller's `receive` gets the bytes that it writes to `output`. */
 typedef enum step_status target_work(const struct jvm_process *process, void *context, int output,
                                      struct step_error *error);
-/* Runs in the caller, for each part of what the child writes. */
+/* Runs in the caller, for each chunk of the child's output. */
 typedef enum step_status target_receive(void *receiver, const void *data, size_t length,
                                         struct step_error *error);
 
@@ -24,11 +24,11 @@ struct target_call {
     void *context;
     target_receive *receive; /* NULL: the child writes nothing */
     void *receiver;
-    unsigned limit_s; /* for each MiB that the child writes, and for the end */
+    unsigned limit_s; /* for each MiB of output, and for the end */
 };
 
-/* Runs the call and waits for it, not longer than its limit: then the child is killed.  Returns the
- * status of the work, or of `receive` if that failed. */
+/* Runs the call and waits for it.  Kills the child when the limit has passed.  Returns the status
+ * of the work, or of `receive` if that failed. */
 enum step_status target_user_call(const struct jvm_process *process, const struct target_call *call,
                                   struct step_error *error);
 

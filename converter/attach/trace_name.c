@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts until a name is free. */
+/* Increments a number until the name is free. */
 #include "converter/attach/trace_name.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define NAMES_MOST 10000u
 
-/* A link that leads nowhere has the name as well. */
+/* A dangling link occupies the name as well. */
 static bool is_free(const char *name)
 {
     char live[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A treap: in order by address, a heap by priority. */
+/* A treap: a search tree by address, and a heap by priority. */
 #include "converter/base/address_map.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ struct address_block *address_map_from(const struct address_map *map, uint64_t a
 struct address_block *address_map_overlap(const struct address_map *map, uint64_t address,
                                           uint64_t size)
 {
-    struct address_block *below = NULL; /* the last that begins in the range or before it */
+    struct address_block *below = NULL; /* the last block that begins before the end of the range */
     struct address_block *block = map->root;
     uint64_t end = last_byte(address, size);
     while (block != NULL) {
@@ -72,7 +72,7 @@ struct address_block *address_map_overgrown(const struct address_map *map,
     return above != NULL && above->address - grown->address < size ? above : NULL;
 }
 
-/* Cuts a tree into what is below the address and what is not. */
+/* Splits a tree into the blocks below `address` and the others. */
 static void split(struct address_block *tree, uint64_t address, struct address_block **below,
                   struct address_block **above)
 {
@@ -91,7 +91,7 @@ static void split(struct address_block *tree, uint64_t address, struct address_b
     *above = NULL;
 }
 
-/* The link that leads to the block, or NULL. */
+/* Returns the link that points to the block, or NULL. */
 static struct address_block **link_of(struct address_map *map, uint64_t address)
 {
     struct address_block **link = &map->root;
@@ -124,7 +124,7 @@ void address_map_resize(struct address_map *map, struct address_block *block, ui
     block->size = size;
 }
 
-/* Puts the joined children where the block was. */
+/* Replaces the block by its joined subtrees. */
 static void unlink_block(struct address_map *map, struct address_block **link)
 {
     struct address_block *block = *link;
@@ -156,7 +156,7 @@ bool address_map_remove(struct address_map *map, uint64_t address)
     return true;
 }
 
-/* Lists the blocks, without recursion: each left child is turned up until there is none. */
+/* Turns a tree into a list.  Rotates left children up instead of recursing. */
 static struct address_block *flatten(struct address_block *tree)
 {
     struct address_block *first = NULL;

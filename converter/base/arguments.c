@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing and explaining the options of a verb. */
+/* Parses options and prints help. */
 #include "converter/base/arguments.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static enum step_status unknown_option(const struct arguments *arguments, const 
     return arguments_fault(arguments, "unknown option --%s", name);
 }
 
-/* Who writes a page only has --html=FILE for it. */
+/* Suggests --html=FILE to users who type -o for a verb that has only the former. */
 static enum step_status unknown_letter(const struct arguments *arguments, const char *word)
 {
     for (size_t i = 0; word[1] == 'o' && i < arguments->row_count; i++)
@@ -84,7 +84,7 @@ static enum step_status unknown_letter(const struct arguments *arguments, const 
     return arguments_fault(arguments, "unknown option %s", word);
 }
 
-/* Of two rows with one name, the one that takes a value is for those with a `=`. */
+/* Of two rows with the same name, `--NAME=VALUE` selects the one that has a value. */
 static const struct option_row *find_row(const struct arguments *arguments, const char *name,
                                          size_t length, char letter)
 {
@@ -113,7 +113,7 @@ static enum step_status take_value(struct arguments *arguments, const struct opt
                            fault != NULL ? fault : "bad value");
 }
 
-/* One option at argv[*at], which moves past it (and past its value). */
+/* Parses the option at argv[*at] and moves `*at` past it and its value. */
 static enum step_status parse_option(struct arguments *arguments, int argc, char **argv, int *at)
 {
     const char *word = argv[(*at)++];
@@ -161,7 +161,7 @@ enum step_status arguments_parse(struct arguments *arguments, int argc, char **a
         }
     }
     if (count < (size_t) argc)
-        argv[count] = NULL; /* argv[argc] is */
+        argv[count] = NULL; /* argv[argc] is NULL already */
     arguments->operands = (const char **) argv;
     arguments->operand_count = count;
     return status;
@@ -229,7 +229,7 @@ struct unit {
     uint64_t factor;
 };
 
-/* Digits, perhaps a point and digits, and a unit; what is below one is cut off. */
+/* Parses digits, an optional decimal fraction, and a unit.  Truncates to a whole number. */
 static bool take_with_unit(const struct unit *units, size_t count, const char *value, uint64_t *out)
 {
     uint64_t whole = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Births in pages, which are used again, and a map of them. */
+/* A page map of births, with a free list of pages. */
 #include "converter/base/birth_pages.h"
 
 #include <stdlib.h>
 
 #include "converter/base/fresh_memory.h"
 
-/* Pages are made many at a time, first few, then more. */
+/* Pages are allocated in slabs of growing size. */
 enum { SLAB_PAGES_FIRST = 16, SLAB_PAGES_MOST = 2048, FRESH_PAGES = 128 };
 
 struct birth_slab {
@@ -26,7 +26,7 @@ void birth_pages_reset(struct birth_pages *pages)
     *pages = (struct birth_pages){0};
 }
 
-/* A page that was in use before, or a new one. */
+/* Returns a released page, or a new one. */
 static struct birth_page *make_page(struct birth_pages *pages)
 {
     struct birth_page *page = pages->free;
@@ -81,7 +81,7 @@ static struct birth_page *find_page(struct birth_pages *pages, uint64_t number)
     return page;
 }
 
-/* The page of that number, which is there from now on; NULL: out of memory. */
+/* Returns the page with that number, creating it if necessary; NULL if out of memory. */
 static struct birth_page *take_page(struct birth_pages *pages, uint64_t number)
 {
     struct birth_page *page = find_page(pages, number);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lives, by number, with what is known of its birth.  Numbers rise in the order of allocations
- * and objects die near those that were made with them, so a page has those of 32 numbers that
- * follow each other, column by column, and goes when none of them lives.
+ * Birth pages: the class, size, thread, site and time of each live object's allocation, by object
+ * number.  Numbers rise in the order of allocations, and objects die near those that were allocated
+ * with them.  A page therefore stores 32 consecutive numbers as columns, and is released when none
+ * of its objects is alive.
  */
 #ifndef CONVERTER_BASE_BIRTH_PAGES_H
 #define CONVERTER_BASE_BIRTH_PAGES_H
@@ -19,11 +20,11 @@
 struct birth_slab;
 
 struct birth_page {
-    uint64_t number;   /* of its objects, without the lowest bits */
-    uint32_t living;   /* a bit for each, */
-    uint32_t existing; /* and one for those that were there before the trace */
+    uint64_t number;   /* the object numbers without their lowest BIRTH_PAGE_BITS bits */
+    uint32_t living;   /* bitmap: objects that are alive */
+    uint32_t existing; /* bitmap: objects that existed before the trace started */
     struct birth_page *next_free;
-    /* of each, by the lowest bits of its number; what nobody asks for is not set */
+    /* Columns, indexed by birth_place().  The caller sets only the columns that it needs. */
     uint64_t born_ns[BIRTH_PAGE_SIZE];
     uint64_t size[BIRTH_PAGE_SIZE];
     uint32_t thread[BIRTH_PAGE_SIZE];
@@ -31,12 +32,12 @@ struct birth_page {
     uint32_t class_id[BIRTH_PAGE_SIZE];
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty set of pages. */
 struct birth_pages {
     struct step_page_map pages; /* by number */
-    struct birth_page *last;    /* asked for */
-    struct birth_page *free;    /* pages that wait for their next use */
-    struct birth_slab *slabs;   /* where pages lie */
+    struct birth_page *last;    /* most recently used page, or NULL */
+    struct birth_page *free;    /* released pages, to be reused */
+    struct birth_slab *slabs;   /* the memory of all pages */
 };
 
 void birth_pages_reset(struct birth_pages *pages);
@@ -46,13 +47,13 @@ static inline unsigned birth_place(uint64_t object)
     return (unsigned) (object & (BIRTH_PAGE_SIZE - 1));
 }
 
-/* The bits of `count` objects of a page, 1 or more, from a place on. */
+/* Returns the bitmap of `count` objects (1 or more) of a page, starting at `place`. */
 static inline uint32_t birth_bits(unsigned place, unsigned count)
 {
     return UINT32_MAX >> (BIRTH_PAGE_SIZE - count) << place;
 }
 
-/* How many of `count` numbers, the first ones, follow each other and are of one page. */
+/* Returns how many of the first `count` numbers are consecutive and in the same page. */
 static inline unsigned birth_run(const uint64_t *objects, size_t count)
 {
     uint64_t first = objects[0];
@@ -64,17 +65,18 @@ static inline unsigned birth_run(const uint64_t *objects, size_t count)
     return length;
 }
 
-/* The page where the births of `count` objects from that number on are to be written, which are all
- * of that page; they live from now on.  NULL: out of memory. */
+/* Marks `count` objects from `object` on as alive, all in one page, and returns that page; the
+ * caller fills in their columns.  Returns NULL if out of memory. */
 struct birth_page *birth_pages_put(struct birth_pages *pages, uint64_t object, unsigned count);
-/* `count` objects from that number on die, all of one page, which stays readable until the next
- * birth; `*bits` are those that lived.  NULL: none did. */
+/* Removes `count` objects from `object` on, all in one page.  Sets `*bits` to those that were
+ * alive.  Returns their page, which stays readable until the next birth_pages_put(), or NULL if
+ * none was alive. */
 const struct birth_page *birth_pages_take(struct birth_pages *pages, uint64_t object,
                                           unsigned count, uint32_t *bits);
-/* Objects near that number are asked for soon. */
+/* Prefetches the map entry of an object that will be looked up soon. */
 void birth_pages_expect(const struct birth_pages *pages, uint64_t object);
-/* Goes over all pages in which something lives, from `*slot` 0 on; NULL: there is no more.  Nothing
- * may be put or taken meanwhile. */
+/* Iterates over the pages that have live objects; start with `*slot` 0.  Returns NULL at the
+ * end.  Do not add or remove objects during the iteration. */
 const struct birth_page *birth_pages_next(const struct birth_pages *pages, size_t *slot);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Up to each quote at once, the quote twice. */
+/* Writes the text between quotes in one piece, and each quote twice. */
 #include "converter/base/csv_output.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts as fields of CSV (RFC 4180): in quotes, and those within them doubled. */
+/* CSV fields (RFC 4180): quoted, with quotes doubled. */
 #ifndef CONVERTER_BASE_CSV_OUTPUT_H
 #define CONVERTER_BASE_CSV_OUTPUT_H
 
@@ -7,9 +7,11 @@
 
 #include "steptrace/value.h"
 
-/* A whole field, its bytes as they are.  Errors of `out` are the caller's to look at. */
+/* Writes a complete field, with quotes around it; invalid UTF-8 is replaced (utf8_text.h).  The
+ * caller checks `out` for errors. */
 void csv_put_text(struct step_bytes text, FILE *out);
-/* A part of a field, as print_shown() has it; the quotes around the field are the caller's. */
+/* Writes a part of a field, escaped as by print_shown().  The caller writes the enclosing
+ * quotes. */
 void csv_put_shown(struct step_bytes text, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages and names. */
+/* Prints messages and names. */
 #include "converter/base/error_report.h"
 
 #include <inttypes.h>

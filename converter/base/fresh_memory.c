@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* madvise() of whole pages: those at both ends are mapped, too, as bytes of them are. */
+/* Uses madvise().  The pages at both ends are included, as they contain some of the bytes. */
 #include "converter/base/fresh_memory.h"
 
 #include <errno.h>
@@ -18,5 +18,5 @@ void fresh_memory_ask(void *memory, size_t length)
     uintptr_t to = ((uintptr_t) memory + length + page - 1) & ~(page - 1);
     int error = errno;
     if (length > 0 && madvise((void *) from, to - from, MADV_POPULATE_WRITE) != 0)
-        errno = error; /* nothing is lost */
+        errno = error; /* prefaulting is optional */
 }

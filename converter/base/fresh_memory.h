@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory that is about to be written for the first time.  The kernel gives it page by page, each
- * at a fault of its own, which costs more than the clearing; asked in time it gives many at once.
+ * Prefaults memory that is about to be written for the first time.  Otherwise the kernel allocates
+ * it page by page, with one fault each, which costs more than clearing the pages; on request it
+ * allocates many pages in one call.
  */
 #ifndef CONVERTER_BASE_FRESH_MEMORY_H
 #define CONVERTER_BASE_FRESH_MEMORY_H
 
 #include <stddef.h>
 
-/* As much as pays, and as stays in the cache until it is written. */
+/* Large enough to amortise the system call, small enough to stay in the cache until it is
+ * written. */
 #define FRESH_MEMORY_BYTES ((size_t) 1 << 16)
 
-/* `length` bytes of malloc(), which keep what they have.  Does nothing where the kernel is older
- * than Linux 5.14, or has no memory: a write finds that out. */
+/* Prefaults `length` bytes of memory from malloc(); their contents are kept.  Does nothing on
+ * kernels older than Linux 5.14, or if the kernel is out of memory. */
 void fresh_memory_ask(void *memory, size_t length);
 
 #endif

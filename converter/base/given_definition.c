@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one definition that the command line gives. */
+/* Stores the definition from the command line. */
 #include "converter/base/given_definition.h"
 
 #include "steptrace/definition.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The definition that a user gives (--definition=FILE) for a STEP trace that has lost its own. */
+/* The option --definition=FILE: the STEP-DL definition for a STEP trace that has lost its own. */
 #ifndef CONVERTER_BASE_GIVEN_DEFINITION_H
 #define CONVERTER_BASE_GIVEN_DEFINITION_H
 
@@ -7,9 +7,9 @@
 
 #include "steptrace/reader.h"
 
-/* An option's value: a file of STEP-DL, which may include others. */
+/* Parser of the option's value, the path of a STEP-DL file, which may include other files. */
 bool take_definition(void *unused, const char *value, const char **fault);
-/* step_reader_open_defined() with what was given, if it was. */
+/* Opens a trace with the definition that was given, or else with its own. */
 enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
                                             struct step_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of numbers: pages of bits in a map for each level. */
+/* A hierarchy of bitmaps, with a page map per level. */
 #include "converter/base/id_set.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #define PAGE_WORDS (PAGE_BITS / 64)
 
 struct id_set_page {
-    uint64_t number; /* what its bits have in common: id >> ID_SET_PAGE_BITS */
-    uint32_t count;  /* bits that are set */
+    uint64_t number; /* common part of its numbers: id >> ID_SET_PAGE_BITS */
+    uint32_t count;  /* number of set bits */
     uint64_t words[PAGE_WORDS];
 };
 
@@ -35,7 +35,7 @@ static bool has_bit(const struct id_set_page *page, uint64_t id)
     return (page->words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/* True if the number, or at some level above the page that held it, is there. */
+/* Returns true if the number is set at this level, or its page was full and is a set bit above. */
 static bool has_from(const struct id_set *set, unsigned level, uint64_t id)
 {
     for (; level < ID_SET_LEVELS; level++) {
@@ -68,7 +68,7 @@ static struct id_set_page *make_page(struct id_set *set, unsigned level, uint64_
     return page;
 }
 
-/* Adds a number that is not there; full pages move up. */
+/* Adds a missing number.  A full page becomes a bit of the next level. */
 static bool add_from(struct id_set *set, unsigned level, uint64_t id)
 {
     for (;; level++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A set of 64-bit numbers that are mostly handed out one after the other.  Bits in pages; a page
- * whose bits are all set is dropped and becomes one bit of the level above, so memory follows the
- * gaps, not the numbers.
+ * A set of 64-bit numbers, compact for numbers that are mostly consecutive.  Bitmaps are stored in
+ * pages.  A page whose bits are all set is replaced by one bit of the level above, so memory
+ * depends on the number of gaps.
  */
 #ifndef CONVERTER_BASE_ID_SET_H
 #define CONVERTER_BASE_ID_SET_H
@@ -27,7 +27,7 @@ void id_set_init(struct id_set *set);
 void id_set_reset(struct id_set *set);
 
 bool id_set_has(const struct id_set *set, uint64_t id);
-/* Adds the number; `*is_new` tells whether it was not there.  False: out of memory. */
+/* Adds a number.  Sets `*is_new` to whether it was missing.  Returns false if out of memory. */
 bool id_set_add(struct id_set *set, uint64_t id, bool *is_new);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of entries by number. */
+/* A two-level table with a sparse part. */
 #include "converter/base/id_table.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
 
-/* So long may the directory be for each page that there is. */
+/* The directory may have this many entries per existing page. */
 #define DIRECTORY_SHARE ((size_t) 8)
 #define DIRECTORY_LEAST ((size_t) 64)
 
@@ -17,7 +17,7 @@ struct far_page {
     void *entries;
 };
 
-/* Pages in the order of their making, or sorted; and their places by number. */
+/* Pages in creation order or sorted by number, and a hash index of their positions by number. */
 struct id_far_pages {
     struct far_page *items;
     size_t count, capacity;
@@ -50,9 +50,10 @@ void id_table_reset(struct id_table *table)
     id_table_init(table, table->entry_bytes);
 }
 
-/* ---- pages far beyond ---- */
+/* ---- sparse pages ---- */
 
-/* There is room for all: they were there before. */
+/* Rebuilds the index.  It cannot run out of memory, as its capacity suffices for the same
+ * entries. */
 static void place_all(struct id_far_pages *far)
 {
     step_index_clear(&far->places);
@@ -69,7 +70,7 @@ void *id_table_far_page(const struct id_table *table, uint32_t page)
     return NULL;
 }
 
-/* Room for one more. */
+/* Ensures capacity for one more page. */
 static bool grow_far(struct id_table *table)
 {
     if (table->far == NULL && (table->far = calloc(1, sizeof *table->far)) == NULL)
@@ -104,7 +105,7 @@ static int by_number(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The place of the first page from that number on. */
+/* Returns the position of the first page with a number >= `page`. */
 static size_t far_place(struct id_far_pages *far, uint32_t page)
 {
     if (!far->is_sorted) {
@@ -125,7 +126,7 @@ static size_t far_place(struct id_far_pages *far, uint32_t page)
 
 /* ---- the directory ---- */
 
-/* What it reaches now is no longer far. */
+/* Moves pages that the grown directory covers into it. */
 static void take_from_far(struct id_table *table)
 {
     struct id_far_pages *far = table->far;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is gone through in no order, so that each access would look its page up. */
+/* Huge pages for large memory with random access, where each access would otherwise miss the
+ * TLB. */
 #ifndef CONVERTER_BASE_LARGE_MEMORY_H
 #define CONVERTER_BASE_LARGE_MEMORY_H
 
@@ -9,7 +10,7 @@
 
 #define LARGE_PAGE_BYTES ((uintptr_t) 1 << 21)
 
-/* Asks for large pages, as far as they lie within it.  A wish: what comes of it does not matter. */
+/* Requests huge pages for the part of the memory that is aligned to them.  Failure is harmless. */
 static inline void large_memory_advise(void *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A limit of the process's data, which the kernel keeps. */
+/* Sets RLIMIT_DATA. */
 #include "converter/base/memory_limit.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define DEFAULT_BYTES (UINT64_C(4) << 30)
 #define LEAST_BYTES (UINT64_C(16) << 20)
 
-/* AddressSanitizer's own tables do not fit into any limit. */
+/* AddressSanitizer's shadow memory exceeds any limit. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED true
 #elif defined(__has_feature)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for names: an array of entries and an index of it. */
+/* An array of entries with a hash index. */
 #include "converter/base/name_index.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, from 1 in order of appearance, for pairs of a number and a text. */
+/* Assigns ids to pairs of a number and a text: 1, 2, 3... in order of first appearance. */
 #ifndef CONVERTER_BASE_NAME_INDEX_H
 #define CONVERTER_BASE_NAME_INDEX_H
 
@@ -15,21 +15,21 @@ struct name_index_entry {
     struct step_bytes text; /* borrowed */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty index. */
 struct name_index {
     struct step_index index;
-    struct name_index_entry *entries; /* the first is not used */
+    struct name_index_entry *entries; /* entry 0 is unused */
     size_t count;
     size_t capacity;
 };
 
 void name_index_reset(struct name_index *index);
 
-/* The pair's number; where it is new the text must live on, or be replaced by name_index_set_text()
- * before the next call.  0: out of memory. */
+/* Returns the pair's id, assigning one if it is new; 0 if out of memory.  The index borrows a
+ * new text: keep it alive, or replace it with name_index_set_text() before the next call. */
 uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_bytes text,
                         bool *is_new);
-/* The pair's number, 0 if it has none. */
+/* Returns the pair's id, or 0 if it has none. */
 uint32_t name_index_find(const struct name_index *index, uint64_t number, struct step_bytes text);
 void name_index_set_text(struct name_index *index, uint32_t id, struct step_bytes text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one way to say that memory is out, where no file is to blame. */
+/* The error for an allocation failure that is not related to a file. */
 #ifndef CONVERTER_BASE_NO_MEMORY_H
 #define CONVERTER_BASE_NO_MEMORY_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with linear probing and backward-shift deletion.  Objects lie in the slots, which
- * a step_index of an array would not give: one place in memory for each look-up. */
+/* Open addressing with linear probing and backward-shift deletion.  Objects are stored in the
+ * slots themselves, so that a look-up touches one place in memory; an array with a step_index
+ * needs two. */
 #include "converter/base/object_table.h"
 
 #include <stdlib.h>
 
 #include "format/core/hash.h"
 
-/* Ids that differ only in these bits lie next to each other. */
+/* Ids that differ only in these bits are adjacent. */
 #define GROUP_BITS 4u
 #define GROUP_MASK ((UINT64_C(1) << GROUP_BITS) - 1)
 #define LEAST_SLOTS ((size_t) 1024)
@@ -44,7 +45,7 @@ void object_table_reset(struct object_table *table)
     *table = (struct object_table){0};
 }
 
-/* The slot of the object, or the empty one where it would go. */
+/* Returns the slot of the object, or the empty slot where it would be inserted. */
 static size_t slot_of(const struct object_table *table, uint64_t object)
 {
     size_t at = home_of(table, object);
@@ -119,7 +120,7 @@ bool object_table_find(const struct object_table *table, uint64_t object, struct
     return true;
 }
 
-/* Closes the gap at `at`: what lies behind it and may lie nearer to its home moves up. */
+/* Fills the gap at `at` with following entries that may move closer to their home slot. */
 static void close_gap(struct object_table *table, size_t at)
 {
     size_t next = at;
@@ -152,6 +153,6 @@ bool object_table_take(struct object_table *table, uint64_t object, struct live_
     table->count--;
     size_t slots = table->mask + 1;
     if (slots > LEAST_SLOTS && table->count < slots / 8)
-        resize(table, slots / 2); /* where memory is short the larger one stays */
+        resize(table, slots / 2); /* if this fails, the larger table stays */
     return true;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects that live at a point of the trace: id -> class, size, time of allocation.  Open
- * addressing; sixteen ids in a row share a place in memory, since objects die near those that were
- * made with them.  The table grows and shrinks with the number of objects in it.
+ * A hash table of the objects that are alive at a point of the trace: id -> class, size, time of
+ * allocation.  Uses open addressing.  Groups of sixteen consecutive ids are adjacent in memory, as
+ * objects die near those that were allocated with them.  The table grows and shrinks with the
+ * number of objects.
  */
 #ifndef CONVERTER_BASE_OBJECT_TABLE_H
 #define CONVERTER_BASE_OBJECT_TABLE_H
@@ -13,7 +14,7 @@
 
 struct live_object {
     uint64_t object; /* not 0 */
-    uint64_t value;  /* the time of the allocation, or what else the user of the table keeps */
+    uint64_t value;  /* the time of the allocation, or any other value of the table's user */
     uint64_t size;   /* bytes */
     uint32_t class_id;
 };
@@ -21,34 +22,34 @@ struct live_object {
 struct live_slot {
     uint64_t object; /* 0: empty */
     uint64_t value;
-    uint32_t size; /* UINT32_MAX: in `large` */
+    uint32_t size; /* UINT32_MAX: the entry is in `large` */
     uint32_t class_id;
 };
 
 struct object_table {
     struct live_slot *slots;
-    size_t mask; /* slots - 1 */
+    size_t mask; /* number of slots - 1 */
     unsigned shift;
     size_t count;
-    struct object_table *large; /* sizes that 32 bits do not hold; NULL: there were none */
+    struct object_table *large; /* sizes that need more than 32 bits; NULL: none */
 };
 
 bool object_table_init(struct object_table *table);
 void object_table_reset(struct object_table *table);
 
-/* Adds the object, or replaces it; object 0 is no object and is passed over.  False: out of
+/* Adds or replaces an object.  Object 0 means "none" and is ignored.  Returns false if out of
  * memory. */
 bool object_table_put(struct object_table *table, const struct live_object *object);
 bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out);
 bool object_table_has(const struct object_table *table, uint64_t object);
-/* The key of what lives at an address.  Addresses are mostly multiples of 16: neighbours lie next
- * to each other in the table. */
+/* Returns the table key for an address.  Addresses are mostly multiples of 16, so neighbouring
+ * blocks get neighbouring slots. */
 static inline uint64_t live_address_key(uint64_t address)
 {
     return (address >> 4 | address << 60) + 1;
 }
 
-/* Finds and removes. */
+/* Removes an object and stores its entry in `*out`.  Returns false if it is not in the table. */
 bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Temporary names, exchanging, and cleaning up. */
+/* Creates, exchanges and removes temporary directories. */
 #include "converter/base/output_directory.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* May it be replaced?  Sets `*is_empty`. */
+/* Returns whether the directory has only files of an earlier run.  Sets `*is_empty`. */
 static bool is_all_own(DIR *directory, output_directory_is_own is_own, bool *is_empty)
 {
     const struct dirent *entry;
@@ -75,7 +75,7 @@ static enum step_status make_temporary(struct output_directory *directory, struc
     mode_t mask = umask(0);
     umask(mask);
     if (chmod(name, 0777 & ~mask) != 0)
-        errno = 0; /* the directory is there with its owner's rights */
+        errno = 0; /* harmless: the directory keeps its owner's permissions */
     return STEP_STATUS_OK;
 }
 
@@ -112,7 +112,7 @@ enum step_status output_directory_commit(struct output_directory *directory,
 {
     if (directory->replaces &&
         renameat2(AT_FDCWD, directory->temporary, AT_FDCWD, directory->path, RENAME_EXCHANGE) == 0)
-        return STEP_STATUS_OK; /* the earlier one has the temporary name, and goes with it */
+        return STEP_STATUS_OK; /* abort() removes the earlier output */
     if (directory->replaces)
         remove_directory(directory->path);
     if (rename(directory->temporary, directory->path) != 0)

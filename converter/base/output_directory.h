@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory of files that is being written: under a temporary name beside its own, and renamed
- * when it is complete.  What an earlier run wrote under that name is replaced at once; anything
- * else that is there is left alone.  It has no directories in it.
+ * An output directory without subdirectories.  It is written under a temporary name in the same
+ * parent directory, and renamed when it is complete.  It replaces the output of an earlier run
+ * atomically where the kernel can exchange names.  Anything else that has the name is an error.
  */
 #ifndef CONVERTER_BASE_OUTPUT_DIRECTORY_H
 #define CONVERTER_BASE_OUTPUT_DIRECTORY_H
@@ -11,22 +11,23 @@
 
 #include "steptrace/status.h"
 
-/* Is a file of that name, in a directory that is there already, one of an earlier run? */
+/* Returns whether an earlier run wrote the file `name` of an existing directory. */
 typedef bool (*output_directory_is_own)(int directory, const char *name);
 
 struct output_directory {
-    char *path;      /* without slashes at its end */
-    char *temporary; /* NULL: there is none */
-    bool replaces;   /* something of an earlier run */
+    char *path;      /* without trailing slashes */
+    char *temporary; /* path under which it is written; NULL: none */
+    bool replaces;   /* the output of an earlier run exists */
 };
 
-/* IO: the name is taken, or no directory can be made. */
+/* Creates the temporary directory.  Returns IO if the name is taken or the directory cannot be
+ * created. */
 enum step_status output_directory_open(struct output_directory *directory, const char *path,
                                        output_directory_is_own is_own, struct step_error *error);
-/* Makes the directory appear under its name. */
+/* Renames the directory to its final name. */
 enum step_status output_directory_commit(struct output_directory *directory,
                                          struct step_error *error);
-/* Removes what was written, but after a commit nothing, and lets go. */
+/* Removes the temporary directory unless it was committed, and frees memory. */
 void output_directory_abort(struct output_directory *directory);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Temporary names, spooling, and cleaning up. */
+/* Creates, copies and removes temporary files. */
 #include "converter/base/output_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define COPY_BYTES ((size_t) 1 << 16)
 
-/* What a signal removes. */
+/* Paths that the signal handler removes. */
 static char doomed_path[4096];
 static char doomed_directory[4096];
 static volatile sig_atomic_t doomed, directory_is_doomed;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that is being written: under a temporary name beside its own, and renamed when it is
- * complete, so that nobody ever meets half of it.  What replaces a file has its permissions and
- * owner, and is on the disk before the old one is gone.  Standard output ("-"), pipes and devices
- * are written as they are.
+ * An output file.  It is written under a temporary name in the same directory and renamed when it
+ * is complete, so that readers never see a partial file.  The new file gets the permissions and
+ * owner of the file that it replaces, and is synced to the disk before the rename.  Standard output
+ * ("-"), pipes and devices are written directly.
  */
 #ifndef CONVERTER_BASE_OUTPUT_FILE_H
 #define CONVERTER_BASE_OUTPUT_FILE_H
@@ -17,12 +17,12 @@
 #include "steptrace/writer.h"
 
 struct output_file {
-    const char *path; /* as the person gave it; borrowed */
-    char *temporary;  /* NULL: written as it is */
+    const char *path; /* as given by the user; borrowed */
+    char *temporary;  /* NULL: written directly */
     struct output_target target;
-    char *spool_path; /* where a seekable stand-in of a pipe can be opened */
+    char *spool_path; /* path of the seekable temporary file that stands in for a pipe */
     int descriptor;
-    int spool; /* -1: there is none */
+    int spool; /* -1: none */
     uint64_t size_bytes;
 };
 
@@ -30,25 +30,27 @@ enum step_status output_file_open(struct output_file *file, const char *path,
                                   struct step_error *error);
 enum step_status output_file_write(struct output_file *file, const void *data, size_t length,
                                    struct step_error *error);
-/* The same as an output of the libraries; the file must stay where it is. */
+/* Returns the file as an output of the libraries.  The structure must not move while it is in
+ * use. */
 struct step_output output_file_as_output(struct output_file *file);
-/* A name under which a library may open the file by itself and seek in it; NULL with `error`. */
+/* Returns a path under which a library can open the output itself and seek in it.  Returns NULL
+ * and sets `error` on failure. */
 const char *output_file_seekable_path(struct output_file *file, struct step_error *error);
-/* Makes the file appear under its name; the file is closed in any case. */
+/* Closes the file and renames it to its final name.  The file is closed even after an error. */
 enum step_status output_file_commit(struct output_file *file, struct step_error *error);
-/* Removes what was written.  Does nothing after a commit. */
+/* Closes and removes the temporary file.  Does nothing after a commit. */
 void output_file_abort(struct output_file *file);
 
-/* An unlinked file for what must be sought in; -1: none could be made (errno says why). */
+/* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int output_file_spool(void);
 
-/* Lets SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program. */
+/* Makes SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program. */
 void output_file_catch_signals(void);
-/* None of them comes between the making of something and the promise to remove it: the mask before,
- * to be given back. */
+/* Blocks these signals while a temporary file is created and registered for removal.  Returns
+ * the previous mask for output_file_let_signals(). */
 sigset_t output_file_hold_signals(void);
 void output_file_let_signals(sigset_t before);
-/* They remove this directory too, with the files in it; NULL: none any more. */
+/* Makes these signals also remove this directory and the files in it; NULL: no directory. */
 void output_file_doom_directory(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A limit of the process's files, and the signal that says that one has reached it. */
+/* Sets RLIMIT_FSIZE, and catches SIGXFSZ to detect that a file reached it. */
 #include "converter/base/output_limit.h"
 
 #include <signal.h>
@@ -41,7 +41,7 @@ void output_limit_set(uint64_t bytes, const char *input)
     limit_bytes = 0;
     if (wanted == 0 || getrlimit(RLIMIT_FSIZE, &limit_before) != 0 ||
         limit_before.rlim_cur <= wanted)
-        return; /* the user's own is less, and ends the program as it always does */
+        return; /* the user's own limit is lower and keeps its usual effect */
     limit = (struct rlimit){wanted, limit_before.rlim_max};
     sigaction(SIGXFSZ, &action, NULL);
     if (setrlimit(RLIMIT_FSIZE, &limit) == 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long the files of an output may become (--limit-output).  A small trace can stand for a very
- * long text; the kernel keeps the limit, for each file that is written, whoever writes it.  Pipes
- * have none.
+ * The option --limit-output: the maximum length of each output file, enforced by the kernel
+ * (RLIMIT_FSIZE).  A small trace can expand to a very long text.  Pipes are not limited.
  */
 #ifndef CONVERTER_BASE_OUTPUT_LIMIT_H
 #define CONVERTER_BASE_OUTPUT_LIMIT_H
@@ -12,10 +11,11 @@
 
 #define OUTPUT_LIMIT_DEFAULT UINT64_MAX
 
-/* Sets the limit: `bytes`; 0: none; OUTPUT_LIMIT_DEFAULT: 4 GiB and 1000 times the input's length,
- * at most 64 GiB, or 64 GiB where the input is no regular file. */
+/* Sets the limit in bytes; 0: no limit.  OUTPUT_LIMIT_DEFAULT stands for 4 GiB plus 1000 times
+ * the length of `input`, at most 64 GiB; 64 GiB if `input` is not a regular file. */
 void output_limit_set(uint64_t bytes, const char *input);
-/* Ends it.  True if a file has reached it; then says on stderr what it was and how to raise it. */
+/* Removes the limit.  Returns true if a file reached it, after reporting on stderr what it was
+ * and how to raise it. */
 bool output_limit_end(void);
 
 #endif

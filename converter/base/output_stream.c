@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stdio's buffer before an output. */
+/* A stdio stream over an output, made with fopencookie(). */
 #include "converter/base/output_stream.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stdio stream over an output of the libraries, for those who print. */
+/* A stdio stream that writes to an output of the libraries, for code that prints with stdio. */
 #ifndef CONVERTER_BASE_OUTPUT_STREAM_H
 #define CONVERTER_BASE_OUTPUT_STREAM_H
 
@@ -11,14 +11,14 @@
 struct output_stream {
     FILE *file;
     struct step_output to;
-    struct step_error error; /* the first */
+    struct step_error error; /* the first error of a write */
 };
 
-/* The stream must stay where it is.  False: out of memory. */
+/* Opens the stream, which must not move afterwards.  Returns false if out of memory. */
 bool output_stream_open(struct output_stream *stream, const struct step_output *to);
-/* Flushes; the first error of any write. */
+/* Flushes the stream.  Returns the first error of any write. */
 enum step_status output_stream_close(struct output_stream *stream, struct step_error *error);
-/* Lets go of what is left, after a failure or a close. */
+/* Frees the stream's resources, after a failure or after output_stream_close(). */
 void output_stream_reset(struct output_stream *stream);
 
 #endif

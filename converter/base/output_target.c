@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links, permissions, and waiting for the disk. */
+/* Symbolic links, permissions, and syncing to the disk. */
 #include "converter/base/output_target.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void directory_of(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", slash == NULL ? 1 : (int) length, slash == NULL ? "." : path);
 }
 
-/* The kernel's own rule (fs.protected_symlinks), whether that is switched on or not. */
+/* Applies the kernel's rule fs.protected_symlinks, even if that setting is off. */
 static bool is_foreign_link(const char *path, const struct stat *link)
 {
     char directory[PATH_MAX];
@@ -61,14 +61,14 @@ void output_target_dress(const struct output_target *target, int file)
         mode_t mask = umask(0);
         umask(mask);
         if (fchmod(file, 0666 & ~mask) != 0)
-            errno = 0; /* the file is there with its owner's rights */
+            errno = 0; /* harmless: the file keeps its owner's permissions */
         return;
     }
     mode_t mode = old->st_mode & RIGHTS;
     if (fchown(file, (uid_t) -1, old->st_gid) != 0)
-        mode &= (mode_t) ~GROUP_RIGHTS; /* they are another group's here */
+        mode &= (mode_t) ~GROUP_RIGHTS; /* do not grant them to a different group */
     if (fchown(file, old->st_uid, (gid_t) -1) != 0)
-        errno = 0; /* only root may: the file is the user's then */
+        errno = 0; /* only root may change the owner; the file stays the user's */
     if (fchmod(file, mode) != 0)
         errno = 0;
 }
@@ -99,7 +99,7 @@ void output_target_sync_name(const struct output_target *target)
     char directory[PATH_MAX];
     directory_of(target->path, directory, sizeof directory);
     if (target->exists && !sync_at(directory, O_DIRECTORY))
-        errno = 0; /* the file is whole under its own or under the old name */
+        errno = 0; /* harmless: either the old or the new file is complete */
 }
 
 bool output_target_sync_path(const char *path)

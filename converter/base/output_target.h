@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name under which an output appears, and what it replaces there. */
+/* The path of an output file, and the existing file that it replaces. */
 #ifndef CONVERTER_BASE_OUTPUT_TARGET_H
 #define CONVERTER_BASE_OUTPUT_TARGET_H
 
@@ -9,27 +9,27 @@
 #include "steptrace/status.h"
 
 struct output_target {
-    char *path; /* without a symbolic link as its last part */
+    char *path; /* with a symbolic link resolved */
     bool exists;
-    struct stat about; /* of what is there */
+    struct stat about; /* the existing file */
 };
 
-/* Finds what `path` names.  A link is followed, as most programs do, but not one that leads
- * nowhere, and not one of somebody else's in a directory where everybody may make links.  IO with
- * `error`. */
+/* Resolves `path`.  Follows symbolic links, but returns IO for a dangling link, and for another
+ * user's link in a sticky world-writable directory. */
 enum step_status output_target_find(struct output_target *target, const char *path,
                                     struct step_error *error);
-/* Gives a new file the permissions and, as far as the user may, the owner and group of the regular
- * file that it is to replace; permissions by the umask where there is none. */
+/* Sets the permissions of the new file `file`, and its owner and group as far as the process is
+ * permitted to, to those of the regular file that it replaces.  Without such a file the
+ * permissions follow the umask. */
 void output_target_dress(const struct output_target *target, int file);
-/* Waits until the file is on the disk, if it replaces another; false: errno has the reason. */
+/* Syncs the file to the disk if it replaces another.  Returns false and sets errno on failure. */
 bool output_target_sync(const struct output_target *target, int file);
-/* The same for the file's name, after it was renamed. */
+/* Syncs the directory after the rename, if the file replaces another. */
 void output_target_sync_name(const struct output_target *target);
 void output_target_reset(struct output_target *target);
 
-/* Waits until the file of that name is on the disk, before another that has the same content is
- * removed; false: errno has the reason. */
+/* Syncs the file `path` and its directory, before a second copy of its contents is removed.
+ * Returns false and sets errno on failure. */
 bool output_target_sync_path(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which moment is the peak: that of most bytes, of equal bytes that of most objects, and of equal
- * ones the earliest.
+ * Finds the peak of a trace: the moment with the most live bytes; among equals the one with the
+ * most objects, then the earliest.
  */
 #ifndef CONVERTER_BASE_PEAK_H
 #define CONVERTER_BASE_PEAK_H
@@ -13,7 +13,7 @@ struct peak {
     uint64_t bytes, objects;
 };
 
-/* Returns whether the moment is a new peak, and keeps it then. */
+/* If the moment is a new peak, stores it and returns true. */
 static inline bool peak_passed(struct peak *peak, uint64_t bytes, uint64_t objects)
 {
     if (bytes < peak->bytes || (bytes == peak->bytes && objects <= peak->objects))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units and digits. */
+/* Scaling and formatting of numbers. */
 #include "converter/base/quantity.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ struct unit {
     const char *name;
 };
 
-/* `units` from the smallest; the smallest takes no decimals. */
+/* `units` are in ascending order.  The first is printed without decimals. */
 static struct quantity scale(double value, const struct unit *units, unsigned count)
 {
     struct quantity quantity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a record's fields lie, and whether a block has records. */
+/* Positions of fields in decoded STEP records, and the record types of a block. */
 #ifndef CONVERTER_BASE_RECORD_LAYOUT_H
 #define CONVERTER_BASE_RECORD_LAYOUT_H
 
@@ -7,7 +7,7 @@
 
 #include "steptrace/reader.h"
 
-/* The field's slot among those of its record (reader.h). */
+/* Returns the index of a field's first slot in a decoded record (reader.h). */
 static inline size_t record_field_slot(const struct step_definition *definition, uint32_t record,
                                        size_t field)
 {
@@ -20,7 +20,7 @@ static inline size_t record_field_slot(const struct step_definition *definition,
     return slot;
 }
 
-/* `wanted` by record. */
+/* Returns whether the block has records of a wanted type.  `wanted` is indexed by record. */
 static inline bool block_has_wanted(const struct step_block_info *info, const uint8_t *wanted)
 {
     bool found = false;

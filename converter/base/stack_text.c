@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints call stacks, whatever keeps their frames. */
+/* Formats call stacks, independently of how frames are stored. */
 #include "converter/base/stack_text.h"
 
 #include <inttypes.h>

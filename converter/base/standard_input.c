@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading ahead by a few bytes; copying. */
+/* Peeks at standard input and copies it. */
 #include "converter/base/standard_input.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static enum step_status fail(int code, struct step_error *error)
                           strerror(code));
 }
 
-/* As read(), but for interruptions. */
+/* Like read(), but restarts after EINTR. */
 static ssize_t read_some(void *buffer, size_t size)
 {
     ssize_t got;

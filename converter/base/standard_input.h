@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard input as a trace: its first bytes, which tell the format, then either read on as it
- * comes, or copied into a file that can be sought in. */
+/* Standard input as a trace.  Its first bytes identify the format; then it is either read as a
+ * stream, or copied to a temporary file that supports seeking. */
 #ifndef CONVERTER_BASE_STANDARD_INPUT_H
 #define CONVERTER_BASE_STANDARD_INPUT_H
 
@@ -10,24 +10,25 @@
 #include "steptrace/status.h"
 
 struct standard_input {
-    char start[40]; /* what was read so far, and a zero */
+    char start[40]; /* the bytes read so far, zero-terminated */
     size_t length;
 };
 
-/* Reads the first bytes, fewer only where there are no more. */
+/* Reads the first bytes; fewer only if the input is shorter. */
 enum step_status standard_input_peek(struct standard_input *input, struct step_error *error);
-/* All of it in an unlinked file. */
+/* Copies all of standard input to an unlinked temporary file and sets `*spool` to its
+ * descriptor. */
 enum step_status standard_input_spool(const struct standard_input *input, int *spool,
                                       struct step_error *error);
 
-/* A name by which a file can be opened again and again. */
+/* A path under which an input can be opened repeatedly. */
 struct seekable_path {
-    const char *path; /* the caller's, or that of a copy of standard input */
+    const char *path; /* the caller's path, or the path of a copy of standard input */
     char copy[32];
-    int spool; /* -1: there is no copy */
+    int spool; /* descriptor of the copy; -1: none */
 };
 
-/* `path` may be "-". */
+/* Opens `path`; "-" is standard input. */
 enum step_status seekable_path_open(struct seekable_path *seekable, const char *path,
                                     struct step_error *error);
 void seekable_path_close(struct seekable_path *seekable);

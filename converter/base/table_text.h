@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many rows of a table are printed (--top=N), and the line that says that there are more. */
+/* Truncation of printed tables (--top=N), and the line that reports omitted rows. */
 #ifndef CONVERTER_BASE_TABLE_TEXT_H
 #define CONVERTER_BASE_TABLE_TEXT_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* `top` 0: all. */
+/* Returns how many of `count` rows to print; `top` 0: all. */
 static inline size_t table_shown(uint64_t top, size_t count)
 {
     return top != 0 && top < count ? (size_t) top : count;
 }
 
-/* `rows` is what they are called: "classes". */
+/* Prints how many rows were omitted.  `rows` is the plural noun for them: "classes". */
 static inline void table_print_rest(size_t shown, size_t count, const char *rows)
 {
     if (shown < count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's state, and the properties `dropped`, `end` and `missing-after-ns`. */
+/* Uses the reader's state and the properties `dropped`, `end` and `missing-after-ns`. */
 #include "converter/base/trace_gap.h"
 
 #include <stdio.h>
@@ -60,6 +60,5 @@ const char *trace_gap(const struct step_reader *reader, char *text)
     if (!step_reader_is_whole(reader))
         return "the trace was not closed: it was cut, or its process was killed";
     const char *early = trace_gap_early(step_reader_property(reader, "end"));
-    return early != NULL ? early
-                         : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
+    return early != NULL ? early : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
 }

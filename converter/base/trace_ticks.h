@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times of a STEP trace: ticks of the length that its property "resolution-ns" has. */
+/* Converts times of STEP traces from ticks to nanoseconds.  The property "resolution-ns" stores
+ * the length of a tick. */
 #ifndef CONVERTER_BASE_TRACE_TICKS_H
 #define CONVERTER_BASE_TRACE_TICKS_H
 
@@ -8,21 +9,21 @@
 
 #include "steptrace/reader.h"
 
-/* A tick in nanoseconds; 0: the trace does not tell. */
-static inline uint64_t trace_told_resolution_ns(const struct step_reader *reader)
+/* Returns the length of a tick in nanoseconds; 0 if the trace does not specify it. */
+static inline uint64_t trace_given_resolution_ns(const struct step_reader *reader)
 {
     const char *text = step_reader_property(reader, "resolution-ns");
     return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
-/* The same; 1 where the trace does not tell. */
+/* The same, but 1 if the trace does not specify it. */
 static inline uint64_t trace_resolution_ns(const struct step_reader *reader)
 {
-    uint64_t told = trace_told_resolution_ns(reader);
-    return told > 0 ? told : 1;
+    uint64_t reported = trace_given_resolution_ns(reader);
+    return reported > 0 ? reported : 1;
 }
 
-/* Nanoseconds; beyond 2^64 - 1 that. */
+/* Converts ticks to nanoseconds, saturating at UINT64_MAX. */
 static inline uint64_t trace_ticks_ns(uint64_t ticks, uint64_t resolution_ns)
 {
     uint64_t time_ns;

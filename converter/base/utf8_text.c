@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences as RFC 3629 has them: no longer than need be, no surrogates, up to U+10FFFF. */
+/* UTF-8 as in RFC 3629: shortest form only, no surrogates, at most U+10FFFF. */
 #include "converter/base/utf8_text.h"
 
 static const uint8_t replacement[] = UTF8_REPLACEMENT;
@@ -25,7 +25,7 @@ size_t utf8_sequence(const uint8_t *at, size_t left)
 bool utf8_append(struct step_buffer *out, struct step_bytes text)
 {
     bool good = true;
-    size_t from = 0; /* of what is good */
+    size_t from = 0; /* start of the valid bytes not yet copied */
     for (size_t i = 0; good && i < text.length;) {
         size_t length = utf8_sequence(text.data + i, text.length - i);
         if (length == 0) {
@@ -41,7 +41,7 @@ bool utf8_append(struct step_buffer *out, struct step_bytes text)
 
 void utf8_print(struct step_bytes text, FILE *out)
 {
-    size_t from = 0; /* of what is good */
+    size_t from = 0; /* start of the valid bytes not yet written */
     for (size_t i = 0; i < text.length;) {
         size_t length = utf8_sequence(text.data + i, text.length - i);
         if (length == 0) {

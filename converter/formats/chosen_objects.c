@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Births are kept until the death, or the end, judges the object. */
+/* Finds the objects that a selection chooses by their deaths.  Keeps each birth until the death, or
+ * the end of the trace, decides. */
 #include "converter/formats/chosen_objects.h"
 
 #include <inttypes.h>
@@ -13,32 +14,32 @@
 #include "format/core/search.h"
 
 #define BATCH ((size_t) 512)
-/* Objects live until the end of the trace, which is that of the VM. */
+/* The VM's death is needed because objects live until the end of the trace. */
 #define OBJECT_KINDS                                                                               \
     (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |                      \
      TRACE_KIND_BIT(EVENT_VM_DEATH))
 
-/* What is kept of a birth in `class_id`: the collections before it, and these. */
+/* `class_id` of a kept birth stores the number of collections before it, and these flags. */
 #define BORN_BEFORE_MOMENT (UINT32_C(1) << 31)
 #define EXISTED (UINT32_C(1) << 30)
 #define COLLECTION_MASK (EXISTED - 1)
 
 struct choice {
     const struct event_selection *selected;
-    struct id_set *out;         /* NULL: only the peak is looked for */
-    struct object_table births; /* value: time, size: number of the allocation */
-    struct object_table sizes;  /* where the peak is looked for */
+    struct id_set *out;         /* NULL: only looks for the peak */
+    struct object_table births; /* value: time; size: index of the allocation */
+    struct object_table sizes;  /* used to find the peak */
     uint64_t event_count;
     uint64_t peak_event;
     struct peak peak;
     uint64_t live_bytes, live_objects;
     uint64_t alloc_count;
     struct collection_clock clock;
-    uint64_t *times_ns; /* of all collections, where deaths are dated */
+    uint64_t *times_ns; /* of all collections; set if the trace has exact deaths */
     size_t time_count, time_capacity;
-    bool needs_times; /* that they are was found out on the way */
+    bool needs_times; /* found during the pass: deaths are exact, so times_ns is needed */
     uint64_t last_ns;
-    bool moment_passed; /* that of --alive-at */
+    bool moment_passed; /* the moment of --alive-at */
 };
 
 /* ---- moments ---- */
@@ -69,7 +70,8 @@ static bool add_time(struct choice *choice, uint64_t time_ns)
     return true;
 }
 
-/* When the collections were: what a death names may lie behind others that are to come. */
+/* Collects the times of collections first, because an exact death may refer to a later
+ * collection. */
 static bool note_collections(struct choice *choice, const struct trace_event *event)
 {
     struct collection over;
@@ -79,7 +81,7 @@ static bool note_collections(struct choice *choice, const struct trace_event *ev
     return event->kind != EVENT_OBJECT_FREE || collection_clock_put_free(&choice->clock, event);
 }
 
-/* When most bytes lived, and of equal bytes most objects. */
+/* The peak is the time with most live bytes, and among equals most objects. */
 static bool look_for_peak(struct choice *choice, const struct trace_event *event)
 {
     struct live_object object = {.object = event->object, .size = event->size};
@@ -117,8 +119,8 @@ static bool is_temporary(struct choice *choice, const struct live_object *birth,
     return before == (found & COLLECTION_MASK);
 }
 
-/* An object that lives at the end has no death but an age, and is taken only where that is
- * enough. */
+/* An object alive at the end has an age instead of a lifetime.  It is selected only if the range
+ * has no upper limit and the age reaches the lower one. */
 static bool judge(struct choice *choice, const struct live_object *birth,
                   const struct trace_event *death)
 {
@@ -158,7 +160,8 @@ static bool put_event(struct choice *choice, const struct trace_event *event)
     return object_table_put(&choice->births, &birth);
 }
 
-/* What lives at the end; a collection that never came, or a time after the end, is no moment. */
+/* Judges objects alive at the end.  Reports a moment of --alive-at that the trace does not
+ * reach. */
 static enum step_status finish(struct choice *choice, const char *path, struct step_error *error)
 {
     const struct heap_moment *moment = &choice->selected->alive_at;
@@ -220,7 +223,8 @@ static enum step_status pass(const char *path, const struct trace_format *format
     return status;
 }
 
-/* Once more, since only now it is known that deaths are dated: first all collections. */
+/* Repeats the pass for exact deaths, which are only known by now, after a pass over the
+ * collections. */
 static enum step_status pass_again(const char *path, const struct trace_format *format,
                                    struct choice *again, struct step_error *error)
 {
@@ -235,7 +239,7 @@ static enum step_status pass_again(const char *path, const struct trace_format *
     return status == STEP_STATUS_OK ? pass(path, format, put_event, again, error) : status;
 }
 
-/* Who was chosen, by one pass or by two. */
+/* Selects the objects, in one pass or in two. */
 static enum step_status choose(const char *path, const struct trace_format *format,
                                struct choice *choice, struct step_error *error)
 {

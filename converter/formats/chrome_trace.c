@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and
- * `E` for each call, threads' names, and an instant for each collection.
+ * Writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and `E` for each
+ * call, names of threads, and an instant event for each collection.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct chrome_sink {
     struct output_stream stream;
     struct json_output json;
     uint64_t process;
-    struct id_table named; /* uint8_t: threads whose names were written */
+    struct id_table named; /* uint8_t: threads whose names have been written */
     struct collection_clock clock;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collapsed stacks (docs/formats/collapsed.md): a line a stack, frames from the outermost in with
- * `;` between, the class last, then a blank and the bytes (objects, where sizes are not known).
+ * Writes collapsed stacks (docs/formats/collapsed.md): one line per stack, with frames from the
+ * outermost to the innermost separated by `;`, the class last, then a blank and the bytes (objects,
+ * if sizes are unknown).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"
 
-/* What would end a frame or a line is shown otherwise. */
+/* Replaces characters that would end a frame or a line. */
 static void put_text(FILE *out, const char *text, size_t length)
 {
     for (size_t i = 0, step; i < length; i += step) {
@@ -27,7 +28,8 @@ static void put_text(FILE *out, const char *text, size_t length)
     }
 }
 
-/* The sites from the outermost to this one, in `path`, which has room for them. */
+/* Writes the sites from the outermost to this one to `path`, which grows as needed.  Returns their
+ * number, or SIZE_MAX if memory runs out. */
 static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **path,
                       size_t *capacity)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats. */
+/* The table of formats, and the lookups in it. */
 #include "converter/formats/format_table.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const struct trace_format *trace_format_by_name(const char *name)
     return NULL;
 }
 
-/* The longest, where one ending is the end of another. */
+/* If one extension is a suffix of another, the longest match wins. */
 const struct trace_format *trace_format_by_ending(const char *path)
 {
     const struct trace_format *format = NULL;
@@ -41,7 +41,7 @@ const struct trace_format *trace_format_by_ending(const char *path)
     return format;
 }
 
-/* The last that fits: a ZIP file with HATF's names is HATF's. */
+/* The last match wins: a ZIP file with HATF's entry names is HATF. */
 const struct trace_format *trace_format_of_start(const char *start, size_t length)
 {
     const struct trace_format *format = NULL;
@@ -55,7 +55,7 @@ const struct trace_format *trace_format_of_start(const char *start, size_t lengt
     return format;
 }
 
-/* Nothing of a pipe: it would wait for one that writes, and what is read of it is gone. */
+/* Does not read from pipes: that would wait for a writer, and consume its data. */
 static size_t read_start(const char *path, char *start, size_t size)
 {
     struct step_packed_input *input;
@@ -84,7 +84,7 @@ const struct trace_format *trace_format_of(const char *path, const struct trace_
     return format == NULL || (started != NULL && started->open_source != NULL) ? started : format;
 }
 
-/* The entries of a ZIP file are found from its end. */
+/* A ZIP file's directory is at its end. */
 bool trace_format_streams(const struct trace_format *format, const struct standard_input *start)
 {
     return format != NULL && format->open_stream != NULL &&

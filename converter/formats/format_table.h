@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats: found by name, by ending, by what a file starts with. */
+/* Lookup of formats by name, by file extension, and by content. */
 #ifndef CONVERTER_FORMATS_FORMAT_TABLE_H
 #define CONVERTER_FORMATS_FORMAT_TABLE_H
 
@@ -12,27 +12,28 @@
 enum { TRACE_FORMAT_COUNT = 0 TRACE_FORMATS(TRACE_FORMAT_ONE) };
 extern const struct trace_format *const trace_formats[TRACE_FORMAT_COUNT];
 
-/* NULL where there is none. */
+/* Returns NULL if no format has this extension. */
 const struct trace_format *trace_format_by_ending(const char *path);
-/* What a file is in: `from` where it is not NULL, else by its ending, else by what it starts with,
- * unpacked where gzip or zstd packed it.  NULL: it is not known, or standard input ("-"). */
+/* Returns the format of a file: `from` if it is not NULL, else by extension, else by content, after
+ * decompression with gzip or zstd.  Returns NULL if it is unknown, or for standard input ("-"). */
 const struct trace_format *trace_format_of(const char *path, const struct trace_format *from);
-/* By what it starts with; a zero follows its `length` bytes. */
+/* Returns the format by the first `length` bytes of a file.  A zero byte must follow them. */
 const struct trace_format *trace_format_of_start(const char *start, size_t length);
-/* May standard input, which starts so, be read as it comes? */
+/* Returns true if standard input that begins with `start` can be read as a stream. */
 bool trace_format_streams(const struct trace_format *format, const struct standard_input *start);
 
-/* The option that names the format of IN. */
+/* Parses the value of the option that names the input format. */
 bool take_input_format(void *format_target, const char *value, const char **fault);
 #define FROM_ROW(format)                                                                           \
     {                                                                                              \
         "from", 0, "FORMAT", "format of IN, by name", take_input_format, (format)                  \
     }
-/* The help's lines of all formats that need the same; a star marks those that are read. */
+/* Prints the help text for all formats with these needs.  A star marks the formats that can be
+ * read. */
 void trace_format_help(enum format_needs needs, FILE *out);
-/* Are these options among those of the format? */
+/* Returns true if the format supports these options. */
 bool trace_format_has(const struct trace_format *format, const struct format_options *options);
-/* The names, with commas between. */
+/* Returns the names of all formats, separated by commas. */
 const char *trace_format_names(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, going through, telling. */
+/* Opens the input of a verb, filters heap traces, reports progress, and reports errors. */
 #include "converter/formats/input.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "steptrace/hatf.h"
 #include "steptrace/live.h"
 
-/* What lives, by address, and which of it was taken. */
+/* Live objects by address, with the decision whether each was selected. */
 
 struct alloc_filter {
     const struct event_selection *selected; /* borrowed */
@@ -30,14 +30,15 @@ struct alloc_filter {
     bool is_of_objects;
     bool no_memory;
     uint64_t object_count;
-    struct object_table live; /* by live_address_key(): value is the object, class_id 1 if taken */
+    struct object_table live; /* by live_address_key(): value is the object, class_id 1 if
+                                 selected */
 };
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; reset is allowed then. */
 static bool alloc_filter_init(struct alloc_filter *filter, const struct event_selection *selected)
 {
     struct event_selection objects = *selected;
-    objects.threads.count = 0; /* records have threads of their own */
+    objects.threads.count = 0; /* records have their own threads */
     *filter = (struct alloc_filter){.selected = selected,
                                     .everything = event_selection_is_all(selected),
                                     .is_of_objects = selected->classes.count > 0 ||
@@ -77,7 +78,7 @@ static bool takes_thread(const struct selected_globs *globs, uint64_t thread)
     return is_found || !is_asked;
 }
 
-/* Puts the object that a record makes into the table; whether it is taken. */
+/* Adds the object that a record allocates to the table.  Returns true if it is selected. */
 static bool take_new(struct alloc_filter *filter, const struct hatf_record *record,
                      uint64_t address)
 {
@@ -104,7 +105,7 @@ static bool take_old(struct alloc_filter *filter, uint64_t address, bool *is_kno
     return *is_known && live.class_id != 0;
 }
 
-/* By what objects are; true of other records only if nothing is asked of objects. */
+/* Returns true if the record's object is selected; always false for records without an object. */
 static bool takes_object(struct alloc_filter *filter, const struct hatf_record *record)
 {
     bool is_known, takes;
@@ -123,7 +124,7 @@ static bool takes_object(struct alloc_filter *filter, const struct hatf_record *
     }
 }
 
-/* The kind of event that stands for the tag; KIND_COUNT: none does. */
+/* Returns the kind of event for the tag, or KIND_COUNT if there is none. */
 static enum step_text_kind kind_of(enum hatf_tag tag)
 {
     switch (tag) {
@@ -140,7 +141,7 @@ static enum step_text_kind kind_of(enum hatf_tag tag)
     }
 }
 
-/* Must be asked for all records, in order. */
+/* Call for all records, in order. */
 static bool alloc_filter_takes(struct alloc_filter *filter, const struct hatf_record *record)
 {
     const struct event_selection *selected = filter->selected;
@@ -165,7 +166,7 @@ static uint64_t now_ms(void)
     return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
-/* Statuses of a bad input, whatever the library calls them. */
+/* Maps the library's errors for bad input to one status. */
 static enum step_status as_bad_input(enum step_status status)
 {
     switch (status) {
@@ -202,7 +203,7 @@ enum step_status input_choose_objects(struct input *input, const char *path,
     return status == STEP_STATUS_OK ? status : as_bad_input(report_error(&error));
 }
 
-/* As it comes where its format can be read so, else through a file. */
+/* Streams standard input if its format supports that; otherwise copies it to a file. */
 static enum step_status open_standard_input(struct input *input, const struct trace_format *format,
                                             struct event_selection *selected, bool is_seekable,
                                             struct step_error *error)
@@ -241,7 +242,8 @@ static enum step_status open_input(struct input *input, const char *path,
     bool is_standard = strcmp(path, "-") == 0;
     bool is_there = is_standard || access(path, F_OK) == 0;
     struct event_selection chosen = *selected;
-    is_seekable = is_seekable || event_selection_needs_deaths(selected); /* a pass of its own */
+    is_seekable =
+        is_seekable || event_selection_needs_deaths(selected); /* requires a separate pass */
     enum step_status status = STEP_STATUS_OK;
     if (is_standard)
         status = open_standard_input(input, format, &chosen, is_seekable, &error);
@@ -252,7 +254,7 @@ static enum step_status open_input(struct input *input, const char *path,
     if (status == STEP_STATUS_OK)
         return status;
     if (status == STEP_STATUS_NOT_FOUND && is_there)
-        status = STEP_STATUS_CORRUPT; /* not the file is missing, but something in it */
+        status = STEP_STATUS_CORRUPT; /* the file exists, but something in it is missing */
     report_error(&error);
     input_close(input);
     return as_bad_input(status);
@@ -385,7 +387,7 @@ static void report_cut(const struct input *input)
         report_line("%s: %s", path, what);
 }
 
-/* Returns true, and says so, if events were lost or the recorder had to stop. */
+/* Reports lost events, and a recorder that had to stop.  Returns true if there were any. */
 static bool report_lost(const struct event_source *source)
 {
     char text[TRACE_GAP_ROOM];
@@ -400,12 +402,12 @@ static bool report_lost(const struct event_source *source)
 static void report_patterns(struct input *input)
 {
     const struct event_source *source = input->source;
-    if (!input->is_unmatched_told)
+    if (!input->is_unmatched_reported)
         report_unmatched(source->path, &source->names, &source->filter.selected,
                          input->events == 0);
-    if (!input->is_unmatched_told && input->of_heap != NULL)
+    if (!input->is_unmatched_reported && input->of_heap != NULL)
         report_unmatched(source->path, &source->names, input->of_heap, input->events == 0);
-    input->is_unmatched_told = true;
+    input->is_unmatched_reported = true;
 }
 
 enum step_status input_report_damage(struct input *input)
@@ -421,7 +423,7 @@ enum step_status input_report_damage(struct input *input)
     struct trace_summary summary;
     source->operations->summary(source, &summary);
     if (summary.running)
-        input->unknown_frees = 0; /* the allocations are on their way */
+        input->unknown_frees = 0; /* the allocations have not been written yet */
     if (input->unknown_frees > 0)
         report_line("%s: %" PRIu64 " frees of objects whose allocation is not there", source->path,
                     input->unknown_frees);

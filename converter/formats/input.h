@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace that a verb reads: opened in whatever format it has, gone through with progress, and its
- * damage reported on stderr. */
+/* The input of a verb: opens a trace of any format, shows progress while it is read, and reports
+ * its damage on stderr. */
 #ifndef CONVERTER_FORMATS_INPUT_H
 #define CONVERTER_FORMATS_INPUT_H
 
@@ -13,17 +13,16 @@
 
 struct input {
     struct event_source *source;
-    struct alloc_source
-        *allocs; /* a heap trace: what the events are made of, borrowed; else NULL */
+    struct alloc_source *allocs; /* source of the events of a heap trace, borrowed; else NULL */
     const struct event_selection *of_heap; /* of input_choose_objects(), borrowed */
-    struct id_set objects;                 /* of the selection, where deaths choose them */
+    struct id_set objects;                 /* objects selected by their deaths */
     char spool_path[64];
-    int spool; /* standard input in a file; -1: none */
+    int spool; /* standard input, copied to a file; -1: none */
     size_t damage_reported;
-    uint64_t unknown_frees; /* frees of objects that nothing tells of */
+    uint64_t unknown_frees; /* frees of objects without an allocation */
     bool is_damaged;
-    bool is_unmatched_told;
-    /* progress */
+    bool is_unmatched_reported;
+    /* state of the progress display */
     bool shows_progress;
     bool has_shown;
     uint64_t started_ms;
@@ -31,36 +30,36 @@ struct input {
     uint64_t events;
 };
 
-/* Opens `path` ("-": standard input, read as it comes where its format allows it); `format` NULL:
- * by ending and content.  Faults are reported. */
+/* Opens `path`; "-" is standard input, streamed if the format supports it.  With `format` NULL, the
+ * extension or the content selects the format.  Reports errors. */
 enum step_status input_open(struct input *input, const char *path,
                             const struct trace_format *format,
                             const struct event_selection *selected);
-/* The same; standard input can be opened once more, as `spool_path`. */
+/* Like input_open(), but standard input can be reopened as `spool_path`. */
 enum step_status input_open_seekable(struct input *input, const char *path,
                                      const struct trace_format *format,
                                      const struct event_selection *selected);
 
-/* For a selection that is not that of the input: finds the objects that deaths choose, and lets
- * `selected` borrow them from the input.  Faults are told. */
+/* Finds the objects that `selected`, a selection other than the input's own, chooses by their
+ * deaths.  `selected` borrows them from the input.  Reports errors. */
 enum step_status input_choose_objects(struct input *input, const char *path,
                                       const struct trace_format *format,
                                       struct event_selection *selected);
 
 typedef enum step_status (*input_visit)(void *user, const struct trace_event *events, size_t count,
                                         struct step_error *error);
-/* Gives all events to `visit`, batch by batch.  Faults are reported; `error` of a visit too. */
+/* Passes all events to `visit` in batches.  Reports errors, those of `visit` included. */
 enum step_status input_each(struct input *input, input_visit visit, void *user);
 
 typedef enum step_status (*input_visit_alloc)(void *user, const struct hatf_record *record,
                                               struct step_error *error);
-/* The same with the records of a heap trace (input->allocs is not NULL). */
+/* Like input_each() for the records of a heap trace (input->allocs is not NULL). */
 enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, void *user);
 
-/* Tells what was damaged or cut.  Returns CORRUPT if anything was, else OK. */
+/* Reports damage and truncation.  Returns CORRUPT if there was any, else OK. */
 enum step_status input_report_damage(struct input *input);
 
-/* After input_report_damage() where the verb says so by itself. */
+/* Call input_report_damage() first, unless the verb reports damage itself. */
 void input_close(struct input *input);
 
 #endif

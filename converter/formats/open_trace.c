@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The format opens it; what is not as wanted is wrapped. */
+/* Opens a trace with its format's functions, and wraps the source if another kind is needed. */
 #include "converter/formats/open_trace.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-/* `format` NULL: by ending and content.  What fails sets nothing in `out`. */
+/* `format` NULL: by extension and content.  On failure, `out` is not set. */
 static enum step_status trace_open(const char *path, const struct trace_format *format,
                                    const struct event_selection *selected, struct opened_trace *out,
                                    struct step_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sink of one kind or the other is opened, fed and closed. */
+/* Opens a sink of events or of allocations, feeds it, and closes it. */
 #include "converter/formats/pour.h"
 
 #include "converter/base/output_file.h"
@@ -46,7 +46,7 @@ static enum step_status open_sink(struct flow *flow, struct output_file *file,
     return to.format->open_sink(&to, &flow->events, error);
 }
 
-/* A fault is met again at the next record. */
+/* The error is reported again at the next record. */
 static void flush_allocs(void *user)
 {
     struct alloc_sink *sink = user;
@@ -66,7 +66,7 @@ static enum step_status feed(struct flow *flow)
                : input_each_alloc(flow->input, put_alloc, flow->allocs);
 }
 
-/* What is true of the whole trace may not be so of a part. */
+/* Facts about the whole trace may not hold for a part. */
 static enum step_status put_facts(const struct flow *flow, struct step_error *error)
 {
     struct event_source *source = flow->input->source;
@@ -103,7 +103,7 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
         status = close_sink(flow, &error);
     destroy_sink(flow);
     if (fed != STEP_STATUS_OK)
-        return fed; /* it was reported */
+        return fed; /* already reported */
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);

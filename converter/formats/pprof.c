@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof's profile.proto (docs/formats/pprof.md), one message: what was allocated and what is in
- * use, by stack, each sample labelled with its class.  Parts of a message may stand in any order
- * and strings are numbered as they come, so only numbers are kept.
+ * Writes pprof's profile.proto (docs/formats/pprof.md) as one message: allocated and in-use amounts
+ * by stack, with each sample labelled with its class.  The parts of a message may be in any order,
+ * and strings are numbered as they are written, so only numbers are kept in memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum profile_field {
     PROFILE_DEFAULT_TYPE = 14
 };
 
-/* A message that is being made. */
+/* A message under construction. */
 struct message {
     uint8_t *bytes;
     size_t length, capacity;
@@ -34,9 +34,9 @@ struct message {
 
 struct pprof_file {
     struct heap_writer base;
-    struct heap_sites locations; /* each place once: sites without parents */
-    struct id_table functions;   /* uint8_t: by method, whether it was written */
-    struct id_table classes;     /* uint64_t: by class, its name's string; 0: not yet */
+    struct heap_sites locations; /* places without duplicates: sites without parents */
+    struct id_table functions;   /* uint8_t, by method: already written */
+    struct id_table classes;     /* uint64_t, by class: string of its name; 0: not written yet */
     uint64_t string_count;
     struct message sample, packed, part;
     bool has_snapshot;
@@ -82,7 +82,7 @@ static void put_bytes(struct message *message, unsigned field, const void *bytes
         put_byte(message, ((const uint8_t *) bytes)[i]);
 }
 
-/* Writes a field of the profile itself. */
+/* Writes a field of the top-level message. */
 static void write_field(struct pprof_file *file, enum profile_field field, const void *bytes,
                         size_t length)
 {
@@ -151,7 +151,7 @@ static void write_function(struct pprof_file *file, uint32_t method_id)
     write_field(file, PROFILE_FUNCTION, file->part.bytes, file->part.length);
 }
 
-/* The location of a site, written at its first use; 0: out of memory. */
+/* Returns the location of a site, written at its first use, or 0 if memory runs out. */
 static uint64_t location_of(struct pprof_file *file, uint32_t site)
 {
     struct heap_site place = file->base.sites->items[site];
@@ -223,7 +223,7 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
 {
     static const char *const types[] = {"alloc_objects", "alloc_space", "inuse_objects",
                                         "inuse_space"};
-    write_text(file, ""); /* string 0 */
+    write_text(file, ""); /* string 0 must be empty */
     uint64_t count = write_text(file, "count"), bytes = write_text(file, "bytes");
     uint64_t space = write_text(file, "space"), last = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -235,7 +235,7 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
     if (!file->base.options.allocated)
         write_number(file, PROFILE_DEFAULT_TYPE, last);
     write_value_type(file, PROFILE_PERIOD_TYPE, space, bytes);
-    write_number(file, PROFILE_PERIOD, 1); /* each byte counts: nothing is sampled */
+    write_number(file, PROFILE_PERIOD, 1); /* all bytes count: no sampling */
     if (file->base.start_ns != 0)
         write_number(file, PROFILE_TIME_NS, file->base.start_ns);
     write_number(file, PROFILE_DURATION_NS, snapshot->time_ns);

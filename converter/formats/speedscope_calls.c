@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes method events as speedscope's evented profiles, one for each thread
- * (docs/formats/speedscope.md).  The format wants the threads one after the other: until the end
- * their events lie in a file, in pieces that each name the thread's next.
+ * Writes method events as speedscope's evented profiles, one per thread
+ * (docs/formats/speedscope.md). The format requires one thread after the other, so events are kept
+ * in a temporary file until the end, in pieces that are linked by thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,17 +27,17 @@ struct change {
 };
 
 struct piece {
-    uint64_t next; /* where the thread's next piece is */
+    uint64_t next; /* position of the thread's next piece */
     uint64_t count;
     struct change changes[PIECE_CHANGES];
 };
 
 struct thread_events {
-    uint64_t first; /* piece */
-    uint64_t at;    /* where the one in memory will be */
+    uint64_t first; /* position of the first piece */
+    uint64_t at;    /* position at which the current piece will be written */
     uint64_t start_ns;
     uint64_t end_ns;
-    struct piece *piece; /* NULL: nothing has happened */
+    struct piece *piece; /* NULL: no events */
 };
 
 struct calls_sink {

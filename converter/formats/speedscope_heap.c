@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A heap as a sampled profile of speedscope (docs/formats/speedscope.md): a sample for each stack
- * and class, its weight the bytes (objects, where sizes are not known).
+ * Writes a heap as speedscope's sampled profile (docs/formats/speedscope.md): one sample per stack
+ * and class, weighted by bytes (objects, if sizes are unknown).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 struct speedscope_file {
     struct heap_writer base;
-    struct heap_sites places; /* each place once: sites without parents */
-    struct id_table classes;  /* uint32_t: the frame of a class + 1 */
+    struct heap_sites places; /* places without duplicates: sites without parents */
+    struct id_table classes;  /* uint32_t: 1 + frame of a class */
     struct json_output json;
     uint32_t class_count;
     bool has_snapshot;

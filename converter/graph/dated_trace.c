@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two passes over the trace. */
+/* Computes deaths in a first pass, and copies the trace in a second. */
 #include "converter/graph/dated_trace.h"
 
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #include "format/core/grow.h"
 #include "steptrace/live.h"
 
-/* Touches, and what they come to when a collection has been. */
+/* Records when objects were last reachable, and evaluates that after each collection. */
 
-/* How many calls further out an exit's entry is looked for. */
+/* Maximum number of outer calls searched for the entry of an exit. */
 enum { UNWOUND_MOST = 4096 };
 
-/* In place of a thread: the free stays as it is (java.ObjectFreeUnknown). */
+/* Marks a free that is not replaced (java.ObjectFreeUnknown); stored as its thread. */
 #define STAYS UINT32_MAX
 
 struct receiver {
@@ -54,7 +54,7 @@ static bool enter(struct death_tracker *tracker, const struct graph_event *event
     return true;
 }
 
-/* The receiver was in the frame until now; so were those of calls whose exits are missing. */
+/* The frame held its receiver until now.  Calls whose exits are missing end here, too. */
 static void leave(struct death_tracker *tracker, const struct graph_event *event)
 {
     struct receivers *calls = id_table_find(&tracker->threads, event->thread_id);
@@ -83,7 +83,7 @@ static bool add_dying(struct death_tracker *tracker, const struct dying *dying)
     return true;
 }
 
-/* Frees of objects that the trace does not have keep their time. */
+/* Frees of objects that are missing from the trace keep their time. */
 static enum step_status put_free(struct death_tracker *tracker, const struct graph_event *event,
                                  struct step_error *error)
 {
@@ -122,8 +122,8 @@ static bool push(struct death_tracker *tracker, uint32_t node)
     return true;
 }
 
-/* Takes the references of what is dead off what they lead to: what is referred to still, is so by
- * something that lives. */
+/* Adds `by` to the reference counts of the objects that dead objects refer to.  With -1, the
+ * references that remain come from objects that were not found dead. */
 static void uncount_dead_holders(struct death_tracker *tracker, int by)
 {
     struct graph_node *nodes = tracker->replay.graph.nodes;
@@ -136,7 +136,7 @@ static void uncount_dead_holders(struct death_tracker *tracker, int by)
     }
 }
 
-/* What is known of each by itself. */
+/* Determines the last known time of each dead object by itself. */
 static void judge(struct death_tracker *tracker)
 {
     struct object_graph *graph = &tracker->replay.graph;
@@ -144,15 +144,15 @@ static void judge(struct death_tracker *tracker)
     for (size_t i = 0; i < tracker->batch_count; i++) {
         uint32_t node = tracker->batch[i].node;
         uint8_t *flags = graph->nodes[node].edges.flags;
-        /* A holder that nothing was known of, found dead by an earlier collection, tells nothing.
-         */
+        /* Nothing is known if the object still has a holder, or if a dead holder of unknown time
+         * has passed TOUCH_NONE on. */
         if (!tracker->has_references || graph->nodes[node].strong > 0 || flags[1] == TOUCH_NONE)
             object_graph_touch(graph, node, tracker->batch_time, TOUCH_NONE);
         else if (flags[1] == TOUCH_CUT &&
                  ((flags[0] & GRAPH_EXISTED) != 0 && tracker->replay.snapshot == 0))
-            flags[1] = TOUCH_USE; /* who else held it before, nobody told */
+            flags[1] = TOUCH_USE; /* earlier holders are unknown */
         else if (flags[1] == TOUCH_CUT && graph->nodes[node].weak > 0)
-            flags[1] = TOUCH_USE; /* it could be had through a soft or weak reference */
+            flags[1] = TOUCH_USE; /* it was accessible through a soft or weak reference */
         if (graph->touched[node] > tracker->batch_time)
             graph->touched[node] = tracker->batch_time;
         tracker->batch[i].touched = graph->touched[node];
@@ -161,7 +161,7 @@ static void judge(struct death_tracker *tracker)
     uncount_dead_holders(tracker, 1);
 }
 
-/* At one time the less sure go first: what both hold is as unsure. */
+/* At equal times the less precise comes first: objects that both hold are as imprecise. */
 static int later_first(const void *a, const void *b)
 {
     const struct dying *first = a, *second = b;
@@ -170,8 +170,8 @@ static int later_first(const void *a, const void *b)
     return (first->how < second->how) - (first->how > second->how);
 }
 
-/* A holder's time goes to what it refers to.  This may be dead as well, or be found so by a later
- * collection. */
+/* Propagates a holder's time to an object that it refers to, which may be dead as well or be
+ * found dead by a later collection. */
 static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, uint8_t how)
 {
     uint8_t *flags = graph->nodes[target].edges.flags;
@@ -179,7 +179,7 @@ static void pass_to(struct object_graph *graph, uint32_t target, uint64_t time, 
         object_graph_touch(graph, target, time, (enum touch_kind) how);
 }
 
-/* The node's time goes to all that it alone kept. */
+/* Propagates the node's time to all dead objects that only it kept alive. */
 static bool pass_on(struct death_tracker *tracker, uint32_t from)
 {
     struct object_graph *graph = &tracker->replay.graph;
@@ -267,9 +267,9 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
     return status;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if out of memory; reset is allowed then. */
 static bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
                                struct death_runs *deaths)
 {
@@ -315,7 +315,7 @@ static enum step_status death_tracker_put(struct death_tracker *tracker,
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-/* After the last event. */
+/* Call it after the last event. */
 static enum step_status death_tracker_finish(struct death_tracker *tracker,
                                              struct step_error *error)
 {
@@ -327,8 +327,8 @@ struct dating {
     struct graph_source source;
     struct death_runs deaths;
     struct step_writer *writer;
-    uint8_t *wanted;    /* by record of the file: all but the frees that are replaced */
-    size_t *time_slots; /* of each record, or STEP_NO_PROPERTY_SLOT */
+    uint8_t *wanted;    /* by record of the file: everything except the replaced frees */
+    size_t *time_slots; /* by record, or STEP_NO_PROPERTY_SLOT */
 };
 
 bool dated_trace_is(const struct step_reader *reader)
@@ -391,7 +391,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
     return status;
 }
 
-/* ---- the second ---- */
+/* ---- the second pass ---- */
 
 static bool is_same_record(const struct step_record *one, const struct step_record *other)
 {
@@ -405,7 +405,8 @@ static bool is_same_record(const struct step_record *one, const struct step_reco
     return true;
 }
 
-/* The trace's own, if it has the record, or ours, if the trace's is an older state of it. */
+/* Returns the trace's definition if it has the record; ours if the trace's is an older version
+ * of it; NULL otherwise. */
 static const struct step_definition *choose_definition(const struct step_definition *file)
 {
     const struct step_definition *ours = &step_java_trace_definition;
@@ -424,13 +425,13 @@ static const struct step_definition *choose_definition(const struct step_definit
 static enum step_status put_death(struct dating *dating, uint32_t record,
                                   const struct dated_death *death)
 {
-    /* As ObjectDeath has its fields; the definition may be the file's. */
+    /* In the order of ObjectDeath's fields; the definition may be the file's. */
     const uint64_t slots[] = {death->time, death->thread_id, death->object, death->collected,
                               death->how};
     return step_writer_put(dating->writer, STEP_LIVE_STREAM_FREES, record, slots);
 }
 
-/* Those up to a time, that included. */
+/* Writes the deaths up to and including `time`. */
 static enum step_status put_deaths(struct dating *dating, uint32_t record, uint64_t time,
                                    struct step_error *error)
 {
@@ -451,7 +452,7 @@ static enum step_status copy_block(struct dating *dating, size_t i, struct step_
     struct step_record_view view;
     uint64_t stream = step_reader_block_info(dating->reader, i)->stream;
     enum step_status status = step_reader_load(dating->reader, i, dating->wanted, block, error);
-    if (status != STEP_STATUS_OK) /* the reader keeps note of damage */
+    if (status != STEP_STATUS_OK) /* the reader noted the damage */
         return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status
                                                                            : STEP_STATUS_OK;
     while (status == STEP_STATUS_OK && step_block_next(*block, &view) == STEP_STATUS_OK) {

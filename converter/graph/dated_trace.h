@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A STEP trace with the moments at which its objects became unreachable (java.ObjectDeath) in place
- * of those at which a collection found them dead.  Two passes: the first finds the moments, the
- * second copies.  All other records stay what and where they are.
+ * Writes a copy of a STEP trace in which deaths have the time when objects became unreachable
+ * (java.ObjectDeath), not the time of the collection that found them dead.  The first pass computes
+ * these times, the second copies.  All other records keep their contents and positions.
  */
 #ifndef CONVERTER_GRAPH_DATED_TRACE_H
 #define CONVERTER_GRAPH_DATED_TRACE_H
@@ -12,23 +12,24 @@
 #include "steptrace/writer.h"
 
 /*
- * When objects became unreachable: the algorithm of Merlin (Hertz, Blackburn, Moss, McKinley and
- * Stefanovic, 2002).  Each object has the time at which it was last known to be reachable; when a
- * collection has found some dead, what held them until then passes its own time on.
- * docs/answers/how-long-objects-live.md says what is exact and what is a bound.
+ * Computes when objects became unreachable with the Merlin algorithm (Hertz, Blackburn, Moss,
+ * McKinley and Stefanovic, 2002).  Each object has the time at which it was last known to be
+ * reachable.  When a collection has found dead objects, they propagate their times to the objects
+ * that they refer to.  docs/answers/how-long-objects-live.md explains which times are exact and
+ * which are bounds.
  */
 
 #define DEATH_TRACKER_KINDS                                                                        \
     (GRAPH_REPLAY_KINDS | GRAPH_EVENT_BIT(GRAPH_ENTRY) | GRAPH_EVENT_BIT(GRAPH_EXIT))
 
-/* How the deaths that were found compare with the collections: of those whose collection looked at
- * all objects (the trace's property `collect`), which were found alive by the one before. */
+/* Checks computed deaths against the previous collection, which found the objects alive.  Only
+ * for traces in which collections examine all objects (property `collect`). */
 struct death_errors {
-    uint64_t within; /* died, as computed, after the last collection that found them alive */
+    uint64_t within; /* not before the last collection that found the object alive */
     uint64_t
-        earlier;    /* before it: a frame held them, or a reference that the trace does not have */
-    uint64_t ticks; /* sum of how much earlier, */
-    uint64_t most;  /* and the most */
+        earlier; /* it is before: a frame held the object, or a reference missing from the trace */
+    uint64_t ticks; /* sum of the differences in ticks */
+    uint64_t most;  /* the largest difference */
 };
 
 struct dying {
@@ -42,44 +43,44 @@ struct receivers;
 
 struct death_tracker {
     struct graph_replay replay;
-    bool has_references; /* the trace has stores; without them only collections tell of deaths */
-    bool has_full_collections; /* what one finds alive is so */
-    struct id_table threads;   /* struct receivers: of the open calls */
-    struct dying *batch;       /* the frees of the collection at hand */
+    bool has_references;       /* the trace has stores; otherwise only collections are known */
+    bool has_full_collections; /* every collection examines all objects */
+    struct id_table threads;   /* struct receivers of the open calls */
+    struct dying *batch;       /* frees of the current collection */
     size_t batch_count, batch_capacity;
     uint64_t batch_time;
-    uint64_t previous_time; /* of the collection before; */
+    uint64_t previous_time; /* time of the previous collection */
     bool has_previous;
-    uint32_t *pending; /* nodes to go on from */
+    uint32_t *pending; /* nodes still to process */
     size_t pending_count, pending_capacity;
-    struct death_runs *deaths; /* borrowed: where they go to */
+    struct death_runs *deaths; /* borrowed; receives the deaths */
     uint64_t counts[3];        /* by enum touch_kind */
     uint64_t collections;
     struct death_errors errors;
 };
 
-/* The property that such a trace has. */
+/* The property of a trace with computed deaths. */
 #define DEATHS_PROPERTY "deaths"
 #define DEATHS_EXACT "exact"
 
-/* What came of it. */
+/* Statistics of the computation. */
 struct dated_summary {
     uint64_t counts[3]; /* deaths by enum touch_kind */
     uint64_t collections;
-    uint64_t living; /* at the end: they have no death */
+    uint64_t living; /* objects alive at the end */
     uint64_t stores, snapshots;
     bool has_references, has_calls, has_first_snapshot, has_existing, has_full_collections;
     struct graph_unknowns unknown;
     struct death_errors errors;
     uint64_t resolution_ns;
-    bool is_written; /* by date_deaths(): the file is there */
+    bool is_written; /* set by date_deaths(): the file was written */
 };
 
-/* True for a trace that has such records. */
+/* Returns whether the trace has java.ObjectDeath records. */
 bool dated_trace_is(const struct step_reader *reader);
 
-/* Writes it to `output`.  INVALID where the trace is dated already; FORMAT where it is none of a
- * Java program's objects. */
+/* Writes the copy to `output`.  Returns INVALID if the trace has computed deaths already, and
+ * FORMAT if it has no Java objects. */
 enum step_status dated_trace_write(struct step_reader *reader, const struct step_output *output,
                                    struct dated_summary *summary, struct step_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An external sort. */
+/* An external merge sort. */
 #include "converter/graph/death_runs.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ enum { BUFFER_DEATHS = 1 << 20, LEAST_READ = 64 };
 
 struct death_run {
     uint64_t first; /* number of its first death in the file that was not read yet */
-    uint64_t count; /* of those */
+    uint64_t count; /* number of deaths not read yet */
     struct dated_death *read;
     size_t read_count, at;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search, which numbers the vertices; semidominators from the last vertex to the first; then
- * dominators from the first to the last (Georgiadis, 2005: "semi-NCA").  What an edge from a lesser
- * vertex says of its target is known at once, so only edges that lead back are kept.
+ * Numbers the vertices by a depth-first search, computes semidominators from the last vertex to the
+ * first, then dominators from the first to the last (Georgiadis, 2005: "semi-NCA").  An edge from a
+ * lower vertex updates its target's semidominator directly, so only edges from higher vertices are
+ * stored.
  */
 #include "converter/graph/dominators.h"
 
@@ -11,35 +12,35 @@
 #include "converter/base/large_memory.h"
 #include "format/core/grow.h"
 
-/* So many vertices ahead memory is asked for. */
+/* Prefetch distance in vertices. */
 enum { AHEAD = 12 };
 
-/* A vertex of the search, and which of its node's edges comes next. */
+/* A vertex of the search, and the next edge of its node. */
 struct place {
     uint32_t vertex;
     uint32_t slot;
 };
 
-/* An edge from a greater vertex. */
+/* An edge from a higher vertex. */
 struct back_edge {
     uint32_t from;
-    uint32_t next; /* 1 + the next to the same vertex; 0: none */
+    uint32_t next; /* 1 + next edge to the same vertex; 0: none */
 };
 
-/* A vertex in the forest of those whose semidominators are known. */
+/* A vertex in the forest of vertices with known semidominators. */
 struct forest_place {
-    uint32_t above; /* on the way up, */
-    uint32_t least; /* and the least semidominator on the way that was taken off */
+    uint32_t above; /* ancestor on the compressed path */
+    uint32_t least; /* least semidominator on the removed part of the path */
 };
 
 struct search {
     const struct object_graph *graph;
-    struct dominators *out; /* until the end `idom` has the parents in the search's tree */
-    uint32_t *vertex_of;    /* by node; 0: not come to */
+    struct dominators *out; /* until the end, `idom` stores parents in the search tree */
+    uint32_t *vertex_of;    /* by node; 0: not reached */
     struct place *places;
     size_t place_count, place_capacity;
     uint32_t *semi;
-    uint32_t *first_back; /* of each vertex: 1 + its first edge of `back` */
+    uint32_t *first_back; /* by vertex: 1 + index of its first edge in `back` */
     struct back_edge *back;
     size_t back_count, back_capacity;
     struct forest_place *forest;
@@ -52,9 +53,9 @@ static const struct edge *edges_of(const struct search *search, uint32_t vertex,
     return edge_list_slots(&search->graph->nodes[search->out->node_of[vertex]].edges, count);
 }
 
-/* ---- the search in depth ---- */
+/* ---- depth-first search ---- */
 
-/* The targets' numbers and edges will be looked at soon. */
+/* Prefetches vertex numbers and edges of the targets. */
 static void fetch_targets(const struct search *search, uint32_t vertex)
 {
     size_t count;
@@ -149,7 +150,7 @@ static bool put_edges(struct search *search, uint32_t from)
     const struct edge *edges = edges_of(search, from, &count);
     for (size_t i = 0; i < count; i++) {
         uint32_t to = edge_key_is_weak(edges[i].key) ? 0 : search->vertex_of[edges[i].target];
-        if (to == 0) /* weak, no target, or one that was freed */
+        if (to == 0) /* weak, without target, or a freed target */
             continue;
         if (to > from && from < search->semi[to])
             search->semi[to] = from;
@@ -159,7 +160,8 @@ static bool put_edges(struct search *search, uint32_t from)
     return true;
 }
 
-/* First the nodes of vertices, then their edges, then the numbers of the targets. */
+/* Prefetches in stages: the nodes of vertices, then their edges, then the numbers of the
+ * targets. */
 static void fetch_ahead(const struct search *search, uint32_t vertex)
 {
     uint32_t last = search->out->count - 1;
@@ -174,7 +176,7 @@ static void fetch_ahead(const struct search *search, uint32_t vertex)
         __builtin_prefetch(&search->vertex_of[edges[i].target]);
 }
 
-/* What each vertex's edges say. */
+/* Evaluates the edges of all vertices. */
 static bool find_edges(struct search *search, const uint32_t *roots, size_t root_count)
 {
     uint32_t count = search->out->count;
@@ -213,8 +215,8 @@ static bool keep_path(struct search *search, size_t length, uint32_t vertex)
     return true;
 }
 
-/* The least semidominator on the way up in the forest, which has the vertices from `linked` on; the
- * way becomes short. */
+/* Finds the least semidominator on the path to the root of the forest, which contains the
+ * vertices from `linked` on.  Compresses the path. */
 static bool evaluate(struct search *search, uint32_t vertex, uint32_t linked, uint32_t *least)
 {
     struct forest_place *forest = search->forest;

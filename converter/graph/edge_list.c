@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows and hash tables of edges, out of a pool. */
+/* Arrays and hash tables of edges, allocated from a pool. */
 #include "converter/graph/edge_list.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 
 enum {
     CHUNK_EDGES = 1 << 20,
-    ROW_BITS = 3,    /* up to so many in a row */
-    POOLED_BITS = 7, /* up to so many in the pool's chunks, more by themselves */
+    ROW_BITS = 3,    /* log2 of the maximum length of an array */
+    POOLED_BITS = 7, /* log2 of the maximum size in chunks; larger ones use malloc() */
     ROOM_BITS_MOST = 31
 };
 
@@ -22,7 +22,7 @@ struct edge_chunk {
     struct edge edges[CHUNK_EDGES];
 };
 
-/* A place that waits for its next use. */
+/* A released place. */
 union free_place {
     struct edge *next;
     struct edge edge;
@@ -45,7 +45,7 @@ static struct edge *take_place(struct edge_pool *pool, unsigned bits)
         struct edge_chunk *chunk = malloc(sizeof *chunk);
         if (chunk == NULL)
             return NULL;
-        if (pool->chunks != NULL) /* a small graph has one, of which it uses little */
+        if (pool->chunks != NULL) /* small graphs use only a part of one chunk */
             large_memory_advise(chunk, sizeof *chunk);
         chunk->next = pool->chunks;
         pool->chunks = chunk;
@@ -83,7 +83,7 @@ static size_t home_of(uint32_t key, unsigned bits)
     return (size_t) (step_hash(key) >> (64 - bits));
 }
 
-/* The slot of the key, or the empty one where it would go. */
+/* Returns the slot of the key, or the empty slot where it would be inserted. */
 static struct edge *hashed_slot(struct edge *edges, unsigned bits, uint32_t key)
 {
     size_t mask = ((size_t) 1 << bits) - 1;
@@ -125,7 +125,7 @@ static size_t count_targets(const struct edge_list *list)
     return targets;
 }
 
-/* Moves the edges that have a target into a place of that room. */
+/* Moves the edges that have a target to a new place with that capacity. */
 static bool move_to(struct edge_pool *pool, struct edge_list *list, unsigned bits)
 {
     size_t count, used = 0;
@@ -152,7 +152,7 @@ static bool move_to(struct edge_pool *pool, struct edge_list *list, unsigned bit
     return true;
 }
 
-/* Makes sure that there is room for one more. */
+/* Ensures capacity for one more edge. */
 static bool make_room(struct edge_pool *pool, struct edge_list *list)
 {
     unsigned bits = list->room_bits;
@@ -160,7 +160,7 @@ static bool make_room(struct edge_pool *pool, struct edge_list *list)
     if (list->used < (bits > ROW_BITS ? room / 4 * 3 : room))
         return true;
     if (bits > ROW_BITS && count_targets(list) <= room / 2)
-        return move_to(pool, list, bits); /* many had none */
+        return move_to(pool, list, bits); /* many edges had no target */
     return bits < ROOM_BITS_MOST && move_to(pool, list, bits == ROW_BITS ? bits + 2 : bits + 1);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where to stop is found in a pass of its own, where it is not simply a time. */
+/* Finds the end of the replay, with a separate pass unless it is a time, then replays up to it. */
 #include "converter/graph/graph_moment.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 
-/* Up to where the trace is read: all events up to a time, so many allocations and frees at most. */
+/* The end of the replay: a time, and a maximum number of allocations and frees. */
 struct stop {
     uint64_t time;
-    uint64_t lives; /* UINT64_MAX: all */
+    uint64_t lives; /* UINT64_MAX: unlimited */
 };
 
 static bool is_alloc(const struct graph_event *event)
@@ -26,9 +26,9 @@ static bool is_free(const struct graph_event *event)
     return event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH;
 }
 
-/* ---- where to stop ---- */
+/* ---- end of the replay ---- */
 
-/* Takes a free or a death. */
+/* Adds a free or a death. */
 static bool put_free(struct collection_clock *clock, const struct graph_event *event)
 {
     return collection_clock_put(clock, event->amount, event->kind == GRAPH_DEATH, 0);
@@ -121,7 +121,7 @@ static enum step_status find_peak(struct graph_moment *graph, struct stop *stop,
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-/* Without stores, what comes after a snapshot says nothing of references. */
+/* Without stores, references are known only up to a snapshot. */
 static enum step_status find_snapshot(struct graph_moment *graph, struct stop *stop,
                                       struct step_error *error)
 {
@@ -160,7 +160,7 @@ static enum step_status find_stop(struct graph_moment *graph, struct stop *stop,
     return status;
 }
 
-/* ---- up to there ---- */
+/* ---- replay ---- */
 
 static void pass_time(struct collection_clock *clock, uint64_t time)
 {
@@ -232,7 +232,7 @@ static bool add_statics(struct graph_moment *graph)
     return true;
 }
 
-/* Locals of frames are roots only while nothing has happened since. */
+/* Local variables and monitors of a snapshot are roots only if no event followed it. */
 static bool add_snapshot_roots(struct graph_moment *graph)
 {
     const struct graph_replay *replay = &graph->replay;
@@ -247,7 +247,7 @@ static bool add_snapshot_roots(struct graph_moment *graph)
     return true;
 }
 
-/* What nothing known holds; where a snapshot told of all, only what it came to. */
+/* Adds objects without a known holder as roots; after a snapshot, only those that it reached. */
 static bool add_frames(struct graph_moment *graph)
 {
     const struct object_graph *objects = &graph->replay.graph;
@@ -262,7 +262,7 @@ static bool add_frames(struct graph_moment *graph)
     return true;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 enum step_status graph_moment_find(struct graph_moment *graph, struct step_reader *reader,
                                    const struct heap_moment *moment, struct step_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into edges. */
+/* Applies events to the graph. */
 #include "converter/graph/graph_replay.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static uint32_t key_of_index(uint64_t index)
     return index <= EDGE_INDEX_MOST ? (uint32_t) index : UINT32_MAX;
 }
 
-/* ---- life ---- */
+/* ---- allocations and frees ---- */
 
 static bool put_alloc(struct graph_replay *replay, const struct graph_event *event)
 {
@@ -101,7 +101,7 @@ static uint32_t target_of(struct graph_replay *replay, uint64_t object)
     return node;
 }
 
-/* The edge is cut and another comes into being: both objects were reachable until then. */
+/* The old target was reachable until now through this edge, and the new one was in use. */
 static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t target,
                   uint64_t time)
 {
@@ -133,7 +133,7 @@ static bool put_store(struct graph_replay *replay, const struct graph_event *eve
     }
     if (!store(replay, holder, key, target, event->time))
         return false;
-    if (holder != GRAPH_STATICS) /* after what was cut, which it may be itself */
+    if (holder != GRAPH_STATICS) /* after touching the old target, which may be the holder itself */
         object_graph_touch(&replay->graph, holder, event->time, TOUCH_USE);
     return true;
 }
@@ -153,7 +153,7 @@ static bool keep_copied(struct graph_replay *replay, size_t *count, uint32_t key
     return true;
 }
 
-/* Elements [from, from + length) of a node, those with a target that lives. */
+/* Collects the elements [from, from + length) of a node that have a live target. */
 static bool collect_range(struct graph_replay *replay, uint32_t node, uint64_t from,
                           uint64_t length, size_t *count)
 {
@@ -178,7 +178,7 @@ static bool collect_range(struct graph_replay *replay, uint32_t node, uint64_t f
     return true;
 }
 
-/* Of what was copied the first `moved` come to the holder; the others were there before. */
+/* Sets the first `moved` collected elements in the holder, after removing the others. */
 static bool move_range(struct graph_replay *replay, const struct graph_event *event,
                        uint32_t holder, size_t moved, size_t all)
 {
@@ -202,7 +202,7 @@ static bool move_range(struct graph_replay *replay, const struct graph_event *ev
     return true;
 }
 
-/* As memmove() does: the source is read first. */
+/* Like memmove(): the source is read first. */
 static bool put_range(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -315,7 +315,7 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
                     : object_graph_set(graph, holder, key, target, &before);
 }
 
-/* What it has reached and of which it told no reference has none. */
+/* Objects that the snapshot reached without any references have none. */
 static void end_snapshot(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -328,7 +328,7 @@ static void end_snapshot(struct graph_replay *replay, const struct graph_event *
     replay->snapshot_unknown = event->amount;
 }
 
-/* ---- all of them ---- */
+/* ---- all events ---- */
 
 bool graph_replay_put(struct graph_replay *replay, const struct graph_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graph of a trace as its events make it: allocations, frees, stores, snapshots.  What a
- * snapshot tells of an object takes the place of what was known of it.
+ * Maintains the object graph through the events of a trace: allocations, frees, stores, snapshots.
+ * The references of an object in a snapshot replace those known before.
  */
 #ifndef CONVERTER_GRAPH_GRAPH_REPLAY_H
 #define CONVERTER_GRAPH_GRAPH_REPLAY_H
@@ -10,7 +10,7 @@
 #include "converter/graph/graph_source.h"
 #include "converter/graph/object_graph.h"
 
-/* The kinds of events that the graph is made of. */
+/* The event kinds that change the graph. */
 #define GRAPH_REPLAY_KINDS                                                                         \
     (GRAPH_EVENT_BIT(GRAPH_ALLOC) | GRAPH_EVENT_BIT(GRAPH_EXISTING) |                              \
      GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH) | GRAPH_EVENT_BIT(GRAPH_FIELD) |   \
@@ -20,7 +20,7 @@
      GRAPH_EVENT_BIT(GRAPH_HAS_ELEMENT) | GRAPH_EVENT_BIT(GRAPH_HAS_OTHER) |                       \
      GRAPH_EVENT_BIT(GRAPH_SNAPSHOT_END))
 
-/* JVMTI's numbers of roots (jvmtiHeapReferenceKind). */
+/* JVMTI's root kinds (jvmtiHeapReferenceKind). */
 enum graph_root_kind {
     GRAPH_ROOT_JNI_GLOBAL = 21,
     GRAPH_ROOT_SYSTEM_CLASS = 22,
@@ -35,53 +35,55 @@ struct graph_root {
     uint64_t object;
     uint32_t kind;
     uint32_t thread_id;
-    uint32_t method_id; /* of a local */
+    uint32_t method_id; /* the method of a local variable */
 };
 
-/* What the trace names and does not know, and what does not fit: told, never made up. */
+/* Counts of inconsistent events, which are reported and have no effect. */
 struct graph_unknowns {
     uint64_t
-        holders; /* stores into objects that do not live in the trace, or that it does not name */
+        holders; /* stores into objects that are not alive in the trace, or that it does not name */
     uint64_t targets; /* stores of such objects */
     uint64_t sources; /* copies from such objects */
     uint64_t frees;   /* frees of such objects */
-    uint64_t twice;   /* allocations of objects that lived already */
-    uint64_t keys;    /* indices and fields that are out of all bounds */
+    uint64_t twice;   /* allocations of objects that are alive already */
+    uint64_t keys;    /* indices and fields out of range */
 };
 
 struct graph_replay {
     struct object_graph graph;
     const struct graph_source *source; /* borrowed */
-    struct id_table fields;            /* uint8_t: what is known of a field */
+    struct id_table fields;            /* uint8_t: enum graph_field bits of a field */
     struct graph_root *roots;          /* of the last snapshot */
     size_t root_count, root_capacity;
-    uint64_t snapshot;         /* the last one's number, 0: there was none; */
-    uint64_t snapshot_time;    /* its time, */
-    bool is_in_snapshot;       /* and whether it is not complete */
-    uint64_t snapshot_unknown; /* what it could not tell */
+    uint64_t snapshot;         /* number of the last snapshot, 0: none */
+    uint64_t snapshot_time;    /* its time */
+    bool is_in_snapshot;       /* it is incomplete so far */
+    uint64_t snapshot_unknown; /* references that it could not resolve */
     uint64_t stores;
     struct graph_unknowns unknown;
-    struct edge *copied; /* of a range */
+    struct edge *copied; /* elements of a copied range */
     size_t copied_capacity;
 };
 
-/* False: out of memory; reset is allowed then.  `keeps_touches`: of each object the time at which
- * it was last in somebody's hands; `keeps_objects`: its class, size and site. */
+/* Initialises an empty graph.  `keeps_touches`: store when each object was last known to be
+ * reachable; `keeps_objects`: store class, size and site of each object.  Returns false if out
+ * of memory; graph_replay_reset() is allowed then. */
 bool graph_replay_init(struct graph_replay *replay, const struct graph_source *source,
                        bool keeps_touches, bool keeps_objects);
 void graph_replay_reset(struct graph_replay *replay);
 
-/* False: out of memory.  Frees are the caller's: see graph_replay_free(). */
+/* Applies an event.  Returns false if out of memory.  The caller must handle frees, with
+ * graph_replay_free(). */
 bool graph_replay_put(struct graph_replay *replay, const struct graph_event *event);
-/* The object of a free, or of a death, goes. */
+/* Removes the object of a free or a death. */
 void graph_replay_free(struct graph_replay *replay, uint64_t object);
 
-/* A graph_knows, of a struct graph_replay. */
+/* A graph_knows function for a struct graph_replay. */
 bool graph_replay_knows(const void *replay, uint64_t object);
 
-/* What is known of a field (graph_replay_field()). */
+/* Properties of a field. */
 enum graph_field { GRAPH_FIELD_KNOWN = 1, GRAPH_FIELD_STATIC = 2, GRAPH_FIELD_WEAK = 4 };
-/* Bits of enum graph_field; 0: the trace does not have the field. */
+/* Returns bits of enum graph_field; 0 if the trace does not define the field. */
 unsigned graph_replay_field(struct graph_replay *replay, uint64_t field);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records into graph events, merged by time. */
+/* Converts records to graph events and merges them by time. */
 #include "converter/graph/graph_source.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ uint64_t graph_source_ns(const struct graph_source *source, uint64_t ticks)
         return true;                                                                               \
     }
 
-/* Sets what the kind has; the rest is left as it was. */
+/* Sets the members that the kind uses; leaves the others unchanged. */
 static bool read_event(const struct graph_source *source, const struct step_record_view *view,
                        struct graph_event *event)
 {
@@ -87,7 +87,7 @@ static bool read_event(const struct graph_source *source, const struct step_reco
     }
 }
 
-/* ---- the order ---- */
+/* ---- order ---- */
 
 static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 {
@@ -121,7 +121,7 @@ static bool must_wait(void *user, const struct step_records_front *front)
            ((traits & JAVA_WAITS_TARGET) != 0 && is_missing(source, event->target));
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static void count_records(struct graph_source *source)
 {

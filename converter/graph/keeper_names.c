@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks names up in the trace's dictionaries. */
+/* Looks up names in the trace's dictionaries. */
 #include "converter/graph/keeper_names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of a trace at a moment: opened, asked what retains what and why it lives, printed. */
+/* Opens a trace, builds its graph at a moment, and prints retained sizes or paths. */
 #include "converter/graph/keepers_of_trace.h"
 
 #include <inttypes.h>
@@ -19,17 +19,17 @@
 #include "format/json/json_output.h"
 
 struct keeper_report {
-    const char *path; /* of the trace */
+    const char *path; /* path of the trace */
     const struct graph_moment *graph;
-    uint64_t depth; /* frames of a site */
-    uint64_t top;   /* ways; 0: all */
+    uint64_t depth; /* maximum number of frames of a site; 0: all */
+    uint64_t top;   /* maximum number of paths; 0: all */
     bool as_json;
 };
 
 static const char *const axis_names[] = {"class", "site", "object"};
 static const char *const axis_plurals[] = {"classes", "sites", "objects"};
 
-/* ---- where and when ---- */
+/* ---- head ---- */
 
 static void print_head(const struct keeper_report *report, const char *what, uint64_t objects,
                        uint64_t bytes)
@@ -139,7 +139,7 @@ static void json_retained(const struct keeper_report *report, const struct retai
     json_finish(&json);
 }
 
-/* Each prints to standard output; false: out of memory. */
+/* Prints to standard output. */
 static void keeper_report_retained(const struct keeper_report *report,
                                    const struct retained *retained)
 {
@@ -234,7 +234,7 @@ static bool keeper_report_paths(const struct keeper_report *report,
     return report->as_json ? json_paths(report, paths) : print_paths(report, paths);
 }
 
-/* It matters if stores are missing, or if something that lives could not be reached. */
+/* Relevant only if stores are missing, or if a live object was not reached. */
 void opened_graph_report_unknown(const char *path, const struct opened_graph *opened,
                                  uint64_t unreached)
 {
@@ -251,8 +251,8 @@ void opened_graph_report_unknown(const char *path, const struct opened_graph *op
                     (unsigned long long) replay->snapshot);
 }
 
-/* What the answer would need and the trace does not have. */
-static void tell_missing(const char *path, const struct graph_moment *graph)
+/* Reports that the trace lacks a snapshot. */
+static void report_missing(const char *path, const struct graph_moment *graph)
 {
     if (graph->replay.snapshot == 0)
         report_line("%s: has no snapshot by that moment (the agent's option snapshot=start): what "
@@ -261,7 +261,7 @@ static void tell_missing(const char *path, const struct graph_moment *graph)
                     path);
 }
 
-static void tell_no_sites(const char *path, const struct retained *retained)
+static void report_no_sites(const char *path, const struct retained *retained)
 {
     for (size_t i = 0; i < retained->count; i++)
         if (retained->rows[i].site != 0)
@@ -277,7 +277,7 @@ enum step_status opened_graph_open(struct opened_graph *opened, const char *path
     if (status == STEP_STATUS_OK)
         status = graph_moment_find(&opened->graph, opened->reader, moment, error);
     if (status == STEP_STATUS_OK)
-        tell_missing(path, &opened->graph);
+        report_missing(path, &opened->graph);
     return status;
 }
 
@@ -299,7 +299,7 @@ enum step_status keepers_print_retained(const char *path, const struct keepers_o
     const struct keeper_report report = {
         .path = path, .graph = &opened.graph, .depth = options->depth, .as_json = options->as_json};
     if (status == STEP_STATUS_OK && options->by == RETAINED_BY_SITE)
-        tell_no_sites(path, &retained);
+        report_no_sites(path, &retained);
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(path, &opened, retained.unreached_objects);
         keeper_report_retained(&report, &retained);
@@ -308,7 +308,7 @@ enum step_status keepers_print_retained(const char *path, const struct keepers_o
     return opened_graph_close(&opened, path, status, &error);
 }
 
-/* Sets the error for patterns that no object which lives then is of. */
+/* Sets the error for patterns that match no live object. */
 static enum step_status no_such_class(const char *path, const struct opened_graph *opened,
                                       const struct selected_globs *globs, struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes of objects in pages, which are used again, and an index of them. */
+/* Pages of nodes with a free list and a hash index. */
 #include "converter/graph/node_index.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void node_index_reset(struct node_index *index)
     *index = (struct node_index){.pages = NULL};
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct node_page *add_page(struct node_index *index, uint64_t number)
 {
     bool is_used = index->free != 0;

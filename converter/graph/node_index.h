@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects' numbers -> nodes.  Numbers rise in the order of allocations and objects die near those
- * that were made with them, so a page has 16 that follow each other, and goes when it is empty.
+ * Maps object numbers to nodes.  Numbers rise in the order of allocations, and objects die near
+ * those that were allocated with them.  A page therefore covers 16 consecutive numbers, and is
+ * released when it is empty.
  */
 #ifndef CONVERTER_GRAPH_NODE_INDEX_H
 #define CONVERTER_GRAPH_NODE_INDEX_H
@@ -17,18 +18,18 @@
 #define NODE_PAGE_SIZE (1u << NODE_PAGE_BITS)
 
 struct node_page {
-    uint64_t number;                /* of its objects, without the lowest bits */
-    uint32_t nodes[NODE_PAGE_SIZE]; /* 0: does not live */
+    uint64_t number;                /* object numbers without their lowest NODE_PAGE_BITS bits */
+    uint32_t nodes[NODE_PAGE_SIZE]; /* 0: not alive */
     uint32_t living;
     uint32_t next_free;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty index. */
 struct node_index {
-    struct step_index index; /* of the pages */
+    struct step_index index; /* finds pages by number */
     struct node_page *pages;
     uint32_t page_count;
-    uint32_t free; /* a page that waits for its next use, and one; 0: none */
+    uint32_t free; /* 1 + first released page, to be reused; 0: none */
     size_t page_capacity;
 };
 
@@ -43,14 +44,14 @@ static inline struct node_page *node_index_page(const struct node_index *index, 
     return NULL;
 }
 
-/* 0: the object has no node. */
+/* Returns the object's node, or 0 if it has none. */
 static inline uint32_t node_index_find(const struct node_index *index, uint64_t object)
 {
     const struct node_page *page = node_index_page(index, object >> NODE_PAGE_BITS);
     return page != NULL ? page->nodes[object & (NODE_PAGE_SIZE - 1)] : 0;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool node_index_put(struct node_index *index, uint64_t object, uint32_t node);
 void node_index_remove(struct node_index *index, uint64_t object);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes in an array, edges counted where they lead to. */
+/* An array of nodes with counts of incoming references. */
 #include "converter/graph/object_graph.h"
 
 #include <stdlib.h>
@@ -88,8 +88,8 @@ uint32_t object_graph_add(struct object_graph *graph, uint64_t object)
     return node;
 }
 
-/* A node that nobody refers to and that is no object is used again.  Where there is no memory to
- * remember that, it is not. */
+/* Makes a node reusable that is not an object and has no references to it.  If there is no
+ * memory for the list of such nodes, the node stays unused. */
 static void release_if_unused(struct object_graph *graph, uint32_t node)
 {
     const struct graph_node *unused = &graph->nodes[node];
@@ -152,7 +152,7 @@ void object_graph_clear_edges(struct object_graph *graph, uint32_t node)
     size_t count;
     struct edge_list list = graph->nodes[node].edges;
     const struct edge *edges = edge_list_slots(&list, &count);
-    graph->nodes[node].edges.used = 0; /* so that it is not met on the way */
+    graph->nodes[node].edges.used = 0; /* hides the edges while their targets are updated */
     for (size_t i = 0; i < count; i++)
         uncount_edge(graph, edges[i].key, edges[i].target);
     edge_list_reset(&graph->pool, &graph->nodes[node].edges);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search in breadth from all roots at once; each object's way is its holder's and a step more. */
+/* A breadth-first search from all roots.  Each object's path is its holder's path plus one step. */
 #include "converter/graph/paths.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 enum { LEAST_SLOTS = 256 };
 
-/* How a node was come to. */
+/* How a node was reached. */
 struct coming {
-    uint32_t step; /* 1 + the step that leads to it; 0: not come to */
+    uint32_t step; /* 1 + the step that leads to it; 0: not reached */
     uint32_t length;
 };
 
@@ -24,12 +24,12 @@ struct searching {
     const struct keeper_choice *choice;
     struct keeper_paths *out;
     struct coming *comings; /* by node */
-    uint32_t *queue;        /* nodes in the order in which they were come to */
+    uint32_t *queue;        /* nodes in the order in which they were reached */
     size_t queue_count;
-    struct id_table classes; /* uint8_t: 1 wanted, 2 not */
+    struct id_table classes; /* uint8_t: 1 requested, 2 not */
 };
 
-/* ---- which ---- */
+/* ---- requested objects ---- */
 
 static bool name_matches(const void *user, const char *glob)
 {
@@ -73,7 +73,7 @@ static bool is_same(const struct keeper_step *a, const struct keeper_step *b)
            a->kind == b->kind && a->repeats == b->repeats;
 }
 
-/* 1 + the step, made if need be; 0: out of memory. */
+/* Returns 1 + the step's index, adding it if necessary; 0 if out of memory. */
 static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step *step)
 {
     uint32_t hash = hash_of(step), number;
@@ -94,7 +94,7 @@ static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step
     return (uint32_t) paths->step_count;
 }
 
-/* The step that follows; again the same is the first, repeated. */
+/* Returns the step after `number`; an equal step marks the previous one as repeated instead. */
 static uint32_t next_step(struct keeper_paths *paths, uint32_t number, struct keeper_step *step)
 {
     const struct keeper_step *before = &paths->steps[number - 1];
@@ -162,7 +162,7 @@ static bool search(struct searching *searching)
     return true;
 }
 
-/* ---- ends ---- */
+/* ---- ends of paths ---- */
 
 static bool add_object(struct searching *searching, uint32_t node)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over the dominator tree, from its leaves up, and then down again with what is open. */
+/* Sums sizes over the dominator tree from its leaves upwards, then traverses it downwards. */
 #include "converter/graph/retained.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@ struct finding {
     const struct object_graph *graph;
     struct retained *out;
     struct dominators tree;
-    uint64_t *kept;            /* of each vertex: bytes that it dominates, its own among them */
-    uint32_t *child, *sibling; /* of each vertex in the tree; 0: none */
-    struct id_table keys;      /* uint32_t: 1 + the row of a class or site */
+    uint64_t *kept;            /* by vertex: retained bytes, including its own */
+    uint32_t *child, *sibling; /* by vertex of the tree; 0: none */
+    struct id_table keys;      /* uint32_t: 1 + row of a class or site */
     size_t capacity;
     uint64_t top;
 };
@@ -82,7 +82,7 @@ static struct retained_row *row_of(struct finding *finding, uint32_t vertex)
     return &finding->out->rows[*known - 1];
 }
 
-/* Down the tree and up again, without a stack: the way up is in `idom`. */
+/* Traverses the tree without a stack, using `idom` to go back up. */
 static bool go_through(struct finding *finding)
 {
     uint32_t at = finding->child[0];
@@ -155,9 +155,9 @@ static bool list_objects(struct finding *finding)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- all objects ---- */
 
-/* Counts the objects that live and are not in the tree, each for itself. */
+/* Counts the live objects that are not in the tree, by their shallow sizes. */
 static bool count_unreached(struct finding *finding)
 {
     const struct object_graph *graph = finding->graph;

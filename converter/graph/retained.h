@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory objects keep: what would go if they went, which is what they dominate.  Of a
- * class or a site it is the sum over those of its objects that no other of the same keeps.
+ * Retained sizes: the bytes that would become unreachable together with an object, i.e. the size of
+ * its dominator subtree.  The retained size of a class or site is the sum for those of its objects
+ * that are not dominated by another of the same class or site.
  */
 #ifndef CONVERTER_GRAPH_RETAINED_H
 #define CONVERTER_GRAPH_RETAINED_H
@@ -11,27 +12,27 @@
 enum retained_by { RETAINED_BY_CLASS, RETAINED_BY_SITE, RETAINED_BY_OBJECT };
 
 struct retained_row {
-    uint64_t object; /* BY_OBJECT */
+    uint64_t object; /* RETAINED_BY_OBJECT only */
     uint32_t class_id;
     uint32_t site;
     uint64_t objects;
-    uint64_t bytes; /* their own */
+    uint64_t bytes; /* shallow size */
     uint64_t retained_bytes;
-    uint32_t open; /* how many of it are on the way down the tree */
+    uint32_t open; /* scratch: number of its objects on the current path in the tree */
 };
 
 struct retained {
     enum retained_by by;
-    struct retained_row *rows; /* by retained bytes, the most first */
+    struct retained_row *rows; /* by retained bytes, descending */
     size_t count;
-    size_t left;                                 /* how many rows are left out */
-    uint64_t objects, bytes;                     /* that can be come to from the roots */
-    uint64_t unreached_objects, unreached_bytes; /* that live and cannot */
+    size_t left;                                 /* number of omitted rows */
+    uint64_t objects, bytes;                     /* reachable from the roots */
+    uint64_t unreached_objects, unreached_bytes; /* alive, but not reachable */
 };
 
-/* Computes the retained sizes of all classes, sites or objects.  Of objects only the first `top`
- * (0: all) are kept.  An error if what is reached and what is not are not what lives.  Call
- * retained_reset() in any case. */
+/* Computes the retained sizes of all classes, sites or objects.  Keeps only the largest `top`
+ * rows (0: all).  Returns CORRUPT if the reached and unreached objects do not add up to the live
+ * objects.  Call retained_reset() in either case. */
 enum step_status retained_find(const struct graph_moment *graph, enum retained_by by, uint64_t top,
                                struct retained *out, struct step_error *error);
 void retained_reset(struct retained *retained);

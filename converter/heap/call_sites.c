@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack of open calls for each thread. */
+/* Keeps a stack of open calls per thread. */
 #include "converter/heap/call_sites.h"
 
 #include "converter/trace/call_stack.h"
@@ -44,7 +44,7 @@ static bool put_entry(struct call_sites *calls, struct heap_sites *sites,
     return frame.site != 0 && call_stack_push(stack, &frame);
 }
 
-/* An exit closes the innermost call of its method, and those further in. */
+/* An exit closes the innermost call of its method, and those nested in it. */
 static void put_exit(struct call_sites *calls, const struct trace_event *event)
 {
     struct call_stack *stack = id_table_find(&calls->threads, event->thread_id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where allocations come from: the frame that an event names, or, where it names none, the calls
- * that its thread's method events have opened. */
+/* The call sites of allocations: the frame that an event names, or else the calls that the
+ * thread's method events have opened. */
 #ifndef CONVERTER_HEAP_CALL_SITES_H
 #define CONVERTER_HEAP_CALL_SITES_H
 
@@ -14,10 +14,11 @@ struct call_sites {
 void call_sites_init(struct call_sites *calls);
 void call_sites_reset(struct call_sites *calls);
 
-/* Takes any event in its turn; those of methods count, and make sites.  False: out of memory. */
+/* Processes the next event; only method events have an effect, and may add sites.  Returns false
+ * if out of memory. */
 bool call_sites_put(struct call_sites *calls, struct heap_sites *sites,
                     const struct trace_event *event);
-/* The site of an allocation; 0: not known. */
+/* Returns the site of an allocation; 0 if it is unknown. */
 uint32_t call_sites_of(const struct call_sites *calls, struct heap_sites *sites,
                        const struct trace_event *event);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line for each bucket that has objects. */
+/* Prints one line for each bucket that has objects. */
 #include "converter/heap/heap_ages.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The dump algorithm.  A cell (site, type) is dumped if its cumulative size reaches the limit;
- * since sizes do not grow on the way down either axis, all that it is part of is dumped then as
- * well. Sites are numbered so that what is under one of them lies together.
+ * The dump algorithm.  A cell (site, type) is dumped if its cumulative size reaches the limit.  As
+ * sizes decrease along both axes, all cells that contain it are dumped, too.  Sites are renumbered
+ * so that each subtree is contiguous.
  */
 #include "converter/heap/heap_dump.h"
 
@@ -15,7 +15,7 @@ struct weight {
     uint64_t objects, bytes;
 };
 
-/* A site that something comes from, itself or further in. */
+/* A site with allocations in its subtree. */
 struct ranked_site {
     uint32_t site;
     uint32_t parent;
@@ -28,15 +28,15 @@ struct maker {
     const struct heap_dump_options *options;
     struct heap_dump *dump;
     struct weight *sums; /* by site, cumulative */
-    uint32_t *sizes;     /* by site: used sites under it, itself included; 0: not used */
-    uint32_t *starts;    /* by site: its place in the order */
-    uint32_t *order;     /* by place: the site */
-    size_t *row_ends;    /* by place: where its rows end in `rows`; they begin where the last end */
-    uint32_t *rows;      /* row numbers by place */
+    uint32_t *sizes;     /* by site: used sites in its subtree, itself included; 0: unused */
+    uint32_t *starts;    /* by site: its position in the order */
+    uint32_t *order;     /* by position: the site */
+    size_t *row_ends; /* by position: end of its rows in `rows`; they begin at the previous end */
+    uint32_t *rows;   /* row numbers, ordered by position */
     struct weight *types; /* by class */
     uint32_t *touched;    /* classes with a weight */
     size_t type_count;
-    size_t used; /* places */
+    size_t used; /* number of positions */
 };
 
 void heap_dump_reset(struct heap_dump *dump)
@@ -96,7 +96,7 @@ static void reset(struct maker *maker)
     free(maker->touched);
 }
 
-/* Parents have lower numbers: one pass from the end adds everything up. */
+/* Parents have lower numbers, so one pass from the end adds everything up. */
 static void add_up(struct maker *maker)
 {
     for (size_t i = 0; i < maker->snapshot->count; i++) {
@@ -133,7 +133,7 @@ static int by_parent_and_size(const void *left, const void *right)
     return a->site < b->site ? -1 : a->site > b->site;
 }
 
-/* Gives each used site its place: parents first, what is under a site together, large first. */
+/* Assigns each used site its position: parents first, subtrees contiguous, largest first. */
 static bool order_sites(struct maker *maker)
 {
     struct ranked_site *ranked = malloc((maker->used + 1) * sizeof *ranked);
@@ -160,7 +160,7 @@ static bool order_sites(struct maker *maker)
     return ok;
 }
 
-/* Sorts the rows by place, by counting. */
+/* Sorts the rows by position, with a counting sort. */
 static void order_rows(struct maker *maker)
 {
     const struct heap_row *rows = maker->snapshot->rows;
@@ -188,7 +188,7 @@ static int by_size(const void *left, const void *right)
     return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
 }
 
-/* Dumps the types of the rows from `first` up to `end`. */
+/* Dumps the types of the rows from `first` to before `end`. */
 static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry *parent,
                                size_t first, size_t end)
 {
@@ -230,7 +230,7 @@ static bool break_down_by_type(struct maker *maker, const struct heap_dump_entry
     return ok;
 }
 
-/* The node `<self>`, where a site has children besides. */
+/* Dumps the node `<self>` of a site that also has children. */
 static bool dump_self(struct maker *maker, uint32_t site, size_t first, size_t end)
 {
     struct weight sum = {0, 0};
@@ -258,7 +258,7 @@ static bool dump_site(struct maker *maker, size_t place)
            dump_self(maker, site, first, maker->row_ends[place]);
 }
 
-/* The entries of an imported dump, as far as they are wanted. */
+/* Copies the entries of an imported dump that the options select. */
 static bool take_dumped(const struct heap_snapshot *snapshot,
                         const struct heap_dump_options *options, struct heap_dump *dump)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The limit of an export, and its options. */
+/* Size limits and options of heap exports. */
 #include "converter/heap/heap_export.h"
 
 #include <stdlib.h>

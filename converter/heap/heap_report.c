@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A moment, as text and as JSON. */
+/* Prints moments as text and as JSON. */
 #include "converter/heap/heap_report.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ double heap_report_share(uint64_t part, uint64_t whole)
     return whole > 0 ? 100.0 * (double) part / (double) whole : 0.0;
 }
 
-/* Where they are exact, what lives is what was reachable. */
+/* With exact deaths, the live objects are those that were reachable. */
 static void put_deaths(const struct heap_snapshot *snapshot)
 {
     char deaths[DEATH_DATES_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks that follow what lives and hand its snapshots to a writer of heaps. */
+/* Sinks that track live objects and pass snapshots to a heap writer. */
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
@@ -13,7 +13,7 @@ struct heap_sink {
     struct event_sink base;
     struct heap_export options;
     struct heap_tracker tracker;
-    struct step_packed_output *packed; /* NULL: the file is not packed */
+    struct step_packed_output *packed; /* NULL: the file is not compressed */
     struct heap_writer *writer;
     uint64_t snapshot_count;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of call sites: an array, and an index of it. */
+/* An array of call sites with a hash index. */
 #include "converter/heap/heap_sites.h"
 
 #include <stdlib.h>
@@ -57,8 +57,8 @@ uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
     return number;
 }
 
-/* The frames from this one out to the first whose site is known, whose site is returned; 0: they go
- * out to the root. */
+/* Collects the frames from `frame` outwards up to the first whose site is known, and sets
+ * `*known` to that site; 0 if it reached the root. */
 static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *known, size_t *count)
 {
     *count = 0;
@@ -78,7 +78,7 @@ static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *kn
     return true;
 }
 
-/* Goes out to a frame that is known, then back in. */
+/* Walks outwards to a known frame, then adds sites inwards. */
 uint32_t heap_sites_of_frame_slowly(struct heap_sites *sites, uint32_t frame)
 {
     uint32_t site;

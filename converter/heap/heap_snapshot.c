@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding up and comparing rows, by sorting them. */
+/* Folds and compares rows by sorting them. */
 #include "converter/heap/heap_snapshot.h"
 
 #include <stdlib.h>

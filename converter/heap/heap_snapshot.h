@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heap at a moment: objects and bytes by class, site and thread.  What all reports and exports
- * of heaps are made of, whether the heap comes from a trace or from an imported dump.
+ * The heap at a moment: objects and bytes by class, site and thread.  All heap reports and exports
+ * use snapshots, whether from a trace or from an imported dump.
  */
 #ifndef CONVERTER_HEAP_HEAP_SNAPSHOT_H
 #define CONVERTER_HEAP_HEAP_SNAPSHOT_H
@@ -17,62 +17,63 @@
 struct heap_key {
     uint32_t class_id;
     uint32_t site;
-    uint32_t thread_id; /* 0 where threads are not distinguished */
+    uint32_t thread_id; /* 0 if threads are not distinguished */
 };
 
 struct heap_amount {
     uint64_t objects;
     uint64_t bytes;
-    uint64_t ages_us; /* of what lives: the sum of the objects' ages; of what was allocated: of the
-                         lifetimes of those that have died */
+    uint64_t ages_us; /* for live objects, the sum of their ages; for allocations, the sum of the
+                         lifetimes of the objects that have died */
 };
 
 struct heap_row {
     struct heap_key key;
     struct heap_amount live;
-    struct heap_amount allocated; /* since the trace's start */
+    struct heap_amount allocated; /* since the trace started */
 };
 
-/* A cell of a dump (heap_dump.h): sizes include what is further in. */
+/* An entry of a dump (heap_dump.h).  Sizes are cumulative. */
 struct heap_dump_entry {
-    uint32_t site; /* 0: the root of backtraces */
+    uint32_t site; /* 0: the root of all backtraces */
     uint32_t class_id;
-    bool is_self;   /* the frame `<self>` under the site */
-    bool has_class; /* false: all types */
+    bool is_self;   /* the child `<self>` of the site */
+    bool has_class; /* false: sum of all types */
     uint64_t objects;
     uint64_t bytes;
 };
 
 struct heap_snapshot {
-    struct heap_moment moment; /* what was asked for */
-    uint64_t time_ns;          /* what it came to */
-    uint64_t collections;      /* that were finished by then */
-    struct death_dates deaths; /* of the trace, as far as it was read */
-    struct heap_row *rows;     /* each key once */
+    struct heap_moment moment; /* the requested moment */
+    uint64_t time_ns;          /* its time */
+    uint64_t collections;      /* number of collections finished by then */
+    struct death_dates deaths; /* in the part of the trace that was read */
+    struct heap_row *rows;     /* unique keys */
     size_t count;
     struct heap_amount live; /* totals */
     struct heap_amount allocated;
-    bool has_sizes; /* false: the trace does not tell sizes */
-    /* Of an imported dump: its own entries, which the rows need not have to the last type. */
-    struct heap_dump_entry *dumped; /* NULL: there are none */
+    bool has_sizes; /* false: the trace has no sizes */
+    /* The entries of an imported dump; its rows may be less detailed. */
+    struct heap_dump_entry *dumped; /* NULL: none */
     size_t dumped_count;
 };
 
 void heap_snapshot_reset(struct heap_snapshot *snapshot);
 
-/* Adds the rows up by some parts of the key: the other parts become 0. */
+/* Sums rows over the parts of the key that are not in `axes`, which become 0. */
 enum heap_axis { HEAP_BY_CLASS = 1, HEAP_BY_SITE = 2, HEAP_BY_THREAD = 4 };
-/* False: out of memory. */
+/* Returns true. */
 bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes);
 
-/* What changed from one snapshot to another, in two's complement. */
+/* The difference between two snapshots, in two's complement. */
 struct heap_change {
     struct heap_key key;
     int64_t objects, bytes;
     struct heap_amount before, after;
 };
 
-/* Rows of either, allocated or live, in no order; the caller frees.  False: out of memory. */
+/* Computes the differences of all rows of both snapshots, allocated or live, unordered.  The
+ * caller frees `*changes`.  Returns false if out of memory. */
 bool heap_snapshot_compare(const struct heap_snapshot *before, const struct heap_snapshot *after,
                            bool allocated, struct heap_change **changes, size_t *count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two layouts of rows: of one moment, and of the change from one to another. */
+/* Two row layouts: one moment, and the difference between two moments. */
 #include "converter/heap/heap_table.h"
 
 #include <inttypes.h>
@@ -17,30 +17,30 @@
 
 struct listed_row {
     struct heap_key key;
-    struct heap_amount amount; /* then */
-    int64_t objects, bytes;    /* of a difference the change, else the same as `amount` */
+    struct heap_amount amount; /* at the last moment */
+    int64_t objects, bytes;    /* the difference, or else the same as `amount` */
 };
 
 struct row_list {
     const struct heap_report *report;
     const struct row_layout *layout;
     const struct heap_snapshot *moments[ROW_LIST_MOMENTS]; /* as many as the layout names */
-    struct listed_row *rows;                               /* the list's own */
+    struct listed_row *rows;                               /* owned by the list */
     size_t count;
 };
 
-/* The numbers that stand before a row's names. */
+/* Formatting of the numbers in front of a row's names. */
 struct row_layout {
-    const char *moments[ROW_LIST_MOMENTS]; /* their keys in JSON; NULL: there is none */
+    const char *moments[ROW_LIST_MOMENTS]; /* their keys in JSON; NULL: none */
     const char *csv_titles;
-    void (*put_titles)(const struct row_list *list); /* of the text */
+    void (*put_titles)(const struct row_list *list); /* titles of the text form */
     void (*put_text)(const struct row_list *list, const struct listed_row *row);
     void (*put_json)(const struct row_list *list, const struct listed_row *row,
                      struct json_output *json);
     void (*put_csv)(const struct listed_row *row);
 };
 
-/* One column an axis, with a way to print it in each form. */
+/* Columns: one per axis, with a function for each output form. */
 
 /* ---- classes ---- */
 
@@ -140,7 +140,7 @@ static bool is_wanted(const struct heap_report *report, const struct column *col
     return (report->axes & (unsigned) column->axis) != 0;
 }
 
-/* "class, site", and a row's own; as many frames of a site as the report asks for. */
+/* Prints "class, site" and a row's names, with as many frames as the report requests. */
 static void row_titles_put_text(const struct heap_report *report)
 {
     const char *separator = "";
@@ -164,7 +164,7 @@ static void row_names_put_text(const struct heap_report *report, const struct he
     }
 }
 
-/* What rows are called: "classes", or "rows" where several axes are asked for. */
+/* Returns the noun for rows: "classes", or "rows" if there are several axes. */
 static const char *row_names_plural(const struct heap_report *report)
 {
     for (const struct column *column = columns; column < COLUMNS_END; column++)
@@ -173,18 +173,18 @@ static const char *row_names_plural(const struct heap_report *report)
     return "rows";
 }
 
-/* Members of the object at hand; all frames of a site. */
+/* Puts members of the current JSON object, with all frames of a site. */
 static void row_names_put_json(const struct heap_report *report, const struct heap_key *key,
                                struct json_output *json)
 {
     for (const struct column *column = columns; column < COLUMNS_END; column++)
         if (is_wanted(report, column) && column->axis != HEAP_BY_SITE)
             column->as_json(report, key, json);
-    if ((report->axes & HEAP_BY_SITE) != 0) /* an array, and so the last */
+    if ((report->axes & HEAP_BY_SITE) != 0) /* an array, therefore last */
         site_as_json(report, key, json);
 }
 
-/* The fields at a line's end, each with its comma; all frames of a site. */
+/* Puts the last CSV fields, each preceded by a comma, with all frames of a site. */
 static void row_titles_put_csv(const struct heap_report *report)
 {
     for (const struct column *column = columns; column < COLUMNS_END; column++)
@@ -199,7 +199,7 @@ static void row_names_put_csv(const struct heap_report *report, const struct hea
             column->as_csv(report, key);
 }
 
-/* Room for so many rows; false: out of memory.  The list is to be reset in any case. */
+/* Allocates `capacity` rows.  Returns false if out of memory.  Reset the list in either case. */
 static bool row_list_init(struct row_list *list, size_t capacity)
 {
     list->count = 0;
@@ -278,7 +278,7 @@ static void print_csv(const struct row_list *list, size_t shown)
     }
 }
 
-/* Sorts and prints. */
+/* Sorts the rows and prints them. */
 static void row_list_print(struct row_list *list)
 {
     size_t shown = table_shown(list->report->top, list->count);
@@ -358,7 +358,7 @@ bool heap_print_table(const struct heap_report *report, struct heap_snapshot *sn
     return true;
 }
 
-/* ---- from one moment to another ---- */
+/* ---- difference between two moments ---- */
 
 static void changes_titles(const struct row_list *list)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into running sums, and moments into snapshots. */
+/* Updates running sums with events, and takes snapshots. */
 #include "converter/heap/heap_tracker.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
-/* Cells in an array, and an index of it. */
+/* An array of cells with a hash index. */
 
 void heap_cells_init(struct heap_cells *cells, bool follow_peak)
 {
@@ -46,7 +46,7 @@ uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
     if ((cells->count == cells->capacity && !grow(cells)) ||
         !step_index_add(&cells->index, hash, number))
         return UINT32_MAX;
-    /* At the last peak it was as it is now: empty. */
+    /* At the last peak its value was the same as now: empty. */
     cells->items[cells->count++] = (struct heap_cell){.key = *key};
     return number;
 }
@@ -92,15 +92,15 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
     return true;
 }
 
-/* Which objects snapshots have.  Verdicts on sites are kept; what is hidden has a key that no
- * object has. */
+/* Selection of objects.  Results for sites are cached.  The cell of excluded objects has a key
+ * that no object has. */
 
-/* A note of a site: it was looked at, and is wanted. */
+/* Cached result for a site. */
 enum { LOOKED_AT = 1, WANTED = 2 };
 
 static const struct heap_key hidden = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if out of memory; reset is allowed then. */
 static bool heap_choice_init(struct heap_tracker *tracker, const struct event_selection *selected)
 {
     struct event_selection everything;
@@ -161,7 +161,7 @@ static void take_off(struct heap_amount *sum, const struct heap_amount *amount)
     sum->ages_us -= amount->ages_us;
 }
 
-/* Takes what is hidden off the snapshot. */
+/* Removes the excluded objects from a snapshot. */
 static void heap_choice_show(const struct heap_tracker *tracker, struct heap_snapshot *snapshot)
 {
     size_t i = 0;
@@ -231,7 +231,7 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
     return tracker->options.receive(tracker->options.user, &snapshot, error);
 }
 
-/* Gives what was wanted at a time that has passed. */
+/* Takes the snapshots for times that have passed. */
 static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns,
                                    struct step_error *error)
 {
@@ -255,7 +255,7 @@ static enum step_status give_times(struct heap_tracker *tracker, uint64_t now_ns
     return STEP_STATUS_OK;
 }
 
-/* What lives is what was reachable then: with exact deaths the dead are gone already. */
+/* With exact deaths, dead objects were removed before their collection: the rest was reachable. */
 static enum step_status end_collection(struct heap_tracker *tracker, const struct collection *over,
                                        struct step_error *error)
 {
@@ -352,7 +352,7 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
     return STEP_STATUS_OK;
 }
 
-/* Reports a moment that never came. */
+/* Reports a moment that the trace does not reach. */
 static enum step_status give_nothing(struct heap_tracker *tracker, const struct heap_moment *moment,
                                      struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entries of a dump, parents first; what a node's entries leave of it is <other>. */
+/* Prints the entries of a dump.  The remainder of a node's size is <other>. */
 #include "converter/heap/heap_tree.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 #include "converter/heap/heap_dump.h"
 #include "format/core/grow.h"
 
-/* A node of the tree whose children are being printed. */
+/* A node whose children are being printed. */
 struct open_node {
     size_t depth;
-    uint64_t objects, bytes; /* that no child has accounted for yet */
+    uint64_t objects, bytes; /* not yet covered by children */
     size_t children;
-    uint64_t type_objects, type_bytes; /* that no type has accounted for yet */
+    uint64_t type_objects, type_bytes; /* not yet covered by types */
     size_t types;
 };
 
@@ -37,7 +37,7 @@ static void tree_line(const struct tree_printer *printer, size_t depth, uint64_t
         printf("%*s", (int) depth, "");
 }
 
-/* Closes nodes at `depth` and deeper: what is left of them is <other>. */
+/* Closes nodes at `depth` and deeper, printing their remainders as <other>. */
 static void close_nodes(struct tree_printer *printer, size_t depth)
 {
     while (printer->count > 0 && printer->open[printer->count - 1].depth >= depth) {
@@ -49,7 +49,7 @@ static void close_nodes(struct tree_printer *printer, size_t depth)
     }
 }
 
-/* After the types of a node: what is left of it is <other>, too. */
+/* Prints the remainder after the types of a node as <other>. */
 static void close_types(struct tree_printer *printer)
 {
     if (printer->count == 0)
@@ -88,7 +88,7 @@ static bool open_node(struct tree_printer *printer, size_t depth,
     return true;
 }
 
-/* Types stand beside the children: they break the same bytes down in another way. */
+/* Types are printed next to the children: they break down the same bytes in another way. */
 static void print_type(struct tree_printer *printer, const struct heap_dump_entry *entry,
                        size_t depth)
 {
@@ -140,7 +140,7 @@ static bool print_dump(struct tree_printer *printer, const struct heap_dump *dum
     return ok;
 }
 
-/* The tree of a snapshot whose sites are `sites`. */
+/* Prints the tree of a snapshot with the given sites. */
 static bool print_sites(const struct heap_report *report, const struct heap_sites *sites,
                         const struct heap_snapshot *snapshot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all writers of heaps share. */
+/* Functions common to all heap writers. */
 #include "converter/heap/heap_writer.h"
 
 #include <stdlib.h>

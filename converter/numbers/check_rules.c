@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Testing each event against what came before it. */
+/* Checks each event of a trace against the events before it. */
 #include "converter/numbers/check_rules.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ enum thread_state { THREAD_UNSEEN, THREAD_STARTED, THREAD_ENDED };
 
 struct check_thread {
     uint8_t state;
-    bool was_named; /* it was used before its start; that is reported once */
+    bool was_named; /* used before its start; reported once */
     uint64_t time_ns;
     struct call_stack calls;
 };
@@ -100,7 +100,7 @@ void check_rules_note(struct check_rules *rules, unsigned rule, uint64_t time_ns
     va_end(values);
 }
 
-/* Names are cut where they are long. */
+/* Limits the length of names in messages. */
 #define NAME_FORMAT "%.*s"
 #define NAME(bytes) (int) ((bytes).length < 160 ? (bytes).length : 160), (const char *) (bytes).data
 
@@ -248,8 +248,9 @@ static void breach_of_receiver(struct check_rules *rules, const struct trace_eve
            NAME(trace_method_of(rules->names, event->method_id)->name));
 }
 
-/* A constructor's object may be told of while it is open: in a trace that is cut, how it ends
- * decides.  A frame's `site` says that it waits so, `inner_ns` is its event's number. */
+/* In a truncated trace, a constructor that is open may be the first to name its object, and the end
+ * of the call decides whether that is a breach.  The frame's `site` marks such a call, and its
+ * `inner_ns` stores the number of the event. */
 static bool is_judged_later(const struct check_rules *rules, const struct trace_event *event)
 {
     return rules->is_cut && event->thread_id != 0 &&
@@ -286,7 +287,7 @@ static bool open_call(struct check_rules *rules, const struct trace_event *event
     return call_stack_push(&thread->calls, &frame);
 }
 
-/* Of the calls from `depth` on, which are over. */
+/* Judges the calls from `depth` on, which have ended. */
 static void judge_receivers(struct check_rules *rules, const struct call_stack *calls, size_t depth)
 {
     uint64_t number = rules->event_count;
@@ -367,7 +368,7 @@ static uint64_t count_waiting(const struct call_stack *calls)
     return count;
 }
 
-/* What a thread that has ended left open is over, too. */
+/* The end of a thread also ends its open calls. */
 static void finish_thread(struct check_rules *rules, struct check_thread *thread)
 {
     if (thread->state == THREAD_ENDED)

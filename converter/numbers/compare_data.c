@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference for programs: JSON, CSV, and the data of the page. */
+/* Writes a comparison as JSON, CSV, and the data of the page. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,11 +136,12 @@ bool compare_print_csv(const struct compare_report *report)
 
 /* ---- the page ---- */
 
-/* Columns of the page's sites, before and after each. */
+/* Columns of the page's sites, each with values before and after. */
 static const char *const page_columns[] = {"allocated", "allocated_objects", "alive_at_peak",
                                            "alive_at_peak_objects", "alive_at_end"};
 
-/* How much a site and all under it have, on either side; what is small is left out. */
+/* Computes the weight of each site, its children included, as the sum of both sides.  The page
+ * omits light sites. */
 static double *weigh_sites(const struct compare_report *report, const struct metric *metric)
 {
     size_t count = measures_count(report->measures, AXIS_SITE);
@@ -159,7 +160,7 @@ static int by_weight(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* The weight that as many sites have as a page holds. */
+/* Returns the weight that a site must exceed to be among the PAGE_SITES of a page. */
 static double least_weight(const double *weights, size_t count)
 {
     double least = 0;
@@ -174,7 +175,7 @@ static double least_weight(const double *weights, size_t count)
     return least;
 }
 
-/* Numbers of the sites in the page, 0: the root; what is left out counts for its parent. */
+/* Numbers of the sites in the page, 0: the root.  Omitted sites count for their parents. */
 struct page_sites {
     uint32_t *numbers; /* by row */
     uint32_t *rows;    /* by number */

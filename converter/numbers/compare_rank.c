@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows by how much they changed. */
+/* Ranks rows by their change. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

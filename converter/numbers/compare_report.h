@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What changed from one set of traces to another: tables and a tree for people, JSON, CSV. */
+/* Prints the differences between two sets of traces: tables and a tree for people, JSON, CSV. */
 #ifndef CONVERTER_NUMBERS_COMPARE_REPORT_H
 #define CONVERTER_NUMBERS_COMPARE_REPORT_H
 
@@ -10,15 +10,16 @@
 
 struct compare_report {
     const struct measures *measures; /* borrowed */
-    unsigned axes;                   /* bits of enum measure_axis: the tables */
-    const struct metric *sort;       /* NULL: what tells most of each table */
+    unsigned axes;                   /* bits of enum measure_axis: the tables to print */
+    const struct metric *sort;       /* NULL: the most informative metric of each table */
     uint64_t top;                    /* lines of a table; 0: all */
     uint64_t depth;                  /* frames of a site; 0: all */
-    double least;                    /* of the tree: share of the largest change, 0 to 1 */
-    bool with_times;                 /* rows in which nothing but times changed, too */
+    double least;                    /* threshold of the tree: share of the largest change, 0 to
+                                        1 */
+    bool with_times;                 /* also rows in which only times changed */
 };
 
-/* A row, the change of the metric that rows are sorted by, and the largest of the others. */
+/* A row with the change of its sort metric and the largest change of the other metrics. */
 struct compare_row {
     uint32_t row;
     struct measured before, after;
@@ -28,27 +29,27 @@ struct compare_row {
 };
 
 struct compare_ranking {
-    struct compare_row *rows; /* the largest change first; to be freed */
-    size_t count;             /* that changed in any metric */
+    struct compare_row *rows; /* the largest change first; the caller frees it */
+    size_t count;             /* rows that changed in any metric */
     size_t shown;
 };
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 bool compare_rank(const struct compare_report *report, enum measure_axis axis,
                   const struct metric *metric, struct compare_ranking *ranking);
-/* What a table is sorted by. */
+/* Returns the metric that a table is sorted by. */
 const struct metric *compare_metric(const struct compare_report *report, enum measure_axis axis);
-/* Runs of one program differ by as much. */
+/* Returns true if one side has several runs and the ranges of both sides overlap. */
 bool compare_is_noise(const struct compare_row *row);
-/* Whether any run tells something of it. */
+/* Returns true if any run has a value for the metric. */
 bool compare_has(const struct compare_report *report, const struct metric *metric);
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 bool compare_print_text(const struct compare_report *report);
 bool compare_print_tree(const struct compare_report *report);
 bool compare_print_csv(const struct compare_report *report);
 bool compare_print_json(const struct compare_report *report);
-/* The data of the page. */
+/* Writes the data of the page as JSON. */
 bool compare_put_page_data(const struct compare_report *report, FILE *out);
 
 #endif

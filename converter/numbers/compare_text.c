@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference as tables for people. */
+/* Prints a comparison as tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void print_totals(const struct compare_report *report)
 
 /* ---- the tables ---- */
 
-/* What stands beside the metric that a table is sorted by. */
+/* Additional columns, by sort metric. */
 static const char *const beside[AXIS_COUNT][4] = {
     [AXIS_CLASS] = {"allocated_objects", "alive_at_peak", "alive_at_end", "lifetime"},
     [AXIS_SITE] = {"allocated_objects", "alive_at_peak", "alive_at_end", "lifetime"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference as a tree of call sites, the outermost frame first. */
+/* Prints a comparison as a tree of call sites, the outermost frame first. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 
 struct node {
     uint32_t row, parent;
-    double before, after; /* of it and what is under it */
-    double moved;         /* sum of the changes under it, whatever their signs */
+    double before, after; /* of the site and its children */
+    double moved;         /* sum of the absolute changes below it */
 };
 
 static int by_parent_then_change(const void *left, const void *right)
@@ -22,7 +22,8 @@ static int by_parent_then_change(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Sums go from children to parents, whose rows are lower.  NULL: out of memory. */
+/* Adds sums of children to their parents, whose rows have lower numbers.  Returns NULL if memory
+ * runs out. */
 static struct node *make_nodes(const struct compare_report *report, const struct metric *metric)
 {
     const struct measures *measures = report->measures;
@@ -47,7 +48,7 @@ static struct node *make_nodes(const struct compare_report *report, const struct
 struct printing {
     const struct compare_report *report;
     const struct metric *metric;
-    struct node *nodes; /* sorted by parents */
+    struct node *nodes; /* sorted by parent */
     size_t count;
     double least;
 };
@@ -80,7 +81,7 @@ static void print_node(const struct printing *printing, const struct node *node,
 
 #define DEEPEST 256u
 
-/* Nodes in depth first order, without recursion: a trace's stacks may be deep. */
+/* Prints nodes in depth-first order, without recursion because a trace's stacks may be deep. */
 static void print_nodes(const struct printing *printing)
 {
     size_t at[DEEPEST + 1];

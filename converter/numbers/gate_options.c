@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules from the command line and from budget files. */
+/* Reads the rules of gates from the command line and from budget files. */
 #include "converter/numbers/gate_options.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ bool take_fail_if(void *gates_target, const char *value, const char **fault)
     return add(gates_target, value, NULL, 0);
 }
 
-/* A `#` that begins a line, or follows a blank, begins a comment.  True: something is left. */
+/* Removes a comment: `#` at the start of a line or after a blank.  Returns true if text is left. */
 static bool cut_comment(char *line)
 {
     for (char *at = line; *at != '\0'; at++)

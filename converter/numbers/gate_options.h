@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a gate, and what is done with its rules once all is measured. */
+/* Options of a gate, and the evaluation of its rules. */
 #ifndef CONVERTER_NUMBERS_GATE_OPTIONS_H
 #define CONVERTER_NUMBERS_GATE_OPTIONS_H
 
@@ -9,8 +9,8 @@
 struct gates {
     struct gate_rule *rules;
     size_t count;
-    const char *junit; /* NULL: none is written */
-    bool is_quiet;     /* the verb prints nothing but what fails */
+    const char *junit; /* path of the JUnit XML file; NULL: none */
+    bool is_quiet;     /* print only failures */
 };
 
 bool take_fail_if(void *gates_target, const char *value, const char **fault);
@@ -30,12 +30,13 @@ bool take_budget(void *gates_target, const char *value, const char **fault);
     }
 
 void gates_reset(struct gates *gates);
-/* A rule that compares with what was before, or one of a group of metrics that is not measured;
- * NULL: there is none. */
+/* Returns the first rule that compares with a previous value, or NULL. */
 const struct gate_rule *gates_find_change(const struct gates *gates);
+/* Returns the first rule whose metric is not in `groups` (enum metric_group bits), or NULL. */
 const struct gate_rule *gates_find_other(const struct gates *gates, unsigned groups);
 
-/* Judges all, tells on stderr what fails, and writes the XML.  `*failed`: how many do. */
+/* Evaluates all rules, reports failures on stderr, and writes the XML.  Sets `*failed` to the
+ * number of failed rules. */
 enum step_status gates_judge(const struct gates *gates, const char *verb,
                              const struct measures *measures, size_t *failed);
 

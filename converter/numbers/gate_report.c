@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts for people, and as JUnit's XML. */
+/* Evaluates the rules of gates and writes the results as text and as JUnit XML. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,30 +12,31 @@
 #include "converter/numbers/gate_options.h"
 #include "converter/numbers/gate_rule.h"
 
-/* Rows added up, compared with a limit, and which of them had most part in it. */
+/* Evaluation of rules: rows are added up and compared with a limit, and the largest contributors
+ * are found. */
 
-#define GATE_TOP 3u /* rows that are named */
+#define GATE_TOP 3u /* number of contributors reported */
 
 struct gate_top {
     enum measure_axis axis;
     uint32_t row;
-    double value; /* the change, where the rule is of one */
+    double value; /* the change, if the rule limits a change */
 };
 
 struct gate_verdict {
     const struct gate_rule *rule;
     bool fails;
-    bool is_noise;  /* it would, but the runs before and after overlap */
-    size_t matched; /* rows */
-    uint32_t row;   /* of `any`: the one that fails; 0: none */
+    bool is_noise;  /* would fail, but the ranges of runs before and after overlap */
+    size_t matched; /* number of rows */
+    uint32_t row;   /* of an `any` rule: the failing row; 0: none */
     struct measured before, after;
-    double value; /* what is compared with the limit: the value, or the change */
+    double value; /* compared with the limit: the value, or the change */
     double limit;
     struct gate_top top[2 * GATE_TOP];
     size_t top_count;
 };
 
-/* The rows of one run: their sums, added up. */
+/* Sums of several rows, by run. */
 struct totals {
     uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
 };
@@ -61,7 +62,7 @@ static struct measured side_of(const struct totals *totals, const struct measure
     return measured_of(values, count);
 }
 
-/* Runs of one program differ: a change counts where no run before is like one after. */
+/* Runs of one program vary: a change counts only if the ranges before and after do not overlap. */
 static bool overlap(const struct measured *a, const struct measured *b)
 {
     return (a->runs > 1 || b->runs > 1) && a->least <= b->most && b->least <= a->most;
@@ -80,7 +81,7 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
     verdict->fails = holds && !verdict->is_noise;
 }
 
-/* ---- who had most part in it ---- */
+/* ---- the largest contributors ---- */
 
 static double part_of(const struct gate_rule *rule, const struct measures *measures,
                       enum measure_axis axis, uint32_t row)
@@ -195,7 +196,7 @@ static void print_limit(const struct gate_verdict *verdict, FILE *out)
               out);
 }
 
-/* Two values that look alike rounded are printed in full, too. */
+/* Prints the full value too if value and limit look equal after rounding. */
 static void print_exact(const struct gate_verdict *verdict, double value, FILE *out)
 {
     static const char *const units[] = {
@@ -233,8 +234,8 @@ static void print_details(const struct gate_verdict *verdict, const struct measu
     }
 }
 
-static void tell(const struct gate_verdict *verdict, const char *verb,
-                 const struct measures *measures)
+static void print_verdict(const struct gate_verdict *verdict, const char *verb,
+                          const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;
     const char *what = verdict->fails          ? "the gate fails"
@@ -276,7 +277,7 @@ static void put_xml(const char *text, size_t length, FILE *out)
     }
 }
 
-/* The details as text; NULL: out of memory. */
+/* Returns the details as text, or NULL if memory runs out. */
 static char *details_text(const struct gate_verdict *verdict, const struct measures *measures,
                           size_t *length)
 {
@@ -356,7 +357,7 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         *failed += verdicts[i].fails;
-        tell(&verdicts[i], verb, measures);
+        print_verdict(&verdicts[i], verb, measures);
     }
     enum step_status status = STEP_STATUS_OK;
     if (gates->junit != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule's text, word by word. */
+/* Parses the text of a gate rule, word by word. */
 #include "converter/numbers/gate_rule.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ static bool is_word(const char *at, const char *word)
     return strlen(word) == word_length(at) && strncmp(at, word, strlen(word)) == 0;
 }
 
-/* AXIS:PATTERN, where a pattern with blanks stands in quotes. */
+/* Parses AXIS:PATTERN; a pattern with blanks is in quotes. */
 static bool parse_rows(struct parser *parser)
 {
     struct gate_rule *rule = parser->rule;
@@ -193,7 +193,7 @@ bool gate_rule_holds(const struct gate_rule *rule, double value, double limit)
     }
 }
 
-/* "a/B.m(I)V" as patterns of --method see it, and by its class alone. */
+/* Matches "a/B.m(I)V" against patterns of --method, and by its class alone. */
 static bool frame_matches(const char *pattern, struct step_bytes text)
 {
     char name[2 * GATE_TEXT_MOST];

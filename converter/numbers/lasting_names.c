@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows a mark in a name is handed out anew in each run. */
+/* Removes the parts of names that differ from run to run. */
 #include "converter/numbers/lasting_names.h"
 
 #include <stdbool.h>
@@ -9,13 +9,13 @@
 #define HEX DIGITS "abcdef"
 #define WORD DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* After `mark` the run of `varying` becomes `instead`. */
+/* After `mark`, characters of `varying` are replaced by `instead`. */
 static const struct rule {
     const char *mark;
     const char *varying;
     const char *instead;
 } rules[] = {
-    {".0x", HEX, NULL}, /* hidden classes, and their address: both go */
+    {".0x", HEX, NULL}, /* hidden classes with their address: removed */
     {"+0x", HEX, NULL},
     {"/0x", HEX, NULL},
     {"$$Lambda$", DIGITS "/", NULL},
@@ -32,7 +32,7 @@ static const struct rule {
     {"$auxiliary$", WORD, "#"},
 };
 
-/* The rule whose mark stands here, and how much varies behind it. */
+/* Returns the rule whose mark is at this position, and the length of the varying part after it. */
 static const struct rule *rule_at(struct step_bytes name, size_t at, size_t *mark, size_t *varies)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -68,7 +68,7 @@ size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size)
             used = append(out, used, out_size, name.data + at++, 1);
             continue;
         }
-        /* Where nothing stands instead, the separator before it goes as well. */
+        /* Without a replacement, the separator before the varying part is removed as well. */
         bool is_named = rule->mark[0] == '$';
         if (rule->instead != NULL)
             used = append(out, used, out_size, rule->mark, mark);

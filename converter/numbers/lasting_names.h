@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that stay from run to run: numbers that a JVM or a library hands out as it goes are taken
- * out of the names of hidden classes, lambdas, proxies and generated classes, and out of those of
- * threads.  docs/answers/what-changed.md has the list.
+ * Names that are stable from run to run.  Removes numbers that a JVM or a library assigns at run
+ * time from the names of hidden classes, lambdas, proxies, generated classes and threads.
+ * docs/answers/what-changed.md has the list.
  */
 #ifndef CONVERTER_NUMBERS_LASTING_NAMES_H
 #define CONVERTER_NUMBERS_LASTING_NAMES_H
@@ -13,9 +13,9 @@
 
 #define LASTING_NAME_MOST 1024u
 
-/* Writes the class's lasting name, at most `out_size` bytes; returns the length. */
+/* Writes the stable name of a class, at most `out_size` bytes, and returns the length. */
 size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size);
-/* Likewise a thread's: each number is `#`. */
+/* The same for a thread: each number becomes `#`. */
 size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size);
 
 #endif

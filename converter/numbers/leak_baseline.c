@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leaks beside those of another trace. */
+/* Compares leaks with those of another trace. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 struct change {
     uint32_t row;
-    double before, after; /* bytes; objects where sizes are not known */
+    double before, after; /* bytes; objects if sizes are unknown */
 };
 
 struct changes {
@@ -31,7 +31,7 @@ static int by_size(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Call sites are told by their innermost frames' rows; their callers follow. */
+/* Rows of call sites are identified by their innermost frame; the callers are their parents. */
 static struct changes find_changes(const struct leak_report *report)
 {
     const struct measures *measures = report->measures;

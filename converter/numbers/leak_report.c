@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table with the growth drawn in each line. */
+/* Prints leaks as a table with a growth curve on each line. */
 #include "converter/numbers/leak_report.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "converter/base/table_text.h"
 #include "format/json/json_output.h"
 
-#define DRAWN 16u /* characters of a curve */
+#define DRAWN 16u /* width of a curve in characters */
 
 static size_t shown(const struct leak_report *report)
 {
@@ -47,7 +47,7 @@ static void print_head(const struct leak_report *report)
         printf("(no growth: at least three collections are needed)\n");
 }
 
-/* Levels of what lived after collections, from the first at the left to the last at the right. */
+/* Draws the live amounts after collections as levels, the first at the left. */
 static void print_curve(const struct leak_report *report, const struct leak_row *row)
 {
     static const char levels[] = " .:-=+*#";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leaks for people, and as JSON. */
+/* Prints leaks as text and as JSON. */
 #ifndef CONVERTER_NUMBERS_LEAK_REPORT_H
 #define CONVERTER_NUMBERS_LEAK_REPORT_H
 
@@ -13,12 +13,12 @@ struct leak_report {
     unsigned axes;
     uint64_t top;                    /* lines; 0: all */
     uint64_t depth;                  /* frames of a site; 0: all */
-    const char *baseline;            /* a trace that it is compared with; NULL: none */
-    const struct measures *measures; /* with the baseline on the side before */
+    const char *baseline;            /* trace to compare with; NULL: none */
+    const struct measures *measures; /* with the baseline as the side before */
 };
 
 void leak_print_text(const struct leak_report *report);
-/* leak_baseline.c: what survived here and not there, the largest change first. */
+/* leak_baseline.c: prints the changes in survivors since the baseline, the largest first. */
 struct json_output;
 void leak_print_changes(const struct leak_report *report);
 void leak_put_changes(const struct leak_report *report, struct json_output *json);

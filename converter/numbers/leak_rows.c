@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Old objects added up by cell, cells by the axes that are asked for. */
+/* Adds up old objects by cell, and cells by the requested axes. */
 #include "converter/numbers/leak_rows.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 struct suppression {
     char text[LINE_MOST];
-    size_t offset; /* of the pattern */
+    size_t offset; /* of the pattern, in the text */
     bool is_class;
     uint64_t used;
 };
@@ -51,7 +51,7 @@ static bool suppressions_add(struct suppressions *suppressions, const char *line
     return true;
 }
 
-/* Without its comment and what is blank at the end. */
+/* Removes the comment and trailing blanks. */
 static void trim(char *line)
 {
     for (char *at = line; *at != '\0'; at++)
@@ -104,7 +104,7 @@ static bool names_site(const char *pattern, const struct heap_sites *sites, uint
     return false;
 }
 
-/* Whether one of them names the class, or a frame of the site; that is counted. */
+/* Returns true if a suppression matches the class or a frame of the site, and counts the match. */
 static bool suppressions_have(struct suppressions *suppressions, const struct heap_sites *sites,
                               const struct heap_key *key)
 {
@@ -122,7 +122,7 @@ static bool suppressions_have(struct suppressions *suppressions, const struct he
     return false;
 }
 
-void suppressions_tell_unused(const struct suppressions *suppressions)
+void suppressions_report_unused(const struct suppressions *suppressions)
 {
     for (size_t i = 0; i < suppressions->count; i++)
         if (suppressions->items[i].used == 0)
@@ -138,7 +138,7 @@ static void add(struct heap_amount *sum, const struct heap_amount *amount)
     sum->ages_us += amount->ages_us;
 }
 
-/* By cell of the tracker.  NULL: out of memory. */
+/* By cell of the tracker.  Returns NULL if memory runs out. */
 static struct heap_amount *old_by_cell(const struct leak_tracker *tracker,
                                        const struct leak_limits *limits)
 {
@@ -166,7 +166,7 @@ static int by_key(const void *left, const void *right)
     return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
 }
 
-/* Rows without a stack stand last, then single objects after what there is more of. */
+/* Rows without a stack are last.  At equal rank, single objects come after others. */
 static int by_rank(const void *left, const void *right)
 {
     const struct leak_row *a = left, *b = right;
@@ -188,7 +188,7 @@ static void fill_series(const struct leak_tracker *tracker, size_t cell, struct 
             row->series[i] += tracker->samples[i].bytes[cell];
 }
 
-/* A straight line through the last samples. */
+/* A straight line fitted to the last samples. */
 struct line {
     double slope, fit;
 };
@@ -214,7 +214,7 @@ static struct line fit_line(const struct leak_tracker *tracker, const uint64_t *
     return (struct line){xy / xx, yy > 0 ? xy * xy / (xx * yy) : 1};
 }
 
-/* What was born between two collections only is a step. */
+/* Objects born between only two collections are a step, not growth. */
 static bool is_born_repeatedly(const struct leak_tracker *tracker, const struct leak_row *row,
                                size_t count)
 {
@@ -241,7 +241,7 @@ static void find_growth(const struct leak_tracker *tracker, struct leak_row *row
     row->rank = row->slope > 0 ? row->slope * row->fit : 0;
 }
 
-/* Rows of one key become one. */
+/* Merges rows with equal keys. */
 static void merge(struct leak_rows *rows)
 {
     size_t last = 0;
@@ -262,7 +262,7 @@ static void merge(struct leak_rows *rows)
     rows->count = last + 1;
 }
 
-/* Adds the births of all that lives to the rows, which lie in the order of their cells. */
+/* Adds the births of all live objects to the rows, which are in the order of their cells. */
 static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                         struct leak_rows *rows)
 {
@@ -291,7 +291,7 @@ static void add_row(const struct leak_tracker *tracker, size_t cell, unsigned ax
     fill_series(tracker, cell, row);
 }
 
-/* A row for each cell that has old objects; `row_of_cell`: its number, from 1. */
+/* Makes a row for each cell with old objects; `row_of_cell`: its number, from 1. */
 static void fill_rows(const struct leak_tracker *tracker, const struct heap_amount *old,
                       unsigned axes, struct suppressions *suppressions, uint32_t *row_of_cell,
                       struct leak_rows *rows)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that survived collections and still live at the end, by class and site, with their growth
- * in bytes a collection: the slope of a straight line fitted to the live bytes after each of the
- * last half of the collections, but at most the slope of the births of what lives at the end.  So a
- * cache that was filled early has no growth, and neither has one that replaces its entries.  What
- * was born between two collections only, a single large object as well, is a step and no growth.
- * The fit is the square of the correlation.
+ * Objects that survived collections and are alive at the end, by class and site, with their growth
+ * in bytes per collection.  Growth is the slope of a straight line fitted to the live bytes after
+ * each of the last half of the collections.  It is limited to the slope of the births of the
+ * objects that are alive at the end, so a cache that was filled early, or that replaces its
+ * entries, has no growth.  Objects born between only two collections, for example a single large
+ * object, are a step and not growth.  The fit is the square of the correlation.
  */
 #ifndef CONVERTER_NUMBERS_LEAK_ROWS_H
 #define CONVERTER_NUMBERS_LEAK_ROWS_H
@@ -14,8 +14,8 @@
 #include "converter/numbers/leak_tracker.h"
 #include "converter/numbers/measure_names.h"
 
-/* Survivors that are known and not reported: lines `class:PATTERN` or `site:PATTERN`, patterns
- * as those of --class and --site; # begins a comment. */
+/* Known survivors that are not reported.  Lines are `class:PATTERN` or `site:PATTERN`, with the
+ * patterns of --class and --site; # begins a comment. */
 
 struct suppression;
 
@@ -24,39 +24,41 @@ struct suppressions {
     size_t count;
 };
 
-/* A value of an option, as in arguments.h: a file's name.  May be taken several times. */
+/* Parses an option's value (arguments.h): the name of a file of suppressions.  May be repeated. */
 bool take_suppressions(void *suppressions_target, const char *value, const char **fault);
 void suppressions_reset(struct suppressions *suppressions);
 
-/* Tells on stderr which of them named nothing. */
-void suppressions_tell_unused(const struct suppressions *suppressions);
+/* Reports suppressions that matched nothing on stderr. */
+void suppressions_report_unused(const struct suppressions *suppressions);
 
 struct leak_limits {
-    uint64_t survived; /* at least so many collections */
-    uint64_t age_ns;   /* and at least so old; 0: any age */
+    uint64_t survived; /* at least this many collections */
+    uint64_t age_ns;   /* minimum age; 0: any */
 };
 
 struct leak_row {
     struct heap_key key;
-    struct heap_amount old;        /* what has survived */
+    struct heap_amount old;        /* survivors */
     uint64_t series[LEAK_SAMPLES]; /* live after each sampled collection */
-    uint64_t births[LEAK_SAMPLES]; /* of what lives at the end, before each since the last one */
+    uint64_t births[LEAK_SAMPLES]; /* of objects alive at the end: births before each sample,
+                                      since the previous one */
     double slope, fit;
-    double rank; /* rows stand by this */
+    double rank; /* sort key */
 };
 
 struct leak_rows {
     struct leak_row *rows;
     size_t count;
-    struct heap_amount all;        /* what has survived */
-    struct heap_amount suppressed; /* and not reported */
+    struct heap_amount all;        /* all survivors */
+    struct heap_amount suppressed; /* survivors that are not reported */
 };
 
-/* `axes`: enum heap_axis bits.  False: out of memory; reset is allowed then. */
+/* `axes`: enum heap_axis bits.  Returns false if memory runs out; call reset in any case. */
 bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits *limits,
                     unsigned axes, struct suppressions *suppressions, struct leak_rows *out);
 void leak_rows_reset(struct leak_rows *rows);
-/* The rows as a run of measures, for gates, each under class and site.  False: out of memory. */
+/* Adds the rows as a run of measures for gates, each under its class and site.  Returns false if
+ * memory runs out. */
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
                        enum measure_side side, struct measures *measures);
 

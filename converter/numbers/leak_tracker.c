@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events up to the end of a collection, then a sample. */
+/* Follows events up to the end of a collection, then takes a sample. */
 #include "converter/numbers/leak_tracker.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static bool add_sample(struct leak_tracker *tracker)
     return true;
 }
 
-/* Leaves the second, the fourth, ... */
+/* Keeps every second sample, starting with the second. */
 static void thin_out(struct leak_tracker *tracker)
 {
     for (size_t i = 0; i < LEAK_SAMPLES / 2; i++) {
@@ -93,7 +93,7 @@ enum step_status leak_tracker_put(void *user, const struct trace_event *events, 
 {
     struct leak_tracker *tracker = user;
     enum step_status status = STEP_STATUS_OK;
-    size_t first = 0; /* not handed on yet */
+    size_t first = 0; /* the first event not yet passed on */
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         const struct trace_event *event = &events[i];
         struct collection over;

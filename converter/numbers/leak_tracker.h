@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Follows what lives through one pass, and notes how much lives of each class and site after
- * collections: after each of them at first; whenever there are LEAK_SAMPLES, each second one is
- * given up, and from then on only each second (fourth, ...) is noted.
+ * Samples the live bytes by class and site after collections, in one pass.  It samples every
+ * collection at first.  When there are LEAK_SAMPLES samples, it drops every second one and from
+ * then on samples half as often.
  */
 #ifndef CONVERTER_NUMBERS_LEAK_TRACKER_H
 #define CONVERTER_NUMBERS_LEAK_TRACKER_H
@@ -13,13 +13,13 @@
 
 struct leak_sample {
     uint64_t collection; /* from 1 */
-    uint64_t *bytes;     /* by cell of the tracker; of objects where sizes are not known */
+    uint64_t *bytes;     /* by cell of the tracker; objects if sizes are unknown */
     size_t cell_count;
 };
 
 struct leak_tracker {
     struct heap_tracker heap;
-    bool with_existing; /* objects that were there when tracing started */
+    bool with_existing; /* include objects that existed when tracing started */
     struct leak_sample samples[LEAK_SAMPLES];
     size_t sample_count;
     uint64_t stride;
@@ -28,25 +28,25 @@ struct leak_tracker {
     struct collection_clock clock;
 };
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; call reset in any case. */
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
                        bool with_existing);
-/* The same for a part of the objects; the tracker gets the events of all, since collections are
- * those of the whole trace. */
+/* The same for selected objects.  The tracker needs the events of all objects, since collections
+ * are those of the whole trace. */
 bool leak_tracker_init_selected(struct leak_tracker *tracker, const struct trace_names *names,
                                 bool with_existing, const struct event_selection *selected);
 void leak_tracker_reset(struct leak_tracker *tracker);
-/* A visit of input_each(); `user` is the tracker. */
+/* Callback for input_each(); `user` is the tracker. */
 enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
                                   struct step_error *error);
 enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error);
-/* How many collections an object has seen that was born then. */
+/* Returns the number of collections since `born_us`. */
 uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us);
-/* The first sample after that time; sample_count: there is none. */
+/* Returns the first sample after that time, or sample_count if there is none. */
 size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_us);
-/* Cells from this one on are of objects that are selected. */
+/* Cells from this index on belong to selected objects. */
 size_t leak_tracker_first_cell(const struct leak_tracker *tracker);
-/* The selected objects that live now. */
+/* Returns the amount of selected objects that are alive now. */
 struct heap_amount leak_tracker_live(const struct leak_tracker *tracker);
 
 #endif

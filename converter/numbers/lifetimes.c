@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mean and percentiles of lifetimes. */
+/* Computes the mean and percentiles of lifetimes. */
 #include "converter/numbers/lifetimes.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a snapshot under the names that gates know. */
+/* Adds the rows of a heap snapshot to measures, under the names that gates use. */
 #include "converter/numbers/measure_heap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that stay from run to run, or exact ones. */
+/* Builds row names, either stable from run to run or exact. */
 #include "converter/numbers/measure_names.h"
 
 #include <inttypes.h>
@@ -97,7 +97,7 @@ static uint64_t depth_of(const struct measures *measures, uint32_t row)
     return depth;
 }
 
-/* The row of the site's innermost `depth` frames; 0: out of memory. */
+/* Returns the row of the site's innermost `depth` frames, or 0 if memory runs out. */
 static uint32_t cut_row(struct measures *measures, uint32_t row, uint64_t depth)
 {
     uint32_t parent = measures_parent(measures, row), cut_parent = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a heap tracker and the calls' statistics say, added up under lasting names. */
+/* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/numbers/measure_trace.h"
 
 #include <inttypes.h>
@@ -82,7 +82,7 @@ struct folding {
     size_t run;
     struct id_table classes; /* uint32_t: the row */
     struct id_table threads; /* the same */
-    uint32_t *sites;         /* by site of the tracker */
+    uint32_t *sites;         /* by site number of the tracker */
 };
 
 static uint32_t class_row(struct folding *folding, uint32_t class_id)
@@ -184,8 +184,8 @@ static bool fold_calls(struct folding *folding)
     return true;
 }
 
-/* The kinds of events that the trace was recorded with, as its properties say; else those that it
- * has.  A selection leaves out some. */
+/* Returns the kinds of events that were recorded according to the trace's properties, else those
+ * seen. A selection leaves out some. */
 static uint32_t recorded_kinds(const struct event_source *source, uint32_t seen)
 {
     static const struct {
@@ -219,7 +219,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
     const char *stack = event_source_property(source, "stack");
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
-        program = event_source_property(source, "command-line"); /* a native program's */
+        program = event_source_property(source, "command-line"); /* of a native program */
     source->operations->summary(source, &summary);
     *run = (struct measure_run){.path = path,
                                 .side = side,
@@ -290,7 +290,7 @@ enum step_status measure_trace(struct measures *measures, const char *path, enum
 {
     struct event_selection plain = *selected;
     struct input input;
-    plain.untracked = true; /* the tracker follows what lives */
+    plain.untracked = true; /* the tracker follows live objects itself */
     plain.objects = NULL;
     enum step_status status = input_open(&input, path, NULL, &plain);
     if (status != STEP_STATUS_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One trace into measures, in one pass; memory is that of what lives, and of the rows. */
+/* Measures one trace in one pass.  Memory is proportional to the live set and the rows. */
 #ifndef CONVERTER_NUMBERS_MEASURE_TRACE_H
 #define CONVERTER_NUMBERS_MEASURE_TRACE_H
 
@@ -8,32 +8,32 @@
 #include "converter/numbers/measure_names.h"
 #include "converter/numbers/statistics.h"
 
-/* A pass that goes on beside another. */
+/* State of a pass, which may run beside others. */
 struct trace_measure {
     const struct trace_names *names;
     struct heap_moment moments[2];
     struct heap_snapshot snapshots[2]; /* peak, end */
     struct heap_tracker heap;
-    struct statistics calls; /* of all events but those of objects */
+    struct statistics calls; /* of all events except those of objects */
     struct level_curve *curve;
     uint32_t kinds;
     bool has_begun;
     uint64_t first_ns, last_ns;
 };
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; reset is allowed then. */
 bool trace_measure_init(struct trace_measure *measure, const struct trace_names *names);
 void trace_measure_reset(struct trace_measure *measure);
-/* A visit of input_each(); `user` is the measure. */
+/* Callback for input_each(); `user` is the measure. */
 enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error);
-/* Adds a run to the measures, which have room for it. */
+/* Adds a run to the measures, which must have room for it. */
 enum step_status trace_measure_finish(struct trace_measure *measure, struct measures *measures,
                                       struct input *input, const char *path, enum measure_side side,
                                       struct step_error *error);
 
-/* Reads a trace and adds it as a run.  Faults and damage are told; CORRUPT: what is whole was
- * added, unless the run count is as before. */
+/* Reads a trace and adds it as a run.  Reports errors and damage.  After CORRUPT, the intact part
+ * was added unless the run count is unchanged. */
 enum step_status measure_trace(struct measures *measures, const char *path, enum measure_side side,
                                const struct event_selection *selected);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows by name, and the middle of runs. */
+/* Stores rows by name, and computes medians over runs. */
 #include "converter/numbers/measures.h"
 
 #include <stdlib.h>

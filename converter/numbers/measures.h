@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What traces come to: tables of rows by class, site, thread and method, with sums for each run.
- * Runs stand on one of two sides, before and after; where only one set is measured it is after.
- * Memory is that of the names and of one number for each row, run and sum.
+ * Totals of traces: rows by class, site, thread and method, with sums for each run.  A run belongs
+ * to one of two sides, before and after; a single set is after.  Memory is proportional to the
+ * names, plus one number per row, run and sum.
  */
 #ifndef CONVERTER_NUMBERS_MEASURES_H
 #define CONVERTER_NUMBERS_MEASURES_H
@@ -22,15 +22,15 @@ enum measure_side { SIDE_BEFORE, SIDE_AFTER, SIDE_COUNT };
 extern const char *const axis_names[AXIS_COUNT];
 extern const char *const axis_plurals[AXIS_COUNT];
 
-/* Rows have numbers from 1.  A site's `number` in the index is its parent's row, 0: outermost; the
- * text is the frame's.  A parent's row is less than its children's. */
+/* Rows are numbered from 1.  A site's `number` in the index is its parent's row, 0 for an outermost
+ * frame, and its text is the frame's.  A parent's row is less than its children's. */
 struct measure_table {
     struct name_index index;
     size_t capacity;
     uint64_t *sums; /* [row][run][SUM_COUNT] */
 };
 
-/* How much lived over time, in one run. */
+/* Live amounts over time, in one run. */
 struct measure_run {
     const char *path; /* borrowed */
     enum measure_side side;
@@ -39,9 +39,9 @@ struct measure_run {
     bool has_sizes;
     struct death_dates deaths;
     uint64_t resolution_ns;
-    uint32_t kinds;       /* bits of the kinds of events that it was recorded with */
-    uint64_t stack_depth; /* frames that its stacks have at most; 0: not known */
-    char program[256];    /* what was run, as the trace tells; empty: it does not */
+    uint32_t kinds;       /* bits of the kinds of events that were recorded */
+    uint64_t stack_depth; /* maximum number of frames per stack; 0: unknown */
+    char program[256];    /* the program, as recorded in the trace; empty: unknown */
 };
 
 struct measures {
@@ -50,15 +50,15 @@ struct measures {
     struct measure_run *runs;
     size_t run_count;
     size_t run_capacity;
-    bool exact_names; /* names are taken as they are */
-    bool with_lines;  /* frames are told apart by their lines */
+    bool exact_names; /* use names unchanged */
+    bool with_lines;  /* frames are distinguished by line */
 };
 
-/* Room for so many runs.  False: out of memory; reset is allowed then. */
+/* Allocates room for this many runs.  Returns false if memory runs out; reset is allowed then. */
 bool measures_init(struct measures *measures, size_t run_capacity);
 void measures_reset(struct measures *measures);
 
-/* The row, made if need be; 0: out of memory. */
+/* Returns the row, created if necessary, or 0 if memory runs out. */
 uint32_t measures_row(struct measures *measures, enum measure_axis axis, uint32_t parent,
                       struct step_bytes text);
 static inline size_t measures_count(const struct measures *measures, enum measure_axis axis)
@@ -74,10 +74,10 @@ static inline uint32_t measures_parent(const struct measures *measures, uint32_t
 {
     return (uint32_t) measures->tables[AXIS_SITE].index.entries[site].number;
 }
-/* The row's name, to be printed: of a site with its callers. */
+/* Returns a row's name for printing; a site's includes its callers. */
 struct stack_text measures_name(const struct measures *measures, enum measure_axis axis,
                                 uint32_t row, uint64_t depth);
-/* A member with it: of a site an array of all frames. */
+/* Writes the name as a member; a site's is an array of all frames. */
 void measures_put_name(const struct measures *measures, enum measure_axis axis, uint32_t row,
                        struct json_output *json);
 static inline uint64_t *measures_sums(const struct measures *measures, enum measure_axis axis,
@@ -86,14 +86,14 @@ static inline uint64_t *measures_sums(const struct measures *measures, enum meas
     return &measures->tables[axis].sums[(row * measures->run_capacity + run) * SUM_COUNT];
 }
 
-/* A value of a row, or a set's: the middle of its runs, and the least and most of them. */
+/* A value of a row or of a set: the median over its runs, with the minimum and maximum. */
 struct measured {
     size_t runs;
     double median, least, most;
 };
-/* Of values by run; `values` are sorted. */
+/* Summarises the values of `count` runs.  Sorts `values`. */
 struct measured measured_of(double *values, size_t count);
-/* `row` on one side; no runs there: all 0. */
+/* Returns a metric of `row` on one side; all 0 if that side has no runs. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);
 

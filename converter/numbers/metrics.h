@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is measured of a row: its name on the command line, its unit, how it comes of sums. */
+/* Metrics: their names on the command line, their units, and how sums produce them. */
 #ifndef CONVERTER_NUMBERS_METRICS_H
 #define CONVERTER_NUMBERS_METRICS_H
 
@@ -9,17 +9,17 @@
 
 #include "converter/base/quantity.h"
 
-/* Sums that rows keep. */
+/* Sums stored per row. */
 enum measure_sum {
     SUM_ALLOCATED_BYTES,
     SUM_ALLOCATED_OBJECTS,
     SUM_FREED_BYTES,
     SUM_FREED_OBJECTS,
-    SUM_PEAK_BYTES, /* alive when most bytes lived */
+    SUM_PEAK_BYTES, /* alive when live bytes were at their maximum */
     SUM_PEAK_OBJECTS,
     SUM_END_BYTES,
     SUM_END_OBJECTS,
-    SUM_LIVED_US, /* of what was freed */
+    SUM_LIVED_US, /* lifetimes of freed objects */
     SUM_CALLS,
     SUM_EXCEPTIONS,
     SUM_OWN_NS,
@@ -36,7 +36,7 @@ enum measure_sum {
 
 enum metric_unit { UNIT_BYTES, UNIT_COUNT, UNIT_TIME };
 
-/* Who can tell it. */
+/* Commands that compute a metric. */
 enum metric_group { METRICS_OF_TRACES = 1, METRICS_OF_LEAKS = 2, METRICS_OF_HEAPS = 4 };
 
 struct metric {
@@ -44,20 +44,20 @@ struct metric {
     const char *title; /* for tables */
     enum metric_unit unit;
     enum measure_sum sum;
-    bool is_mean; /* of SUM_LIVED_US over what was freed, in ns */
+    bool is_mean; /* mean of SUM_LIVED_US over freed objects, in ns */
     enum metric_group group;
 };
 
 extern const struct metric metrics[];
 extern const size_t metric_count;
 
-/* NULL: there is none. */
+/* Returns NULL if there is none. */
 const struct metric *metric_by_name(const char *name, size_t length);
-/* Of sums of a row, or of several rows added up. */
+/* Computes a metric from the sums of a row, or of several rows added up. */
 double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT]);
-/* For people. */
+/* Formats a value for people. */
 struct quantity metric_quantity(const struct metric *metric, double value);
-/* A change, with its sign. */
+/* Formats a change, with its sign. */
 struct quantity metric_change(const struct metric *metric, double value);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding up events. */
+/* Adds up the events of a trace. */
 #include "converter/numbers/statistics.h"
 
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
@@ -68,7 +68,7 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
     return true;
 }
 
-/* False: the object's birth is not known. */
+/* Returns false if the object's birth is unknown. */
 static bool find_lifetime(struct statistics *statistics, const struct trace_event *event,
                           uint64_t *lifetime)
 {

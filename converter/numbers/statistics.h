@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace adds up to: by class, by thread, by method, and what lives over time. */
+/* Totals of a trace by class, thread and method, and live amounts over time. */
 #ifndef CONVERTER_NUMBERS_STATISTICS_H
 #define CONVERTER_NUMBERS_STATISTICS_H
 
@@ -17,7 +17,7 @@
 struct object_totals {
     uint64_t allocated_objects;
     uint64_t allocated_bytes;
-    uint64_t existing_objects; /* of these, those that were there when tracing started */
+    uint64_t existing_objects; /* of these, those that existed when tracing started */
     uint64_t existing_bytes;
     uint64_t freed_objects;
     uint64_t freed_bytes;
@@ -33,7 +33,7 @@ struct thread_totals {
     bool has_start;
     bool has_end;
     uint64_t start_ns;
-    uint64_t end_ns; /* of its end, or of its last event */
+    uint64_t end_ns; /* time of the end, or of the last event */
     uint64_t allocated_objects;
     uint64_t allocated_bytes;
     uint64_t calls;
@@ -42,8 +42,8 @@ struct thread_totals {
 
 struct method_totals {
     uint64_t calls;
-    uint64_t exceptions;   /* calls that an exception ended */
-    uint64_t inclusive_ns; /* the outermost of recursive calls */
+    uint64_t exceptions;   /* calls ended by an exception */
+    uint64_t inclusive_ns; /* counts only the outermost of recursive calls */
     uint64_t exclusive_ns;
 };
 
@@ -54,7 +54,7 @@ struct statistics {
     uint64_t first_ns;
     uint64_t last_ns;
     struct class_totals all;
-    struct death_dates deaths; /* how lifetimes end */
+    struct death_dates deaths; /* what the ends of lifetimes mean */
     struct id_table classes;   /* struct class_totals */
     struct id_table threads;   /* struct thread_totals */
     struct id_table methods;   /* struct method_totals */
@@ -64,22 +64,21 @@ struct statistics {
     uint64_t peak_ns;
     struct level_curve curve;
     uint64_t unmatched_exits;
-    uint64_t open_calls; /* when the trace ended */
-    uint64_t not_probed; /* methods and classes that could not be traced */
+    uint64_t open_calls; /* at the end of the trace */
+    uint64_t not_probed; /* methods and classes that could not be instrumented */
     bool lifetimes_in_bytes;
-    struct object_table
-        births; /* bytes allocated before the object, where these are the lifetimes */
+    struct object_table births; /* bytes allocated before the object, if lifetimes are in bytes */
 };
 
-/* `lifetimes_in_bytes`: an object's age is what was allocated since, not the time.  False: out of
- * memory; reset is allowed then. */
+/* `lifetimes_in_bytes`: an object's age is the bytes allocated since its birth, not the time.
+ * Returns false if memory runs out; reset is allowed then. */
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes);
-/* A visit of the trace's facts (event_source.h); `user` is the statistics. */
+/* Callback for the trace's facts (event_source.h); `user` is the statistics. */
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count);
-/* Ends the calls that are open. */
+/* Closes the calls that are open. */
 void statistics_finish(struct statistics *statistics);
 void statistics_reset(struct statistics *statistics);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics as JSON. */
+/* Writes statistics as JSON. */
 #include <stdlib.h>
 
 #include "converter/numbers/statistics_report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows of a table come first. */
+/* Selects and sorts the rows of a statistics table. */
 #include <stdlib.h>
 
 #include "converter/base/table_text.h"
@@ -14,7 +14,7 @@ static int compare(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The key of a row; false: it is not to be shown. */
+/* Computes the key of a row.  Returns false if the row is not shown. */
 typedef bool (*key_function)(const struct statistics_report *report, const void *entry,
                              uint64_t *key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics on paper: as text for people, as JSON for programs. */
+/* Prints statistics as text and as JSON. */
 #ifndef CONVERTER_NUMBERS_STATISTICS_REPORT_H
 #define CONVERTER_NUMBERS_STATISTICS_REPORT_H
 
@@ -12,11 +12,11 @@ enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
 struct statistics_report {
     const struct statistics *statistics; /* borrowed */
     const char *path;
-    uint64_t top; /* lines of each table; 0: all */
+    uint64_t top; /* rows per table; 0: all */
     enum statistics_order order;
 };
 
-/* What a row is, with the key that rows are sorted by. */
+/* A row's id, with its sort key. */
 struct ranked_id {
     uint64_t key;
     uint32_t id;
@@ -25,10 +25,10 @@ struct ranked_id {
 struct ranking {
     struct ranked_id *rows; /* the highest key first */
     size_t count;
-    size_t shown; /* of these, as many as are wanted */
+    size_t shown; /* of these, those to print */
 };
 
-/* False: out of memory.  free() what `rows` points to. */
+/* These return false if memory runs out.  The caller frees `rows`. */
 bool rank_classes(const struct statistics_report *report, struct ranking *ranking);
 bool rank_threads(const struct statistics_report *report, struct ranking *ranking);
 bool rank_methods(const struct statistics_report *report, struct ranking *ranking);
@@ -47,7 +47,7 @@ static inline uint64_t live_bytes_of(const struct object_totals *totals)
                : 0;
 }
 
-/* False: out of memory. */
+/* These return false if memory runs out. */
 bool statistics_print_text(const struct statistics_report *report);
 bool statistics_print_json(const struct statistics_report *report, FILE *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics as tables for people. */
+/* Prints statistics as text tables. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define CURVE_LINES 24u
 #define BAR_WIDTH 40u
 
-/* A lifetime in the unit that was chosen. */
+/* Formats a lifetime in the selected unit. */
 static struct quantity lifetime(const struct statistics *statistics, double value)
 {
     return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : quantity_of_ns(value);
@@ -183,7 +183,8 @@ static void print_bar(double share)
     putchar('\n');
 }
 
-/* The curve in few lines: each shows the most within its steps, and what lives at their end. */
+/* Prints the curve in a few lines: each has the maximum within its steps, and the live amount at
+ * their end. */
 static void print_curve(const struct statistics *statistics)
 {
     const struct level_curve *curve = &statistics->curve;

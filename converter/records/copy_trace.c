@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Record after record, block after block. */
+/* Copies records one by one, block by block. */
 #include "converter/records/copy_trace.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #define GAPS_MAX (UINT64_C(1) << 24)
 
-/* The copy has no live file beside it. */
+/* Drops STEP_LIVE_REST, as the copy has no live file. */
 static enum step_status copy_properties(const struct step_reader *reader,
                                         struct step_writer *writer)
 {
@@ -22,7 +22,7 @@ static enum step_status copy_properties(const struct step_reader *reader,
     return status;
 }
 
-/* Fills the slots of an entry that is lost: numbers are 0, texts and arrays empty. */
+/* Sets the slots of a lost entry: numbers are 0, texts and arrays are empty. */
 static uint64_t *fill_empty(const struct step_definition *definition, uint32_t record,
                             uint64_t *slots)
 {
@@ -46,7 +46,7 @@ static uint64_t *fill_empty(const struct step_definition *definition, uint32_t r
     return slots;
 }
 
-/* Gaps become empty entries; a file may claim any. */
+/* Gaps become empty entries, and a damaged file could claim any number of them. */
 static bool has_gaps_only_of_damage(const struct step_reader *reader, uint32_t record)
 {
     uint64_t gaps = 0, last = 0;
@@ -102,7 +102,7 @@ enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
     return status;
 }
 
-/* A block of the input becomes one of the output, so that the blocks keep their order. */
+/* Each block of the input becomes one block of the output, to preserve their order. */
 static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
                                     uint64_t *records, struct step_error *error)
 {

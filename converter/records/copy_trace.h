@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copying a STEP trace, whatever its definition: all that can be read, in the same streams. */
+/* Copies a STEP trace of any definition: all readable data, in the same streams. */
 #ifndef CONVERTER_RECORDS_COPY_TRACE_H
 #define CONVERTER_RECORDS_COPY_TRACE_H
 
@@ -8,17 +8,17 @@
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 
-/* The property of a trace that `recover` wrote of one that was cut. */
+/* A property of traces that `recover` wrote; its value is the number of recovered records. */
 #define RECOVERED_RECORDS "recovered-records"
 
-/* Copies properties, dictionaries and records; damaged blocks are passed over (the reader keeps
- * note of them), damaged dictionary entries become empty ones.  `writer` has the reader's
- * definition. `records` counts. */
+/* Copies properties, dictionaries and records.  Skips damaged blocks, which the reader notes;
+ * damaged dictionary entries become empty.  `writer` must have the reader's definition.
+ * `*records` counts the copied records. */
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error);
 
-/* The two halves of it: all but the records; and the records of block `i`, which are put and not
- * flushed.  `*block` is storage that calls share, NULL at first. */
+/* The two parts of stepfile_copy(): everything except the records, and the records of block `i`,
+ * without a flush.  `*block` is a buffer shared by all calls; initialise it with NULL. */
 enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer);
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
                                      struct step_block **block, struct step_writer *writer,

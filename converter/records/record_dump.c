@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selecting, slicing, printing. */
+/* Selects and prints records. */
 #include "converter/records/record_dump.h"
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"

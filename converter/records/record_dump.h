@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of a STEP trace of any definition as text, through the definition that it embeds. */
+/* Prints the records of a STEP trace of any definition as text, using its embedded definition. */
 #ifndef CONVERTER_RECORDS_RECORD_DUMP_H
 #define CONVERTER_RECORDS_RECORD_DUMP_H
 
@@ -8,8 +8,8 @@
 
 struct record_dump {
     struct record_selection selected;
-    bool all;     /* records are wanted whatever the trace has */
-    bool entries; /* the dictionaries' entries, not the records */
+    bool all;     /* print all records */
+    bool entries; /* print dictionary entries instead of records */
 };
 
 static inline bool record_dump_is_wanted(const struct record_dump *dump)
@@ -18,19 +18,19 @@ static inline bool record_dump_is_wanted(const struct record_dump *dump)
            dump->selected.condition_count > 0 || dump->all || dump->entries;
 }
 
-/* Opens a STEP trace of any definition, or standard input ("-"); `seekable` is to be closed.
- * CORRUPT also for what is no STEP trace. */
+/* Opens a STEP trace of any definition, or standard input ("-").  The caller closes `seekable`.
+ * Returns CORRUPT also for files that are not STEP traces. */
 enum step_status record_open(const char *path, struct step_reader **reader,
                              struct seekable_path *seekable, struct step_error *error);
-/* Closes both.  Reports `error` where `status` is not OK, else the trace's damage, and returns the
+/* Closes both.  Reports `error` if `status` is not OK, or else the trace's damage.  Returns the
  * status of what it reported. */
 enum step_status record_close(struct step_reader *reader, struct seekable_path *seekable,
                               const char *path, enum step_status status,
                               const struct step_error *error);
 
-/* Prints to standard output.  `path` is a STEP trace.  Faults are reported. */
+/* Prints the STEP trace `path` to standard output.  Reports errors. */
 enum step_status record_dump(const char *path, const struct record_dump *dump);
-/* The definition, as it is embedded. */
+/* Prints the embedded definition. */
 enum step_status record_dump_definition(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading, filtering, writing. */
+/* Reads, filters and writes records. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct exporting {
     struct seekable_path seekable;
 };
 
-/* What stdio writes goes to the output file. */
+/* Passes data written with stdio to the output file. */
 static ssize_t write_on(void *user, const char *data, size_t length)
 {
     struct output_file *file = user;
@@ -54,7 +54,7 @@ static enum step_status put_records(struct exporting *exporting, struct record_v
                                                                : status;
 }
 
-/* Of the wanted records those that the trace has; the caller frees it. */
+/* Returns the wanted record types that occur in the trace; the caller frees it. */
 static uint8_t *find_occurring(const struct exporting *exporting)
 {
     size_t count = step_reader_borrow_definition(exporting->reader)->record_count;
@@ -98,7 +98,7 @@ static enum step_status put_text(struct exporting *exporting, const struct trace
     return status;
 }
 
-/* Block by block, so that streams stay what they are. */
+/* Copies block by block, to preserve the streams. */
 static enum step_status copy_records(struct exporting *exporting, struct step_writer *writer,
                                      struct step_error *error)
 {
@@ -113,7 +113,7 @@ static enum step_status copy_records(struct exporting *exporting, struct step_wr
             step_reader_load(exporting->reader, i, step_selection_wanted(selection), &block, error);
         bool is_lost =
             status != STEP_STATUS_OK && status != STEP_STATUS_NO_MEMORY && status != STEP_STATUS_IO;
-        if (is_lost) /* the reader keeps note of it */
+        if (is_lost) /* the reader noted it */
             status = STEP_STATUS_OK;
         while (!is_lost && status == STEP_STATUS_OK &&
                step_block_next(block, &view) == STEP_STATUS_OK)

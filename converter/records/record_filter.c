@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions on records, looked up once for each record type. */
+/* Conditions on records, resolved once for each record type. */
 #include "converter/records/record_filter.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ enum { MOST_NAMES = 256 };
 enum comparison { EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
 
 struct condition {
-    char *path;        /* ended where the comparison stood */
-    const char *value; /* behind it */
+    char *path;        /* cut off before the operator */
+    const char *value; /* the part after the operator */
     enum comparison comparison;
     bool is_number, is_negative;
     uint64_t number; /* two's complement */
@@ -24,13 +24,13 @@ struct condition {
 
 enum target_kind { NO_TARGET, SIGNED, UNSIGNED, BYTES };
 
-/* Where a record has the field of a condition. */
+/* The field of a condition in a record type. */
 struct target {
     enum target_kind kind;
     size_t slot;
 };
 
-/* Of a record: where its time and thread stand, or STEP_NO_PROPERTY_SLOT. */
+/* The time and thread of a record type, or STEP_NO_PROPERTY_SLOT. */
 struct slice_slots {
     size_t time, thread;
 };
@@ -40,10 +40,10 @@ struct record_filter {
     const struct step_definition *definition;
     const struct event_selection *selected;
     struct step_selection *selection;
-    struct slice_slots *slots; /* of each record */
+    struct slice_slots *slots; /* by record */
     struct condition conditions[RECORD_CONDITIONS_MOST];
     size_t condition_count;
-    struct target *targets; /* of each record, for each condition */
+    struct target *targets; /* by record and condition */
     uint64_t resolution_ns;
 };
 
@@ -87,7 +87,7 @@ static enum comparison comparison_of(const char *text, size_t *length)
                             : (equal ? GREATER_OR_EQUAL : GREATER);
 }
 
-/* Decimal or 0x, with a sign perhaps. */
+/* Parses a decimal or 0x number with an optional sign. */
 static void read_number(struct condition *condition)
 {
     char *end;
@@ -114,7 +114,7 @@ static bool read_condition(const char *text, struct condition *condition)
     return true;
 }
 
-/* A single value by its path: names with dots, through records by value. */
+/* Finds a scalar by its path: names separated by dots, through nested records. */
 static struct target find_target(const struct step_definition *definition, uint32_t record,
                                  const char *path, size_t slot)
 {
@@ -144,7 +144,7 @@ static bool fits(const struct condition *condition, enum target_kind kind)
     return kind == BYTES || (kind != NO_TARGET && condition->is_number);
 }
 
-/* `order` is below 0, 0, or above, as the value is to the condition's. */
+/* `order` is negative, 0 or positive, as the value compares with the condition's. */
 static bool holds(enum comparison comparison, int order)
 {
     switch (comparison) {
@@ -179,7 +179,7 @@ static int compare_number(const struct condition *condition, enum target_kind ki
     if (kind == SIGNED && !condition->is_negative && other > INT64_MAX)
         return -1;
     if (kind == SIGNED && condition->is_negative && other != 0 && other <= INT64_MAX)
-        return 1; /* below -2^63 */
+        return 1; /* the other is below -2^63 */
     if (kind == SIGNED)
         return ((int64_t) value > (int64_t) other) - ((int64_t) value < (int64_t) other);
     return (value > other) - (value < other);
@@ -220,7 +220,7 @@ bool record_filter_takes(const struct record_filter *filter, const struct step_r
     return takes;
 }
 
-/* "a,b" to a selection. */
+/* Converts a list like "a,b" to a selection. */
 static enum step_status select_records(struct record_filter *filter,
                                        const struct record_selection *selected,
                                        struct step_error *error)
@@ -237,7 +237,7 @@ static enum step_status select_records(struct record_filter *filter,
     enum step_status status = step_selection_create(filter->definition, names, count,
                                                     selected->maps, &filter->selection, error);
     free(copy);
-    if (status == STEP_STATUS_NOT_FOUND) /* the fault is the name that was asked for */
+    if (status == STEP_STATUS_NOT_FOUND) /* the requested name is the error */
         status = error->status = STEP_STATUS_INVALID;
     return status;
 }

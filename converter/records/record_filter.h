@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which records of a trace of any definition are wanted: by type, time, thread, and values. */
+/* Selects records of any definition by type, time, thread and field values. */
 #ifndef CONVERTER_RECORDS_RECORD_FILTER_H
 #define CONVERTER_RECORDS_RECORD_FILTER_H
 
@@ -9,24 +9,24 @@
 enum { RECORD_CONDITIONS_MOST = 16 };
 
 struct record_selection {
-    const char *names; /* with commas between; NULL: all records */
-    bool maps;         /* records that map to one that is named are taken as that */
+    const char *names; /* comma-separated record types; NULL: all */
+    bool maps;         /* also select records that map to a named type, and convert them to it */
     const struct event_selection *selected;         /* times and thread */
-    const char *conditions[RECORD_CONDITIONS_MOST]; /* "food!=hay", "at.x>=-3": all must hold */
+    const char *conditions[RECORD_CONDITIONS_MOST]; /* "food!=hay", "at.x>=-3"; all must hold */
     size_t condition_count;
 };
 
-/* --record and --where of formats of records; they fill a struct record_selection. */
+/* --record and --where, for formats of records.  They set a struct record_selection. */
 extern const struct format_options record_options;
 struct record_selection record_selection_of(const struct format_job *job);
 
-/* Takes `--where`; the target is a struct record_selection. */
+/* Parser of `--where`.  The target is a struct record_selection. */
 bool take_condition(void *record_selection_target, const char *value, const char **fault);
 
 struct record_filter;
 
-/* INVALID for a name that no record has, or a condition that no wanted record could meet; the
- * reader and the selection are borrowed. */
+/* Creates a filter.  Borrows the reader and the selection.  Returns INVALID for an unknown
+ * record type, or for a condition that no selected type can satisfy. */
 enum step_status record_filter_create(struct step_reader *reader,
                                       const struct record_selection *selected,
                                       struct record_filter **out, struct step_error *error);

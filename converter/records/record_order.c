@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rank of a record is that of its stream. */
+/* Orders records by time, then by the rank of their stream. */
 #include "converter/records/record_order.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@ struct record_order {
     struct step_selection *selection;
     struct step_records *records;
     const uint8_t *wanted;    /* NULL: all */
-    size_t *time_slots;       /* of each record */
-    struct java_records java; /* empty: the trace is not Java's, and no rank is known */
+    size_t *time_slots;       /* by record */
+    struct java_records java; /* empty if it is not a Java trace, which has no ranks */
 };
 
 static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
@@ -22,7 +22,7 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     return block_has_wanted(info, order->wanted) ? order->wanted : NULL;
 }
 
-/* A record without a time keeps the place of the one before it. */
+/* A record without time follows the one before it. */
 static bool take_front(void *user, struct step_records_front *front)
 {
     const struct record_order *order = user;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wanted records of a trace in its order: by time; in a Java trace, of one tick, definitions
- * and class loads come first and frees last, as docs/formats/java.md says.
+ * Returns the selected records of a trace in order of time.  Within a tick of a Java trace,
+ * definitions and class loads come first, and frees last (docs/formats/java.md).
  */
 #ifndef CONVERTER_RECORDS_RECORD_ORDER_H
 #define CONVERTER_RECORDS_RECORD_ORDER_H
@@ -10,13 +10,13 @@
 
 struct record_order;
 
-/* Both are borrowed. */
+/* Both arguments are borrowed. */
 enum step_status record_order_create(struct step_reader *reader, struct step_selection *selection,
                                      struct record_order **out, struct step_error *error);
-/* The next record, or END; its slots live until the next call. */
+/* Returns the next record, or END.  Its slots are valid until the next call. */
 enum step_status record_order_next(struct record_order *order, struct step_record_view *view,
                                    struct step_error *error);
-/* Accepts NULL. */
+/* `order` may be NULL. */
 void record_order_destroy(struct record_order *order);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of any definition as one table of CSV (RFC 4180): rows of all types have all columns. */
+/* Writes records of any definition as one CSV table (RFC 4180): all rows have all columns. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 65536 };
 
-/* A column of a record type: of the table, and whose slot it has. */
+/* A cell of a record type: its column, and the field and slot it shows. */
 struct cell {
     uint32_t column;
     const struct step_field *field;
@@ -25,15 +25,15 @@ struct row_type {
 struct record_table {
     struct record_values *values;
     struct row_type *types; /* by record */
-    char **names;           /* of columns */
+    char **names;           /* of the columns */
     uint32_t column_count;
     size_t column_capacity;
-    const struct cell **row; /* by column: what the record at hand has there */
-    char *text;              /* of a cell, as JSON */
+    const struct cell **row; /* by column: the current record's cell */
+    char *text;              /* buffer for a cell's JSON */
     size_t text_bytes;
 };
 
-/* The column of that name, made if it is not there; UINT32_MAX when out of memory. */
+/* Returns the column with that name, adding it if necessary; UINT32_MAX if out of memory. */
 static uint32_t find_column(struct record_table *table, const char *name)
 {
     for (uint32_t i = 0; i < table->column_count; i++)
@@ -121,7 +121,7 @@ void record_table_put_head(struct record_table *table)
     fputs("\n", table->values->file);
 }
 
-/* Arrays, variants and entries are JSON within the cell. */
+/* Writes an array, a variant or a dictionary entry as JSON in the cell. */
 static bool put_as_json(struct record_table *table, const struct step_field *field,
                         const uint64_t *slot)
 {

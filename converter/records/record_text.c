@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the fields' types and attributes rule what is shown. */
+/* Formats fields according to their types and attributes. */
 #include "converter/records/record_text.h"
 
 #include <stdlib.h>
@@ -22,23 +22,23 @@ struct shown_field {
     const struct step_field *field;
     size_t name_length;
     enum form form;       /* of the innermost elements */
-    size_t element_slots; /* of these */
+    size_t element_slots; /* slots of one of these */
 };
 
-/* Entries of dictionaries that were shown last: a trace has few, and names each often. */
+/* Cache of formatted dictionary entries: a trace has few, and refers to each often. */
 enum { SHOWN_ENTRIES = 1024, SHOWN_BYTES = 236 };
 struct shown_entry {
-    uint64_t id; /* 0: none */
+    uint64_t id; /* 0: empty */
     uint32_t record;
     uint32_t length;
     char bytes[SHOWN_BYTES];
 };
 
 struct record_text {
-    struct shown_entry *entries; /* by identifier, modulo their number */
+    struct shown_entry *entries; /* by id modulo SHOWN_ENTRIES */
     const struct step_reader *reader;
     const struct step_definition *definition;
-    struct shown_field **records; /* by record, by field */
+    struct shown_field **records; /* by record and field */
 };
 
 static bool is_address(const struct step_field *field)
@@ -115,7 +115,7 @@ void record_text_destroy(struct record_text *text)
     free(text);
 }
 
-/* What goes to the file at once; stdio is too slow for the parts of a record. */
+/* Output buffer; stdio is too slow for the parts of a record. */
 struct line {
     FILE *file;
     size_t length;
@@ -163,7 +163,7 @@ static void line_text(struct line *line, const char *text)
     line_bytes(line, text, strlen(text));
 }
 
-/* printf is too slow for a trace's numbers. */
+/* printf() is too slow for a trace's numbers. */
 static inline void put_number(uint64_t value, unsigned base, struct line *out)
 {
     char digits[24];
@@ -188,7 +188,7 @@ static void put_byte(uint8_t byte, struct line *out)
     line_char(out, "0123456789abcdef"[byte & 15]);
 }
 
-/* Most is ASCII. */
+/* Fast path for ASCII. */
 static inline size_t shown_length(const uint8_t *at, size_t left)
 {
     return at[0] >= 0x20 && at[0] < 0x7f ? 1 : step_show_length(at, left);
@@ -196,7 +196,7 @@ static inline size_t shown_length(const uint8_t *at, size_t left)
 
 static void put_text(const struct step_bytes *bytes, struct line *out)
 {
-    size_t plain = 0; /* what is shown as it is and waits, from here to i */
+    size_t plain = 0; /* start of the bytes up to i that are printed unescaped */
     line_char(out, '"');
     for (size_t i = 0; i < bytes->length;) {
         size_t length = shown_length(bytes->data + i, bytes->length - i);
@@ -226,7 +226,7 @@ static void put_data(const struct step_bytes *bytes, struct line *out)
     line_char(out, '\'');
 }
 
-/* Fields with blanks between; returns the slots behind the last. */
+/* Prints fields separated by blanks.  Returns the slots after the last. */
 static const uint64_t *put_fields(const struct record_text *text, uint32_t record,
                                   const uint64_t *slots, bool entries, struct line *out);
 
@@ -265,12 +265,12 @@ static void put_identifier(const struct record_text *text, uint32_t record, uint
         put_entry(text, record, entry, id, out);
 }
 
-/* The type stands before the fields. */
+/* Prints the type before the fields. */
 static void put_variant(const struct record_text *text, const struct step_variant *variant,
                         bool entries, struct line *out)
 {
     if (variant->record >= text->definition->record_count) {
-        line_text(out, "{}"); /* the trace has none */
+        line_text(out, "{}"); /* the variant has no value */
         return;
     }
     line_text(out, text->definition->records[variant->record].name);

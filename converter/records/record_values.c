@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of any definition as JSON. */
+/* Formats records of any definition as JSON. */
 #include "converter/records/record_values.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads do, put together for the driver. */
+/* Assembles the operations of threads into pieces for the driver. */
 #include "converter/replay/plan_operations.h"
 
 #include <stdlib.h>
@@ -121,7 +121,7 @@ uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id)
     return (uint32_t) object.value;
 }
 
-/* What the thread does now needs what another did with the object. */
+/* The thread must wait for the last operation of another thread on the object. */
 static void wait_for_slot(struct replay_plan *plan, uint32_t number, uint32_t slot)
 {
     const struct plan_slot *object = &plan->slots[slot];

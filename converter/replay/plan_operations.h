@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of a plan: by thread, in pieces, on slots that hold the trace's objects. */
+/* Builds the operations of a replay plan: by thread, in pieces, on slots that hold the trace's
+ * objects. */
 #ifndef CONVERTER_REPLAY_PLAN_OPERATIONS_H
 #define CONVERTER_REPLAY_PLAN_OPERATIONS_H
 
@@ -12,16 +13,16 @@
 
 #define NO_SLOT UINT32_MAX
 #define WAITS 16u
-#define PAUSE_NS UINT64_C(20000) /* the least that is waited for */
+#define PAUSE_NS UINT64_C(20000) /* the shortest pause */
 
-/* The last thread that did something with the object, and how many operations it had done then. */
+/* The last thread that used the slot, and its operation count at that time. */
 struct plan_slot {
     uint32_t next_free;
     uint32_t thread;
     uint64_t count;
 };
 
-/* A realloc whose own records are to come. */
+/* A realloc whose own records (its free and its allocation) are still expected. */
 struct own_records {
     bool frees, allocates;
     uint64_t old_address, new_address;
@@ -30,19 +31,19 @@ struct own_records {
 };
 
 struct plan_thread {
-    struct replay_op *ops; /* of this piece */
+    struct replay_op *ops; /* of the current piece */
     uint32_t count;
     size_t capacity;
-    uint64_t done; /* as the driver counts */
+    uint64_t done; /* operations, as counted by the driver */
     uint32_t free_slots;
-    uint32_t next_free; /* of the threads that have ended */
+    uint32_t next_free; /* list of ended threads */
     bool is_in_piece;
-    uint64_t paused_until; /* since the first record */
+    uint64_t paused_until; /* ns since the first record */
     struct own_records own;
     struct {
         uint32_t thread;
         uint64_t count;
-    } waits[WAITS]; /* what this thread has waited for already */
+    } waits[WAITS]; /* waits that this thread has already done */
 };
 
 struct replay_plan {
@@ -58,34 +59,37 @@ struct replay_plan {
     size_t thread_capacity;
     uint32_t free_threads;
     struct object_table thread_numbers, heap_numbers; /* by id + 1 */
-    uint32_t *in_piece; /* threads that have operations in this piece */
+    uint32_t *in_piece; /* threads that have operations in the current piece */
     uint32_t in_piece_count;
     uint64_t piece_ops;
     uint64_t since_sample, sampled_bytes;
     uint64_t record_number;
-    uint64_t first_time; /* of the records */
+    uint64_t first_time; /* of the first record */
     const struct hatf_record *record;
     struct step_error *error;
-    enum step_status status; /* the first that failed */
+    enum step_status status; /* the first failure */
 };
 
-/* The first failure is the plan's. */
+/* Sets the plan's status.  Only the first failure counts. */
 void plan_fail(struct replay_plan *plan, enum step_status status, const char *what);
 
-/* The trace's thread; where it is not one of the driver's too, thread 0 does its work. */
+/* Returns the driver thread for a thread of the trace: thread 0 if the replay is not threaded. */
 uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id);
-/* `is_counted`: the driver counts it where others wait for the thread. */
+/* Appends an operation.  `is_counted`: it counts towards the progress that other threads wait
+ * for. */
 void plan_put_op(struct replay_plan *plan, uint32_t number, struct replay_op op, bool is_counted);
-/* After each operation: a sample of what lives, where it is time for one. */
+/* Samples the live bytes if a sample is due.  Call it after each operation. */
 void plan_put_sample(struct replay_plan *plan, uint32_t thread);
-/* Hands the operations since the last piece to the driver. */
+/* Passes the operations since the last piece to the driver. */
 void plan_end_piece(struct replay_plan *plan);
 
-/* A slot of the thread for an object; NO_SLOT: the plan has failed. */
+/* Returns a free slot of the thread, or NO_SLOT if the plan has failed. */
 uint32_t plan_take_slot(struct replay_plan *plan, uint32_t number);
-/* The slot goes to the thread that frees the object: nobody need wait for it to be free. */
+/* Adds the slot to the free slots of the thread that frees the object, so no thread waits for
+ * it. */
 void plan_give_slot(struct replay_plan *plan, uint32_t number, uint32_t slot);
-/* An operation of the thread with the object in the slot. */
+/* Appends an operation on the object in `op.slot`, after a wait for the last thread that used
+ * it. */
 void plan_use_slot(struct replay_plan *plan, uint32_t number, struct replay_op op);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An SVG picture of live and resident bytes over the calls of the trace. */
+/* Draws an SVG picture of live and resident bytes over the calls of the trace. */
 #include <string.h>
 
 #include "converter/base/quantity.h"
@@ -18,7 +18,7 @@
 static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
                                       "#ff7f0e", "#8c564b", "#17becf", "#e377c2"};
 
-/* As in the report page, the system's setting selects light or dark. */
+/* As in the report page, the system's colour scheme selects light or dark. */
 static const char style[] =
     "<style>\n"
     ".back { fill: #fff } text { fill: #1c2430 } .grid { stroke: #d5dae2 } .live { stroke: #000 }\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From records to operations: which objects live, and the faults of a trace. */
+/* Converts records to operations: tracks live objects, and detects faults of the trace. */
 #include "converter/replay/replay_plan.h"
 
 #include <inttypes.h>
@@ -56,7 +56,8 @@ static void fault(struct replay_plan *plan, enum replay_fault fault)
     refuse(plan, text);
 }
 
-/* What the rules of records say: threads, heaps, times, what belongs to a realloc. */
+/* Counts breaches of the rules for records: threads, heaps, times, and records that belong to a
+ * realloc. */
 static void take_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct replay_plan *plan = user;
@@ -109,14 +110,14 @@ static uint64_t fitting_size(uint64_t size)
     return size < REPLAY_SIZE_MAX ? size : REPLAY_SIZE_MAX;
 }
 
-/* The heap's number; 0: the allocator's own. */
+/* Returns the heap's number; 0: the default heap. */
 static uint32_t heap_of(struct replay_plan *plan, uint64_t heap)
 {
     struct live_object known;
     return object_table_find(&plan->heap_numbers, heap + 1, &known) ? (uint32_t) known.value : 0;
 }
 
-/* ---- what belongs to a realloc ---- */
+/* ---- records that belong to a realloc ---- */
 
 static void finish_own(struct replay_plan *plan, struct plan_thread *thread)
 {
@@ -126,7 +127,7 @@ static void finish_own(struct replay_plan *plan, struct plan_thread *thread)
     own->frees = own->allocates = false;
 }
 
-/* True: the record was one of the last realloc's own. */
+/* Returns true if the record belongs to the last realloc. */
 static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
                      const struct hatf_record *record)
 {
@@ -152,7 +153,7 @@ static bool take_own(struct replay_plan *plan, struct plan_thread *thread,
 
 /* ---- records ---- */
 
-/* What was called, as the recorder says it in the attributes (docs/replay.md); 0: malloc. */
+/* Returns the function that was called, from the attributes (docs/replay.md); 0: malloc. */
 static uint32_t how_of(const struct hatf_record *record)
 {
     static const char mark[] = "align=";
@@ -217,7 +218,8 @@ static void take_realloc_alloc(struct replay_plan *plan, uint32_t thread, uint32
                       replay_op_make(REPLAY_REALLOC, fitting_size(record->size), slot, 1));
 }
 
-/* An object of a heap of its own: that heap's realloc would not be the allocator's. */
+/* Replaces a realloc in a separate heap by a free and an allocation, because the allocator's
+ * realloc would not use that heap. */
 static void move_in_heap(struct replay_plan *plan, uint32_t thread, uint32_t slot, uint64_t size,
                          uint32_t heap)
 {
@@ -274,7 +276,7 @@ static void take_heap_create(struct replay_plan *plan, uint32_t thread,
 {
     if (record->heap == 0 || heap_of(plan, record->heap) != 0 ||
         plan->counts.heaps + 1 >= REPLAY_HEAPS_MOST)
-        return; /* more heaps than that are the allocator's own */
+        return; /* further heaps use the default heap */
     struct live_object heap = {.object = record->heap + 1, .value = ++plan->counts.heaps};
     if (!object_table_put(&plan->heap_numbers, &heap))
         plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
@@ -311,7 +313,7 @@ static void take_heap_destroy(struct replay_plan *plan, uint32_t thread,
                     true);
 }
 
-/* A thread that has ended is never begun again: if its number comes once more it is another. */
+/* A thread never restarts after its end: if its id recurs, it is another thread. */
 static void take_thread_end(struct replay_plan *plan, uint32_t origin,
                             const struct hatf_record *record)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A heap trace as operations of the replay driver (converter/replay/driver/replay_ops.h): each
- * object gets a slot, what a realloc did itself becomes part of it, and what no program may do is
- * left out or refused.
+ * Converts a heap trace to operations of the replay driver (converter/replay/driver/replay_ops.h).
+ * Each object gets a slot, and the records that a realloc made itself become part of it.
+ * Operations that a program cannot do are skipped or rejected.
  */
 #ifndef CONVERTER_REPLAY_REPLAY_PLAN_H
 #define CONVERTER_REPLAY_REPLAY_PLAN_H
@@ -17,16 +17,16 @@ enum replay_fault {
     REPLAY_UNKNOWN_FREE,
     REPLAY_UNKNOWN_REALLOC,
     REPLAY_OVERLAP,
-    REPLAY_OUT_OF_ORDER, /* threads, heaps, times, the records of a realloc */
+    REPLAY_OUT_OF_ORDER, /* of threads, heaps, times, or the records of a realloc */
     REPLAY_FAULT_COUNT
 };
 const char *replay_fault_name(enum replay_fault fault);
 
 struct replay_plan_options {
-    bool is_threaded; /* an operation belongs to its thread; else to thread 0 */
-    bool is_paced;    /* what the trace did later is done later */
+    bool is_threaded; /* each operation runs in its own thread; else in thread 0 */
+    bool is_paced;    /* operations keep the times of the trace */
     bool refuses;     /* the first fault ends the replay */
-    /* Room for the next piece; NULL: there is none, and the plan ends with IO. */
+    /* Returns memory for the next piece.  NULL: there is none, and the plan ends with IO. */
     struct replay_piece *(*begin_piece)(void *user);
     void (*end_piece)(void *user);
     void *user;
@@ -41,12 +41,12 @@ struct replay_counts {
 
 struct replay_plan;
 
-/* NULL: out of memory. */
+/* Returns NULL if memory runs out. */
 struct replay_plan *replay_plan_create(const struct replay_plan_options *options);
-/* CORRUPT: a fault, where those are refused; its message names it. */
+/* Returns CORRUPT for a fault if the options reject faults; the message names it. */
 enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_record *record,
                                  struct step_error *error);
-/* What is left becomes the last piece. */
+/* Passes the remaining operations as the last piece. */
 enum step_status replay_plan_finish(struct replay_plan *plan, struct step_error *error);
 const struct replay_counts *replay_plan_counts(const struct replay_plan *plan);
 void replay_plan_destroy(struct replay_plan *plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table, CSV, JSON. */
+/* Prints the results of a replay as a table, CSV and JSON. */
 #include "converter/replay/replay_report.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static const char *threads_name(const struct replay *replay)
     return replay->settings.is_threaded ? "trace" : "one";
 }
 
-/* What the allocator took, by what the program had asked for, where that was most. */
+/* Returns peak resident bytes relative to peak live bytes. */
 static double overhead(const struct replay *replay, const struct replay_control *result)
 {
     return replay->trace.counts.peak_live_bytes != 0
@@ -49,7 +49,7 @@ static void print_faults(const struct replay *replay, FILE *out)
                     replay_fault_name((enum replay_fault) i));
 }
 
-/* With one thread, as fast as it goes, wall time tells nothing that CPU time does not. */
+/* With a single unpaced thread, wall time adds nothing to CPU time. */
 static bool has_walls(const struct replay *replay)
 {
     return replay->settings.is_threaded || replay->settings.is_paced;

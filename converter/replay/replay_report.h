@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a replay found: for people, as CSV, as JSON, as a picture. */
+/* Prints the results of a replay as text, CSV, JSON or a picture. */
 #ifndef CONVERTER_REPLAY_REPLAY_REPORT_H
 #define CONVERTER_REPLAY_REPLAY_REPORT_H
 
@@ -10,7 +10,8 @@
 void replay_print_table(const struct replay *replay, FILE *out);
 void replay_print_csv(const struct replay *replay, FILE *out);
 void replay_print_json(const struct replay *replay, FILE *out);
-/* SVG: live bytes, and the resident bytes of each allocator, over the calls of the trace. */
+/* Prints an SVG of live bytes, and of the resident bytes of each allocator, over the trace's
+ * calls. */
 void replay_print_picture(const struct replay *replay, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which runs there are, and each from its start to its result. */
+/* Starts the runs of a replay, and collects the result of each. */
 #include "converter/replay/replay_run.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "converter/base/no_memory.h"
 
-/* Those that are known by name are looked for where libraries lie. */
+/* Known allocators, searched in the library directories. */
 
 static const struct {
     const char *name;
@@ -112,7 +112,7 @@ static void replay_allocators_reset(struct replay_allocators *allocators)
     free(allocators->items);
 }
 
-/* Keeps a run's result: a copy of it where it is the best. */
+/* Stores a run's result, with a copy if it is the best so far. */
 static enum step_status replay_allocator_keep(struct replay_allocator *allocator,
                                               const struct replay_control *result,
                                               struct step_error *error)
@@ -132,7 +132,7 @@ static enum step_status replay_allocator_keep(struct replay_allocator *allocator
 
 #define DRIVER_RUNS 3u
 
-/* A library that cannot be preloaded is passed over by the loader. */
+/* The loader ignores a library that it cannot preload. */
 static enum step_status check_allocator(const struct replay *replay,
                                         const struct replay_allocator *allocator,
                                         struct step_error *error)
@@ -146,8 +146,8 @@ static enum step_status check_allocator(const struct replay *replay,
                           "this library has no malloc(), or cannot be loaded");
 }
 
-/* The driver takes pieces while the trace is read.  OK too where it ended early: the reason is its
- * own. */
+/* Reads the trace while the driver consumes pieces.  Returns OK also if the driver ended early; the
+ * driver reports the reason. */
 static enum step_status stream_trace(struct replay *replay, struct step_error *error)
 {
     enum step_status status =
@@ -191,7 +191,7 @@ static enum step_status run_once(struct replay *replay, struct replay_allocator 
                : status;
 }
 
-/* The driver's own cost is taken off everything: it is measured more than once. */
+/* The driver's own cost is subtracted from every result, so it is measured several times. */
 static enum step_status measure_driver(struct replay *replay, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source of allocations, a plan, and what was wrong with the source. */
+/* Decodes a trace with an allocation source and a plan, and reports its damage. */
 #include "converter/replay/replay_trace.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 static void become_driver(const char *program, const char *library, int file)
 {
     char number[16];
-    snprintf(number, sizeof number, "%d", dup(file)); /* without close-on-exec */
+    snprintf(number, sizeof number, "%d", dup(file)); /* a descriptor without close-on-exec */
     if (library[0] != '\0')
         setenv("LD_PRELOAD", library, 1);
     else
@@ -91,7 +91,7 @@ enum step_status replay_process_wait(struct replay_process *process, const char 
 /* ---- pieces: a memory file that grows ---- */
 
 #define WAIT_TICK_NS 50000000L
-#define BYTES_UNKNOWN (UINT64_C(1) << 32) /* of a machine that does not tell */
+#define BYTES_UNKNOWN (UINT64_C(1) << 32) /* if the machine's memory size is unknown */
 
 static uint64_t physical_bytes(void)
 {
@@ -148,15 +148,16 @@ void replay_pieces_close(struct replay_pieces *pieces)
         close(pieces->file);
 }
 
-/* Pieces from the first on, by begin and end in turn, as in struct replay_plan_options; NULL: no
- * room (is_full), or a streamed replay's driver has ended. */
+/* Restarts at the first piece.  The begin and end functions, called alternately, implement those of
+ * struct replay_plan_options.  Begin returns NULL if there is no room (is_full), or if the driver
+ * of a streamed replay has ended. */
 static void replay_pieces_restart(struct replay_pieces *pieces)
 {
     pieces->count = 0;
     pieces->is_full = false;
 }
 
-/* False: the driver has ended already. */
+/* Returns false if the driver has ended. */
 static bool wait_for_room(struct replay_pieces *pieces)
 {
     for (;;) {
@@ -172,7 +173,7 @@ static bool wait_for_room(struct replay_pieces *pieces)
     }
 }
 
-/* False: there is none. */
+/* Returns false if there is none. */
 static bool find_room(struct replay_pieces *pieces, uint64_t place)
 {
     uint64_t end = (place + 2) * REPLAY_PIECE_BYTES;
@@ -242,7 +243,7 @@ static void note_damage(struct replay_trace *trace, const char *name,
     trace->is_damaged = trace->is_damaged || count > 0;
 }
 
-/* All records of the source, into pieces. */
+/* Converts all records of the source to pieces. */
 static enum step_status make_pieces(struct alloc_source *source,
                                     const struct replay_plan_options *options,
                                     struct replay_counts *counts, struct step_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparison's data between the parts of its page. */
+/* Writes a comparison's data between the fixed parts of its page. */
 #include "converter/report/compare_page.h"
 
 #include "converter/report/page_file.h"

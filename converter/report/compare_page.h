@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison as one page for a browser. */
+/* Writes a comparison as an HTML page. */
 #ifndef CONVERTER_REPORT_COMPARE_PAGE_H
 #define CONVERTER_REPORT_COMPARE_PAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing a page. */
+/* Writes an HTML page. */
 #include "converter/report/page_file.h"
 
 #include <stdlib.h>

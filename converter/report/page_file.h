@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page as a file: its fixed parts with data between. */
+/* Writes an HTML page: its fixed parts with data between them. */
 #ifndef CONVERTER_REPORT_PAGE_FILE_H
 #define CONVERTER_REPORT_PAGE_FILE_H
 
@@ -16,10 +16,10 @@ struct page_parts {
     size_t after_bytes;
 };
 
-/* Puts the data of a page; false: out of memory. */
+/* Writes the data of a page.  Returns false if memory runs out. */
 typedef bool (*page_put_data)(const void *user, FILE *out);
 
-/* The data stands in memory first: its size is bounded by what a page may hold. */
+/* Builds the data in memory first; its size is limited by what a page may contain. */
 enum step_status page_file_write(const char *path, const struct page_parts *parts,
                                  page_put_data put, const void *user, struct step_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the page of a report knows, as compact JSON. */
+/* Writes the data of the report page as compact JSON. */
 #include "converter/report/report_data.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "format/json/json_output.h"
 #include "steptrace/live.h"
 
-/* ---- what keeps memory alive: two ways to add the dominator tree up ---- */
+/* ---- retained sizes: the dominator tree added up in two ways ---- */
 
 enum { FRAMES = 4 }; /* of a site */
 
@@ -69,7 +69,7 @@ static void put_rows(const struct report_retained *retained, const struct retain
     json_end_array(json);
 }
 
-/* As "retained"; null where it is not known. */
+/* Writes the member "retained"; null if it is unknown. */
 static void report_retained_put_data(const struct report_retained *retained,
                                      struct json_output *json)
 {
@@ -89,8 +89,8 @@ static void report_retained_put_data(const struct report_retained *retained,
     json_end_object(json);
 }
 
-#define ACTIVE_THREADS 40u   /* threads whose activity is drawn */
-#define LEAST_ACTIVITY 1000u /* of the largest amount in a step, below which none is drawn */
+#define ACTIVE_THREADS 40u   /* maximum number of threads whose activity is drawn */
+#define LEAST_ACTIVITY 1000u /* activity below 1/1000 of the largest in a step is not drawn */
 
 struct writer {
     const struct report_model *model;
@@ -106,7 +106,7 @@ static const char *file_name(const char *path)
 
 /* ---- the summary ---- */
 
-/* What the trace lacks, a sentence each, as other verbs report it on stderr. */
+/* Writes what the trace lacks, one sentence each, as other verbs report it on stderr. */
 static void put_gaps(struct writer *writer, const struct trace_summary *summary)
 {
     const struct event_source *source = writer->model->source;
@@ -363,7 +363,7 @@ static bool put_threads(struct writer *writer, const struct statistics_report *r
 
 /* ---- methods ---- */
 
-/* "java/util/HashMap.resize()": with the parameters where they are known. */
+/* Writes "java/util/HashMap.resize()", with parameters if they are known. */
 static bool put_method_name(struct writer *writer, uint32_t id)
 {
     const struct trace_names *names = &writer->model->source->names;
@@ -413,7 +413,7 @@ static bool put_methods(struct writer *writer, const struct statistics_report *r
 
 /* ---- calls ---- */
 
-/* A thread or method's place in a list of the page; it is given one at its first use. */
+/* Writes the index of a thread or method in a list of the page, which is assigned on first use. */
 static bool put_number(struct json_output *json, struct id_table *numbers, uint32_t *last,
                        uint32_t id)
 {
@@ -426,7 +426,7 @@ static bool put_number(struct json_output *json, struct id_table *numbers, uint3
     return true;
 }
 
-/* Names in the order of their numbers.  False: out of memory. */
+/* Writes names in the order of their indices.  Returns false if memory runs out. */
 static bool put_listed(struct writer *writer, const char *key, const struct id_table *numbers,
                        uint32_t count, bool is_methods)
 {
@@ -454,7 +454,7 @@ static bool put_calls(struct writer *writer)
 {
     const struct report_calls *calls = &writer->model->calls;
     struct json_output *json = &writer->json;
-    struct id_table threads, methods; /* uint32_t: the number, and one */
+    struct id_table threads, methods; /* uint32_t: index + 1 */
     uint32_t last_thread = 0, last_method = 0;
     bool ok = true;
     id_table_init(&threads, sizeof(uint32_t));
@@ -481,7 +481,7 @@ static bool put_calls(struct writer *writer)
     return ok;
 }
 
-/* ---- the whole ---- */
+/* ---- the report ---- */
 
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
                      const struct report_options *options, FILE *file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A report's figures as the JSON text that its page reads (converter/report/). */
+/* Writes a report's figures as the JSON text that its page reads (converter/report/). */
 #ifndef CONVERTER_REPORT_REPORT_DATA_H
 #define CONVERTER_REPORT_REPORT_DATA_H
 
@@ -9,32 +9,32 @@
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
 
-/* What keeps most alive at a report's moment, by where it was allocated and by class: of traces
- * with stores of references, or with a snapshot by then. */
+/* The largest retained sizes at a report's moment, by allocation site and by class.  Available if
+ * the trace has reference stores, or a snapshot before that moment. */
 
-/* Zero-initialised: the trace does not tell. */
+/* Zero-initialised: the trace has no graph. */
 struct report_retained {
     bool is_known;
     struct graph_moment graph;
     struct retained by_site, by_class;
 };
 
-/* `reader` must live as long.  At most `top` rows each are kept.  OK as well where the trace has no
- * graph by that moment; report_retained_reset() in any case. */
+/* `reader` must outlive `retained`.  Keeps at most `top` rows of each kind.  Returns OK as well if
+ * the trace has no graph at that moment.  Call report_retained_reset() in any case. */
 enum step_status report_retained_find(struct report_retained *retained, struct step_reader *reader,
                                       const struct heap_moment *moment, uint64_t top,
                                       struct step_error *error);
 void report_retained_reset(struct report_retained *retained);
 
-/* As "leaks"; null without a tracker.  False: out of memory. */
+/* Writes the member "leaks"; null without a tracker.  Returns false if memory runs out. */
 bool report_leaks_put_data(const struct leak_tracker *tracker, struct json_output *json);
 
 struct report_options {
     const char *title; /* NULL: the trace's file name */
-    uint64_t top;      /* rows of each table at most */
+    uint64_t top;      /* maximum number of rows per table */
 };
 
-/* False: out of memory; errors of the file are the caller's to look at. */
+/* Returns false if memory runs out.  The caller checks `file` for write errors. */
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
                      const struct report_options *options, FILE *file);
 

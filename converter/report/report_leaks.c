@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of `steptrace leaks` for the page.  Frames are numbered, since the sites of a leak share
- * most of them. */
+/* Writes the rows of `steptrace leaks` for the page.  Frames are numbered, since the sites of leaks
+ * share most of them. */
 #include "converter/numbers/leak_rows.h"
 #include "converter/report/report_data.h"
 #include "format/json/json_output.h"
 
-#define REPORT_LEAKS_SURVIVED UINT64_C(3) /* as the verb's default */
+#define REPORT_LEAKS_SURVIVED UINT64_C(3) /* the default of the verb */
 #define REPORT_LEAKS_MOST ((size_t) 50)
 #define REPORT_LEAKS_FRAMES 24u
 
@@ -17,7 +17,7 @@ static void put_amount(struct json_output *json, const char *key, const struct h
     json_end_array(json);
 }
 
-/* The frame alone, without its callers. */
+/* Returns the number of the frame without its callers. */
 static uint32_t frame_of(const struct heap_sites *sites, uint32_t site, struct heap_sites *frames)
 {
     struct heap_site frame = sites->items[site];

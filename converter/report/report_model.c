@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass for all that a report needs. */
+/* Collects everything that a report needs in one pass. */
 #include "converter/report/report_model.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "converter/base/quantity.h"
 #include "format/core/grow.h"
 
-/* A heap of calls whose first is the one to give way. */
+/* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
 
 struct open_calls {
     uint64_t *starts_ns;
@@ -19,7 +19,7 @@ struct open_calls {
 static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
                              uint32_t method_id, uint64_t time_ns, struct step_error *error);
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; reset is allowed then. */
 static bool report_calls_init(struct report_calls *calls)
 {
     *calls = (struct report_calls){.longest = malloc(REPORT_CALLS * sizeof *calls->longest)};
@@ -117,7 +117,7 @@ static int by_start(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-/* Ends what is open, and sorts the calls by their starts. */
+/* Ends the open calls, and sorts the calls by start. */
 static enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error)
 {
     enum step_status status = call_events_finish(&calls->calls, error);
@@ -125,7 +125,7 @@ static enum step_status report_calls_finish(struct report_calls *calls, struct s
     return status;
 }
 
-/* The tracker's running sums at the ends of bins, as differences. */
+/* Bins store the differences of the tracker's running sums between the ends of bins. */
 
 #define FIRST_STEP_NS UINT64_C(1000)
 
@@ -143,7 +143,7 @@ static void report_bins_reset(struct report_bins *bins)
     bins->before = NULL;
 }
 
-/* ---- two bins become one ---- */
+/* ---- merging bins ---- */
 
 static bool merge(struct report_bin *a, struct report_bin *b, struct report_bin *out)
 {
@@ -200,7 +200,7 @@ static bool make_room(struct report_bins *bins, size_t count)
     return true;
 }
 
-/* What a cell's sums come to. */
+/* Returns the totals of a cell. */
 static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
 {
     return (struct bin_change){cell, now->allocated_objects, now->allocated_bytes,
@@ -254,7 +254,7 @@ static bool advance(struct report_bins *bins, const struct heap_tracker *tracker
     return true;
 }
 
-/* Hands the events on to the tracker, and closes bins in between. */
+/* Passes events to the tracker, and closes bins between them. */
 static enum step_status report_bins_put(struct report_bins *bins, struct heap_tracker *tracker,
                                         const struct trace_event *events, size_t count,
                                         struct step_error *error)
@@ -279,7 +279,7 @@ static enum step_status report_bins_put(struct report_bins *bins, struct heap_tr
     return status;
 }
 
-/* Closes the last bin.  False: out of memory. */
+/* Closes the last bin.  Returns false if memory runs out. */
 static bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker)
 {
     return close_bin(bins, tracker);
@@ -290,7 +290,7 @@ static enum step_status out_of_memory(struct step_error *error)
     return no_memory(error);
 }
 
-/* The snapshot's moment is a copy: it goes by its kind and value which of the two it is. */
+/* The snapshot has a copy of its moment, so kind and value identify which of the two it is. */
 static enum step_status receive(void *user, struct heap_snapshot *snapshot,
                                 struct step_error *error)
 {
@@ -330,7 +330,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
 
 void report_model_reset(struct report_model *model)
 {
-    if (model->moments[0].kind == HEAP_AT_END) /* one snapshot for both */
+    if (model->moments[0].kind == HEAP_AT_END) /* one snapshot serves both */
         model->snapshots[1] = (struct heap_snapshot){0};
     heap_snapshot_reset(&model->snapshots[0]);
     heap_snapshot_reset(&model->snapshots[1]);

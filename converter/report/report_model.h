@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report shows, gathered in one pass over a trace: its statistics, the heap at a chosen
- * moment and at the end, and what happened over time.  Memory is that of what lives, and of the
- * classes, sites, threads and methods that there are.
+ * Collects the data of a report in one pass over a trace: its statistics, the heap at a chosen
+ * moment and at the end, and activity over time.  Memory is proportional to the live set, and to
+ * the number of classes, sites, threads and methods.
  */
 #ifndef CONVERTER_REPORT_REPORT_MODEL_H
 #define CONVERTER_REPORT_REPORT_MODEL_H
@@ -15,8 +15,7 @@
 #include "converter/trace/event_source.h"
 
 /*
- * The longest calls of a trace, as many as a page draws, with where they stood on their thread's
- * stack.
+ * The longest calls of a trace, as many as a page draws, with their position on the thread's stack.
  */
 
 #define REPORT_CALLS ((size_t) 12000)
@@ -30,23 +29,22 @@ struct report_call {
 struct report_calls {
     struct call_events calls;
     struct id_table threads;     /* struct open_calls */
-    struct report_call *longest; /* a heap, the shortest first */
+    struct report_call *longest; /* a heap, shortest call first */
     size_t count;
     uint64_t seen;
 };
 
 /*
- * What was allocated when, and what died, by class and site: bins of equal length, of which two
- * become one when time runs past the last.  A bin has only the cells of the tracker that changed in
- * it.
+ * Allocations and deaths over time by class and site, in bins of equal length.  When time exceeds
+ * the last bin, bins are merged in pairs.  A bin has only the tracker's cells that changed in it.
  */
 
 #define REPORT_BINS 64u /* even */
 
 struct bin_change {
-    uint32_t cell;                     /* of the tracker; in a bin each once, in order */
+    uint32_t cell;                     /* of the tracker; unique and ascending within a bin */
     uint64_t objects, bytes;           /* allocated */
-    uint64_t dead_objects, dead_bytes; /* of whenever they were allocated */
+    uint64_t dead_objects, dead_bytes; /* whenever they were allocated */
 };
 
 struct report_bin {
@@ -56,36 +54,36 @@ struct report_bin {
 
 struct report_bins {
     struct report_bin bins[REPORT_BINS];
-    size_t count; /* that are closed */
+    size_t count; /* closed bins */
     uint64_t start_ns, step_ns, end_ns;
     bool has_begun;
-    struct bin_change *before; /* by cell: what it came to when the last bin was closed */
+    struct bin_change *before; /* by cell: totals when the last bin was closed */
     size_t before_count;
 };
 
 struct report_model {
     const struct event_source *source; /* borrowed */
-    struct heap_moment moments[2];     /* what was chosen; the end */
+    struct heap_moment moments[2];     /* the chosen moment, and the end */
     struct heap_snapshot snapshots[2];
     struct statistics statistics;
     struct heap_tracker heap;
     struct timeline timeline;
     struct report_bins bins;
     struct report_calls calls;
-    struct leak_tracker leaks; /* with `has_leaks` */
+    struct leak_tracker leaks; /* valid if `has_leaks` */
     bool has_leaks;
 };
 
-/* `has_leaks`: of the whole trace; what a selection leaves out would change which collections
- * count. False: out of memory; reset is allowed then. */
+/* `has_leaks`: tracks leaks of the whole trace, since a selection would change which collections
+ * count.  Returns false if memory runs out; reset is allowed then. */
 bool report_model_init(struct report_model *model, const struct event_source *source,
                        const struct heap_moment *moment, bool has_leaks);
 void report_model_reset(struct report_model *model);
 
-/* A visit of input_each(); `user` is the model. */
+/* Callback for input_each(); `user` is the model. */
 enum step_status report_model_put(void *user, const struct trace_event *events, size_t count,
                                   struct step_error *error);
-/* INVALID: the moment never came. */
+/* Returns INVALID if the chosen moment is not in the trace. */
 enum step_status report_model_finish(struct report_model *model, struct step_error *error);
 
 static inline const struct heap_snapshot *report_moment(const struct report_model *model)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages, made at build time of the files in converter/report/page: what stands before their
- * data and what stands after. */
+/* The pages, built from the files in converter/report/page: the parts before and after their
+ * data. */
 #ifndef CONVERTER_REPORT_REPORT_PAGE_H
 #define CONVERTER_REPORT_REPORT_PAGE_H
 

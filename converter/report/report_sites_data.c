@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of sites, and what each class has at each. */
+/* Writes the tree of sites, and the amounts of each class at each site. */
 #include "converter/report/report_sites_data.h"
 
 #include <stdlib.h>
@@ -9,22 +9,22 @@
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
 
-/* Sums by site, and which sites are worth a place in a page. */
+/* Adds up sums by site, and selects the sites that are shown. */
 
 #define REPORT_SITE_OTHER UINT32_MAX
 
 struct report_site_sums {
-    uint64_t live_bytes, live_objects; /* at the moment */
+    uint64_t live_bytes, live_objects; /* at the chosen moment */
     uint64_t allocated_bytes, allocated_objects;
 };
 
 struct report_site {
-    uint32_t site;   /* in the tracker's sites; REPORT_SITE_OTHER: all that is small */
-    uint32_t parent; /* in the report's; less than its own number */
+    uint32_t site;   /* in the tracker's sites; REPORT_SITE_OTHER: the omitted sites */
+    uint32_t parent; /* in the report's sites; less than its own number */
     struct report_site_sums own;
 };
 
-/* A line that allocates objects of a class, whoever calls it. */
+/* A line that allocates objects of a class, independent of its callers. */
 struct report_place {
     uint32_t leaf; /* in `leaves` */
     uint32_t class_id;
@@ -34,7 +34,7 @@ struct report_place {
 struct report_sites {
     struct report_site *items; /* the first is the root */
     size_t count;
-    uint32_t *numbers; /* by site of the tracker: where it is counted in the report's */
+    uint32_t *numbers; /* by site of the tracker: the report's site that includes it */
     struct heap_sites leaves;
     struct report_place *places; /* the largest first */
     size_t place_count;
@@ -48,7 +48,7 @@ static void add(struct report_site_sums *to, const struct report_site_sums *from
     to->allocated_objects += from->allocated_objects;
 }
 
-/* What each site of the trace holds itself. */
+/* Returns the sums of each site of the trace, without its children. */
 static struct report_site_sums *own_sums(const struct report_model *model)
 {
     struct report_site_sums *sums = calloc(model->heap.sites.count, sizeof *sums);
@@ -69,7 +69,8 @@ static struct report_site_sums *own_sums(const struct report_model *model)
 
 /* ---- the tree ---- */
 
-/* How much of a whole, in parts of 2^20, the site holds by the measure that suits it best. */
+/* Returns the site's share of the whole, in units of 2^-20, by the measure with the largest
+ * share. */
 static uint64_t weight(const struct report_site_sums *sums, const struct report_site_sums *whole)
 {
     const uint64_t part_of[][2] = {{sums->live_bytes, whole->live_bytes},
@@ -83,10 +84,10 @@ static uint64_t weight(const struct report_site_sums *sums, const struct report_
     return (uint64_t) ((most < 1 ? most : 1) * (1 << 20)); /* sums may have wrapped */
 }
 
-/* The least weight with which no more than `limit` sites stay. */
+/* Returns the lowest weight limit that keeps at most `limit` sites. */
 static uint64_t find_cut(const struct report_site_sums *cumulative, size_t count, size_t limit)
 {
-    uint64_t cut = 16; /* a 65,536th is nothing to see */
+    uint64_t cut = 16; /* 1/65536 would not be visible */
     for (;; cut *= 2) {
         size_t kept = 0;
         for (size_t i = 1; i < count; i++)
@@ -96,15 +97,16 @@ static uint64_t find_cut(const struct report_site_sums *cumulative, size_t count
     }
 }
 
-/* Sites stay, and what is cut goes to one child of its parent. */
+/* Adds the sites that are kept; each of them has at most one child for all omitted ones. */
 static bool make_tree(const struct report_model *model, const struct report_site_sums *own,
                       const struct report_site_sums *cumulative, size_t limit,
                       struct report_sites *sites)
 {
     const struct heap_sites *all = &model->heap.sites;
     uint64_t cut = find_cut(cumulative, all->count, limit);
-    uint32_t *number = calloc(all->count, sizeof *number); /* of sites that stay */
-    uint32_t *other = calloc(all->count, sizeof *other);   /* the child for what is cut; 0: none */
+    uint32_t *number = calloc(all->count, sizeof *number); /* of kept sites */
+    uint32_t *other = calloc(all->count, sizeof *other);   /* the child for omitted sites; 0:
+                                                              none */
     sites->items = calloc(2 * limit + 2, sizeof *sites->items);
     sites->numbers = calloc(all->count, sizeof *sites->numbers);
     bool ok = number != NULL && other != NULL && sites->items != NULL && sites->numbers != NULL;
@@ -115,7 +117,7 @@ static bool make_tree(const struct report_model *model, const struct report_site
             number[i] = UINT32_MAX;
             if (number[above] == UINT32_MAX) {
                 sites->numbers[i] = sites->numbers[above];
-                continue; /* its sums are in a cut ancestor's */
+                continue; /* included in an omitted ancestor */
             }
             if (weight(&cumulative[i], &cumulative[0]) >= cut) {
                 number[i] = sites->numbers[i] = (uint32_t) sites->count;
@@ -164,7 +166,7 @@ static int by_weight(const void *left, const void *right, void *whole)
     return a != b ? (a > b ? -1 : 1) : sites_by_place(left, right);
 }
 
-/* One place a row; site 0 is the leaf 0. */
+/* Makes one place per row; site 0 is the leaf 0. */
 static bool list_places(const struct report_model *model, bool is_moment,
                         struct report_sites *sites)
 {
@@ -216,8 +218,8 @@ static bool make_places(const struct report_model *model, struct report_site_sum
     return true;
 }
 
-/* At most about `node_limit` nodes and `place_limit` places.  False: out of memory; reset is
- * allowed then. */
+/* Makes at most about `node_limit` nodes and `place_limit` places.  Returns false if memory runs
+ * out; reset is allowed then. */
 static bool report_sites_make(const struct report_model *model, size_t node_limit,
                               size_t place_limit, struct report_sites *sites)
 {
@@ -249,12 +251,12 @@ static void report_sites_reset(struct report_sites *sites)
     *sites = (struct report_sites){0};
 }
 
-/* Cells by the sites and classes of the page; the largest stay. */
+/* Converts the tracker's cells to sites and classes of the page, and keeps the largest. */
 
 #define ENTRIES_MOST ((size_t) 90000)
 
 struct entry {
-    uint32_t bin, site, class_number; /* class: 1 + its row; 0: it has none */
+    uint32_t bin, site, class_number; /* class: 1 + its row; 0: none */
     uint64_t objects, bytes, dead_objects, dead_bytes;
 };
 
@@ -293,7 +295,7 @@ static void merge(struct entries *entries)
     entries->count = last + 1;
 }
 
-/* The row of each class in the page's table, and one. */
+/* by class: 1 + its row in the page's table */
 static bool number_classes(const struct statistics_report *report, struct id_table *numbers)
 {
     struct ranking ranking;
@@ -334,7 +336,7 @@ static bool gather(const struct report_model *model, const struct report_sites *
     return entries->items != NULL;
 }
 
-/* A pair of site and class, and its entries. */
+/* A pair of site and class, with its entries. */
 struct pair {
     size_t first, count;
     uint64_t bytes;
@@ -372,7 +374,7 @@ static size_t find_pairs(const struct entries *entries, struct pair *pairs)
     return count;
 }
 
-/* What the page has no room for loses its place, not its bytes. */
+/* Omitted pairs lose their place, not their bytes. */
 static bool cut(struct entries *entries)
 {
     size_t kept = 0;
@@ -420,10 +422,11 @@ static void put(const struct report_model *model, const struct entries *entries,
     json_end_object(json);
 }
 
-/* "bins": start, step, and a list for each of site, class (their numbers in the page; -1: a class
- * that is not in its table), objects and bytes allocated, objects and bytes that died, site, ...
- * Where the page has no room, the smallest pairs of site and class are counted in all bins at site
- * 0 without a class: what lived of a pair is the sum of its bins.  False: out of memory. */
+/* Writes "bins": start, step, and a list for each, with site, class (their indices in the page; -1:
+ * a class that is not in its table), objects and bytes allocated, objects and bytes that died,
+ * site, ... If there are too many, the smallest pairs of site and class are counted in all bins at
+ * site 0 without a class, since the live amount of a pair is the sum of its bins.  Returns false if
+ * memory runs out. */
 static bool report_bins_put_data(const struct report_model *model, const struct report_sites *sites,
                                  const struct statistics_report *report, struct json_output *json)
 {
@@ -477,7 +480,7 @@ static void put_column(struct json_output *json, const struct report_sites *site
     json_end_array(json);
 }
 
-/* The leaf of a node: the same method and line under no caller; 0: the root or "...". */
+/* Returns the leaf of a node: the same method and line without callers; 0: the root or "...". */
 static uint32_t leaf_of(const struct report_model *model, struct report_sites *sites, size_t i)
 {
     uint32_t site = sites->items[i].site;
@@ -506,7 +509,7 @@ static void put_places(struct json_output *json, const struct report_model *mode
     json_end_array(json);
 }
 
-/* Names are numbered by leaf; those that the page does not name are empty. */
+/* Numbers names by leaf; names that the page does not use are empty. */
 static bool put_names(const struct report_model *model, struct json_output *json,
                       struct report_sites *sites)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sites in a report's page. */
+/* Writes the call sites of a report's page. */
 #ifndef CONVERTER_REPORT_REPORT_SITES_DATA_H
 #define CONVERTER_REPORT_REPORT_SITES_DATA_H
 
@@ -7,8 +7,8 @@
 #include "converter/report/report_data.h"
 #include "format/json/json_output.h"
 
-/* "sites" (a tree, with names by leaf), "places" (leaf and class), and the bins of both.  False:
- * out of memory. */
+/* Writes "sites" (a tree, with names by leaf), "places" (leaf and class), and the bins of both.
+ * Returns false if memory runs out. */
 bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
                            const struct statistics_report *report, struct json_output *json);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Live bytes, collections and threads over time, in steps that double. */
+/* Collects live bytes, collections and thread activity over time, in steps whose length doubles as
+ * needed. */
 #include "converter/report/report_timeline.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void timeline_reset(struct timeline *timeline)
 
 /* ---- the end of a step ---- */
 
-/* Puts the class where it belongs among those with most bytes, if it does. */
+/* Inserts the class among those with most bytes, if it belongs there. */
 static void rank_class(struct timeline_step *step, uint32_t class_id, uint64_t bytes)
 {
     size_t i = step->class_count;
@@ -65,7 +66,7 @@ static void end_step(struct timeline *timeline)
     }
 }
 
-/* ---- two steps become one ---- */
+/* ---- merging steps ---- */
 
 static void fold_amounts(struct timeline_amounts *amounts)
 {
@@ -92,7 +93,7 @@ static void fold_step(struct timeline_step *to, const struct timeline_step *firs
     *to = both;
 }
 
-/* All steps are full. */
+/* Called when all steps are full. */
 static void fold(struct timeline *timeline)
 {
     for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
@@ -118,7 +119,7 @@ static void advance(struct timeline *timeline, uint64_t time_ns)
         if (__builtin_mul_overflow(timeline->step + 1, timeline->step_ns, &timeline->step_end_ns) ||
             __builtin_add_overflow(timeline->step_end_ns, timeline->start_ns,
                                    &timeline->step_end_ns))
-            timeline->step_end_ns = UINT64_MAX; /* the end of time */
+            timeline->step_end_ns = UINT64_MAX; /* time cannot exceed this */
         if (timeline->step_end_ns == UINT64_MAX)
             return;
     }

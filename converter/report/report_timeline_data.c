@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chart of what lived, with bands of the classes that hold most. */
+/* Writes the chart of live bytes, with bands of the largest classes. */
 #include "converter/report/report_timeline_data.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BAND_CLASSES 10u /* classes with a band of their own in the chart */
+#define BAND_CLASSES 10u /* classes with their own band */
 
 struct band {
     uint64_t weight;
@@ -22,10 +22,10 @@ static int by_weight(const void *left, const void *right)
     return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
 }
 
-/* The classes that hold most over all steps.  NULL: out of memory. */
+/* Selects the classes with most bytes over all steps.  Returns NULL if memory runs out. */
 static struct band *choose_bands(const struct timeline *timeline, size_t *count)
 {
-    struct id_table numbers; /* uint32_t: the class's place among the bands, and one */
+    struct id_table numbers; /* uint32_t: 1 + index of the class's band */
     struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
     size_t found = 0;
     id_table_init(&numbers, sizeof(uint32_t));

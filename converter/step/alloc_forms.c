@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of records. */
+/* The table of record types by tag. */
 #include "converter/step/alloc_forms.h"
 
 #include "steptrace/hatf_trace.h"

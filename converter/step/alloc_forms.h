@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How HATF's records and those of hatf.step stand for each other. */
+/* Maps HATF records to records of hatf.step, and back. */
 #ifndef CONVERTER_STEP_ALLOC_FORMS_H
 #define CONVERTER_STEP_ALLOC_FORMS_H
 
@@ -8,14 +8,14 @@
 
 #include "steptrace/hatf.h"
 
-/* Slots of the longest record. */
+/* Number of slots of the longest record. */
 enum { HEAP_STEP_SLOTS = 7 };
 
-/* The slots of an event are time, thread, attributes; then, where the tag has them, heap, size, the
- * old address or an age, the new address or a rank. */
+/* How a HATF tag is stored.  The slots of a record are time, thread, attributes; then, if the
+ * tag has them, heap, size, the old address or an age, and the new address or a rank. */
 struct alloc_form {
     uint8_t plain;  /* enum heap_record */
-    uint8_t placed; /* the same with age and rank; `plain` where there is none */
+    uint8_t placed; /* the same with age and rank; `plain` if there is no such record */
     bool has_old;
     bool has_new;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads records through what stepc made of the definition. */
+/* Decodes records with the bindings that stepc generated from the definition. */
 #include "converter/step/event_of_record.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "converter/base/trace_ticks.h"
 
-/* "?17" for what the dictionary does not have. */
+/* Returns the name "?17" for an id that the dictionary does not contain. */
 static struct step_bytes placeholder(struct stepfile_decoder *decoder, uint32_t id)
 {
     char text[16];
@@ -18,7 +18,7 @@ static struct step_bytes placeholder(struct stepfile_decoder *decoder, uint32_t 
     return copy;
 }
 
-/* Memory is out: the name stays unknown, and whoever reads the events asks for that. */
+/* Handles memory exhaustion: the name stays unknown, and readers of events check the flag. */
 static uint32_t give_up(struct stepfile_decoder *decoder)
 {
     decoder->names->no_memory = true;
@@ -67,7 +67,7 @@ static uint32_t resolve_method(struct stepfile_decoder *decoder, uint64_t id)
     return method_id;
 }
 
-/* The frame and all that it is called from. */
+/* Adds the frame and its callers. */
 static uint32_t resolve_frame(struct stepfile_decoder *decoder, uint64_t id)
 {
     for (uint32_t at = java_id(id); at != 0;) {
@@ -132,7 +132,7 @@ bool stepfile_decoder_name(struct stepfile_decoder *decoder, int record, uint64_
     return rows[row].resolve(decoder, id) != 0;
 }
 
-/* What the macros below name: a record that has but time and thread, and reading it. */
+/* Decodes a record into `out`, sets the common members, and returns true. */
 #define GET(record, ...)                                                                           \
     {                                                                                              \
         struct step_java_##record out;                                                             \

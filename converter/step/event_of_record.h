@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of a STEP trace into events, and its dictionaries into names. */
+/* Converts records of a STEP trace to events, and its dictionaries to names. */
 #ifndef CONVERTER_STEP_EVENT_OF_RECORD_H
 #define CONVERTER_STEP_EVENT_OF_RECORD_H
 
@@ -11,17 +11,18 @@ struct stepfile_decoder {
     struct trace_names *names; /* borrowed */
 };
 
-/* Fills the event, but for its time, which is given in the trace's own ticks.  False: the record is
- * no event (or memory ran out for a name, which then stays unknown). */
+/* Sets all members of the event except its time, which `*ticks` returns in the trace's ticks.
+ * Returns false if the record is not an event.  If memory runs out for a name, the name stays
+ * unknown and `names->no_memory` is set. */
 bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_record_view *view,
                             struct trace_event *event, uint64_t *ticks);
 
-/* False: the record is no fact. */
+/* Converts a record to a fact.  Returns false if it is not one. */
 bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_record_view *view,
                            struct trace_fact *fact);
 
-/* Puts an entry of a dictionary (STEP_JAVA_CLASS, _METHOD, _THREAD, _FRAME) into the names.  False:
- * the file does not have it, or not yet. */
+/* Adds an entry of a dictionary (STEP_JAVA_CLASS, _METHOD, _THREAD, _FRAME) to the names.
+ * Returns false if the file does not have the entry (yet). */
 bool stepfile_decoder_name(struct stepfile_decoder *decoder, int record, uint64_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of kinds, and looking up in the trace's dictionaries. */
+/* The table of kinds, and look-ups in the trace's dictionaries. */
 #include "converter/step/java_records.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define SOURCE (JAVA_WAITS_OBJECT | JAVA_WAITS_SOURCE)
 #define TARGET (JAVA_WAITS_OBJECT | JAVA_WAITS_TARGET)
 
-/* By record; one that is left out becomes nothing. */
+/* Searched by record type; types that are missing have no event. */
 static const struct java_kind table[] = {
     {STEP_JAVA_VM_START, EVENT_VM_START, 0, NO_GRAPH, 0},
     {STEP_JAVA_VM_INIT, EVENT_VM_INIT, 0, NO_GRAPH, 0},
@@ -113,7 +113,7 @@ bool java_frame(const struct java_records *java, uint64_t id, struct step_java_f
     return true;
 }
 
-/* Takes the "#17" or "#17 " off the name, and gives the number; `otherwise` where there is none. */
+/* Removes "#17" or "#17 " from the name and returns the number; `otherwise` if there is none. */
 static uint64_t take_number(struct step_bytes *name, uint64_t otherwise)
 {
     uint64_t number = 0;

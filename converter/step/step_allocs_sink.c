@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes a heap trace as STEP (hatf.step): all records in one stream, in the trace's
- * order, with addresses as places of the heap's model where it has them.
+ * A sink that writes a heap trace as STEP (hatf.step).  All records are in one stream, in the
+ * trace's order.  Addresses are encoded with the heap's model where possible.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,18 +18,18 @@
 #include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"
 
-/* One stream, so that the order of the records is kept. */
+/* A single stream preserves the order of the records. */
 #define STREAM 0
 
-/* Attributes that come again are dictionary entries, up to these limits. */
+/* Limits for the dictionary of repeated attributes. */
 enum { ENTRIES_MAX = 1 << 16, ENTRY_BYTES_MAX = 1 << 22 };
 
 struct step_allocs_sink {
     struct alloc_sink base;
     struct step_writer *writer;
-    struct address_model *model; /* NULL: addresses as they are */
+    struct address_model *model; /* NULL: store addresses */
     uint64_t resolution_ns;
-    struct name_index attributes; /* their texts are copies, in `texts` */
+    struct name_index attributes; /* its texts are copies, owned by `texts` */
     uint8_t **texts;
     size_t text_count;
     size_t text_bytes;
@@ -40,7 +40,7 @@ static struct step_allocs_sink *of(struct alloc_sink *sink)
     return (struct step_allocs_sink *) sink;
 }
 
-/* Adds an entry; name_index has numbered it as the dictionary will. */
+/* Adds an entry.  The dictionary assigns it the same id as name_index. */
 static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
 {
     uint8_t *text = malloc(value.length);
@@ -54,7 +54,8 @@ static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes
            STEP_STATUS_OK;
 }
 
-/* What the record's field attributes is; for what is no entry, a record before it. */
+/* Sets the record's field for attributes.  Attributes without entry are written as a record
+ * before it. */
 static bool put_attributes(struct step_allocs_sink *sink, struct step_bytes value, uint64_t *id)
 {
     bool is_new = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of STEP traces with the records of hatf.step: their streams merged by time and, at equal
- * times, by number; or, of a trace that is still written, block by block.
+ * Reads STEP traces with records of hatf.step: merges their streams by time, then by number; for a
+ * trace that is being written, reads block by block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +19,16 @@ struct stepfile_alloc_source {
     struct alloc_source base;
     struct step_reader *reader;
     struct step_hatf_trace_binding binding;
-    struct address_model *model; /* where the trace has places */
+    struct address_model *model; /* NULL unless the trace has encoded addresses */
     uint64_t resolution_ns;
-    struct step_records *records; /* NULL: block by block, */
-    struct step_block *block;     /* this one, */
-    size_t next_block;            /* then that; */
-    uint64_t number;              /* the last record's in its stream */
-    stepfile_is_told is_told;     /* NULL: no free is */
-    void *is_told_user;
-    size_t damage_before;              /* what opening found */
-    struct step_bytes next_attributes; /* of STEP_HEAP_NEXT_ATTRIBUTES: a copy */
+    struct step_records *records; /* NULL: read block by block, */
+    struct step_block *block;     /* the current block */
+    size_t next_block;            /* the block after it */
+    uint64_t number;              /* number of the last record in its stream */
+    stepfile_is_known is_known;   /* NULL: skip no frees */
+    void *is_known_user;
+    size_t damage_before;              /* damage that opening the file found */
+    struct step_bytes next_attributes; /* from STEP_HEAP_NEXT_ATTRIBUTES, in `next_bytes` */
     bool has_next_attributes;
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
@@ -82,7 +82,7 @@ static enum step_status give(enum address_answer answer, const struct stepfile_a
                : STEP_STATUS_OK;
 }
 
-/* The addresses, from the record itself or from the model. */
+/* Sets the addresses, from the record itself or with the model. */
 static enum step_status take_addresses(struct stepfile_alloc_source *source, bool is_placed,
                                        uint64_t old, uint64_t new, struct hatf_record *record,
                                        struct step_error *error)
@@ -144,7 +144,7 @@ static enum step_status take_event(struct stepfile_alloc_source *source,
     return take_addresses(source, is_placed, old, new, record, error);
 }
 
-/* END for a record that is none of HATF's. */
+/* Returns END for a record that does not become a HATF record. */
 static enum step_status take(struct stepfile_alloc_source *source,
                              const struct step_record_view *view, struct hatf_record *record,
                              struct step_error *error)
@@ -203,12 +203,12 @@ static enum step_status next_view(struct stepfile_alloc_source *source,
                                    : next_of_blocks(source, view, error);
 }
 
-static bool was_told(const struct stepfile_alloc_source *source)
+static bool was_reported(const struct stepfile_alloc_source *source)
 {
-    return source->is_told != NULL &&
-           source->is_told(source->is_told_user,
-                           step_reader_block_info(source->reader, source->next_block - 1)->stream,
-                           source->number);
+    return source->is_known != NULL &&
+           source->is_known(source->is_known_user,
+                            step_reader_block_info(source->reader, source->next_block - 1)->stream,
+                            source->number);
 }
 
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
@@ -222,13 +222,13 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
         if (status != STEP_STATUS_OK)
             return status;
         status = take(source, &view, record, error);
-        if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_told(source))
+        if (status == STEP_STATUS_OK && record->tag == HATF_FREE && was_reported(source))
             status = STEP_STATUS_END;
     }
     return status;
 }
 
-/* ---- what is known of it ---- */
+/* ---- summary and damage ---- */
 
 static void summary(const struct alloc_source *base, struct trace_summary *out)
 {
@@ -311,7 +311,7 @@ static bool has_places(const struct stepfile_alloc_source *source,
     return false;
 }
 
-/* Records of the model that heap traces were written with before ranks. */
+/* Returns whether the trace has records of the earlier model, which had no ranks. */
 static bool has_old_places(const struct step_reader *reader)
 {
     const struct step_definition *definition = step_reader_borrow_definition(reader);
@@ -384,8 +384,8 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
     return create(path, reader, true, out, error);
 }
 
-void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_told is_told, void *user)
+void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user)
 {
-    of(tail)->is_told = is_told;
-    of(tail)->is_told_user = user;
+    of(tail)->is_known = is_known;
+    of(tail)->is_known_user = user;
 }

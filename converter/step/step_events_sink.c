@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes STEP traces: all events in one stream, in the order in which they come, so
- * that text -> step -> text gives the same text.  Names become dictionary entries at their first
+ * A sink that writes STEP traces.  All events are in one stream, in the order in which they arrive,
+ * so that text -> step -> text reproduces the text.  Names become dictionary entries at their first
  * use.
  *
- * An identifier is a place in the dictionary, while the threads of text have any numbers.  A thread
- * whose number is not its place has it in its name, as "#17" or "#17 name".
+ * An id is a position in the dictionary, whereas the text format allows arbitrary thread numbers.
+ * A thread whose number differs from its position has the number in its name, as "#17" or "#17
+ * name".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,12 +27,12 @@ struct stepfile_sink {
     const struct event_source *source; /* borrowed */
     struct step_writer *writer;
     uint64_t resolution_ns;
-    struct id_table classes; /* uint64_t: the identifier in the output */
+    struct id_table classes; /* uint64_t: id in the output; 0: none yet */
     struct id_table methods;
     struct id_table threads;
     struct id_table frames;
-    bool is_part;             /* the output has not all events: some allocations may be missing */
-    struct object_table live; /* then: the objects whose allocation the output has */
+    bool is_part;             /* the output is a selection: some allocations may be missing */
+    struct object_table live; /* if so, the objects whose allocation was written */
 };
 
 static struct stepfile_sink *of(struct event_sink *sink)
@@ -39,7 +40,7 @@ static struct stepfile_sink *of(struct event_sink *sink)
     return (struct stepfile_sink *) sink;
 }
 
-/* Each of these gives the identifier in the output, defined if need be; 0: the writer failed. */
+/* These return the id in the output, defining it if necessary; 0 if the writer failed. */
 static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
 {
     uint64_t *known = id_table_get(&sink->classes, id);
@@ -68,7 +69,7 @@ static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
     return *known;
 }
 
-/* Parents first: their chain is turned round. */
+/* Defines parents first, by walking the chain from its end. */
 static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
 {
     uint64_t *known = NULL;
@@ -156,7 +157,7 @@ static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace
     return step_java_object_existing_put(sink->writer, STREAM, &existing);
 }
 
-/* A reader learns the class from the allocation, if that is there and says the same. */
+/* Omits the class if the reader finds it with the allocation. */
 static enum step_status put_free(struct stepfile_sink *sink, const struct trace_event *event,
                                  uint64_t time, uint64_t thread)
 {
@@ -178,7 +179,7 @@ static enum step_status put_free(struct stepfile_sink *sink, const struct trace_
                                                 .class_ = class_id(sink, event->class_id)});
 }
 
-/* The records of one kind that have but time and thread. */
+/* Puts a record that has only time and thread. */
 #define PUT_PLAIN(name)                                                                            \
     step_java_##name##_put(sink->writer, STREAM,                                                   \
                            &(struct step_java_##name){.time = time, .thread = thread})
@@ -246,7 +247,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     return STEP_STATUS_OK;
 }
 
-/* Facts go to a stream of their own: they come before or after all events. */
+/* Facts have a stream of their own, as they come before or after all events. */
 static enum step_status put_fact(void *user, const struct trace_fact *fact)
 {
     struct stepfile_sink *sink = of(user);

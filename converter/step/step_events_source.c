@@ -14,27 +14,28 @@
 #include "format/core/no_memory.h"
 #include "steptrace/records.h"
 
-/* Which blocks and records are needed, and the order at one tick. */
+/* Selects the needed blocks and records, and orders records within a tick. */
 
 struct event_order {
     struct stepfile_decoder decoder;
     struct step_reader *reader; /* borrowed */
     const struct event_selection *selected;
-    bool needs_objects;    /* allocations and frees before the slice, too */
-    uint8_t *wanted;       /* by record of the file: decoded in blocks of the slice */
-    uint8_t *wanted_live;  /* in blocks before it: allocations and frees */
-    uint8_t *wanted_frees; /* in blocks of threads that are not wanted */
+    bool needs_objects;    /* also needs allocations and frees before the slice */
+    uint8_t *wanted;       /* by record of the file: decode it in blocks of the slice */
+    uint8_t *wanted_live;  /* the same for blocks before the slice: allocations and frees */
+    uint8_t *wanted_frees; /* the same for blocks of threads that are not selected */
     uint64_t from_ticks;
     uint64_t to_ticks;
     bool has_thread;
-    uint64_t thread_id; /* the one that is wanted */
+    uint64_t thread_id; /* the selected thread */
     const struct object_table
-        *live; /* borrowed; says which objects were reported; NULL: no waiting */
+        *live; /* borrowed; the reported objects that are alive; NULL: records never wait */
     struct step_records *records;
-    struct trace_event *fronts; /* of each queue of `records` */
+    struct trace_event *fronts; /* the current event of each queue of `records` */
 };
 
-/* The next event, borrowed until the next call, and its time in ticks; END after the last. */
+/* Returns the next event, borrowed until the next call, and its time in ticks; END after the
+ * last. */
 static inline enum step_status event_order_next(struct event_order *order,
                                                 const struct trace_event **event, uint64_t *ticks,
                                                 struct step_error *error)
@@ -50,9 +51,9 @@ static inline enum step_status event_order_next(struct event_order *order,
 
 #define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 
-/* ---- what is wanted ---- */
+/* ---- selection ---- */
 
-/* The identifier of the thread that text shows as `number`; 0 if there is none. */
+/* Returns the id of the thread with that number in the text format; 0 if there is none. */
 static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
 {
     const struct java_records *java = &order->decoder.java;
@@ -91,11 +92,11 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     const uint8_t *wanted = is_before ? order->wanted_live : order->wanted;
     if (order->has_thread &&
         (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
-        wanted = order->wanted_frees; /* frees belong to no thread, but to their objects' */
+        wanted = order->wanted_frees; /* its frees may be of any thread's objects */
     return block_has_wanted(info, wanted) ? wanted : NULL;
 }
 
-/* ---- the order ---- */
+/* ---- order ---- */
 
 static bool take_front(void *user, struct step_records_front *front)
 {
@@ -117,16 +118,16 @@ static bool must_wait(void *user, const struct step_records_front *front)
            !object_table_has(order->live, event->object);
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
-/* Frees are wanted by what their objects' allocations tell. */
+/* Frees are selected by properties of the object's allocation. */
 static bool follows_objects(const struct event_selection *selected)
 {
     return event_selection_is_of_objects(selected) &&
            (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
 }
 
-/* Knows the trace's records, and which of them are wanted; `keep_live`: what lives is followed. */
+/* Finds the trace's records and selects those needed.  `keep_live`: live objects are tracked. */
 static enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
                                          struct trace_names *names,
                                          const struct event_selection *selected, bool keep_live,
@@ -155,13 +156,13 @@ static enum step_status event_order_init(struct event_order *order, struct step_
     return STEP_STATUS_OK;
 }
 
-/* Goes before the first event. */
+/* Positions before the first event. */
 static enum step_status event_order_start(struct event_order *order,
                                           const struct object_table *live, struct step_error *error)
 {
     const struct step_records_rules rules = {
         .user = order, .wanted = wanted_of, .front = take_front, .waits = must_wait};
-    order->live = order->has_thread ? NULL : live; /* other threads' objects are not known */
+    order->live = order->has_thread ? NULL : live; /* other threads' objects are unknown */
     enum step_status status =
         step_records_create_ordered(order->reader, &rules, &order->records, error);
     if (status != STEP_STATUS_OK)
@@ -277,7 +278,7 @@ static void count_block(const struct stepfile_source *source, const struct step_
     }
 }
 
-/* Lets the reader verify the checksums of all blocks; it keeps note of damage. */
+/* Verifies the checksums of all blocks.  The reader records damage. */
 static enum step_status verify(struct stepfile_source *source)
 {
     struct step_block *block = NULL;
@@ -311,7 +312,7 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     return verify(source);
 }
 
-/* Those of the two record types that the file's definition has, as a selection wants them. */
+/* Returns the names of the fact records that the file defines, for a selection. */
 static size_t fact_names(const struct stepfile_source *source, const char *names[2])
 {
     static const int known[] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT};
@@ -377,7 +378,7 @@ static const struct event_source_operations operations = {
     .destroy = destroy,
 };
 
-/* Records that are no events are kept only by copying. */
+/* Returns whether there are records that are not events, which only copying preserves. */
 static bool has_graph(const struct java_records *java)
 {
     bool found = false;
@@ -398,7 +399,7 @@ static enum trace_content content_of(const struct stepfile_source *source)
     return TRACE_OF_STEP_RECORDS;
 }
 
-/* Takes the reader over. */
+/* Takes ownership of the reader. */
 static enum step_status start(struct stepfile_source *source, struct step_reader *reader,
                               struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties from a source to a writer. */
+/* Copies properties from a source to a writer. */
 #include "converter/step/step_properties.h"
 
 #include <inttypes.h>

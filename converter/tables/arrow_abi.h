@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Arrow C data and C stream interfaces, as Apache Arrow specifies them: a few structs that
- * programs hand to each other in memory. */
+/* The Arrow C data and C stream interfaces, as specified by Apache Arrow, for exchanging data
+ * between libraries in memory. */
 #ifndef CONVERTER_TABLES_ARROW_ABI_H
 #define CONVERTER_TABLES_ARROW_ABI_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole columns as arrays of Arrow: their memory changes hands, only bools are packed. */
+/* Converts whole columns to Arrow arrays.  Transfers ownership of their memory; only bools are
+ * copied. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static bool init(struct ArrowArray *array, size_t length, int64_t buffers)
     return array->buffers != NULL;
 }
 
-/* Memory that is somebody's now, and is not NULL where there are no bytes. */
+/* Transfers memory to the array; allocates some if it is NULL, as Arrow requires a buffer. */
 static bool give(struct ArrowArray *array, size_t buffer, void **memory)
 {
     array->buffers[buffer] = *memory != NULL ? *memory : calloc(1, sizeof(uint64_t));
@@ -48,7 +49,7 @@ static bool give_bytes(struct ArrowArray *array, size_t buffer, struct step_buff
     return give(array, buffer, &data);
 }
 
-/* A bit for each flag. */
+/* Packs flags into a bitmap. */
 static bool give_flags(struct ArrowArray *array, const uint8_t *flags, size_t count)
 {
     uint8_t *bits = calloc(count / 8 + 1, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream's columns are called, and of which type they are. */
+/* Names and types of a stream's columns. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream owns its reader, which holds the trace: whoever has it may let the trace go. */
+/* The stream owns its reader, which keeps a reference to the trace. */
 #include "converter/tables/arrow_stream.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 struct streaming {
     struct column_reader *reader;
     uint64_t batch_rows;
-    arrow_stream_end at_end; /* NULL: nobody, or told */
+    arrow_stream_end at_end; /* NULL: none, or already called */
     struct step_error error;
     char text[1024];
 };
@@ -30,7 +30,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
     return fail(streaming);
 }
 
-static void tell_damage(struct streaming *streaming)
+static void report_stream_damage(struct streaming *streaming)
 {
     struct step_error damage = {.offset = STEP_NO_OFFSET};
     arrow_stream_end at_end = streaming->at_end;
@@ -52,7 +52,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
     enum step_status status =
         column_reader_next(streaming->reader, streaming->batch_rows, &columns, &streaming->error);
     if (status == STEP_STATUS_END) {
-        tell_damage(streaming);
+        report_stream_damage(streaming);
         return 0;
     }
     if (status == STEP_STATUS_OK && !arrow_array_of(&columns, out))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the index says of times, threads and numbers, against what is asked for. */
+/* Compares ranges, threads and object numbers with the index. */
 #include "converter/tables/block_choice.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
 
-/* From here on an index cannot say whether a number is in a range that is signed. */
+/* An index range with numbers from here on cannot be compared with a signed query range. */
 #define BEYOND_SIGNED (UINT64_C(1) << 63)
 
 uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
@@ -29,7 +29,7 @@ bool block_field_range(const struct tables *tables, size_t block, uint32_t owner
     bool found = false;
     *least = UINT64_MAX;
     *most = 0;
-    for (size_t i = 0; i < info->type_count; i++) { /* one with a column of its own */
+    for (size_t i = 0; i < info->type_count; i++) { /* a record type may override the field */
         uint32_t record = info->counts[i].record;
         if (step_record_extends(definition, record, owner) &&
             definition->records[record].fields[field].modified)
@@ -52,19 +52,19 @@ static bool is_property(const struct tables *tables, const struct table_cell *ce
     return step_record_find_property(tables->definition, cell->owner, property) == cell->slot;
 }
 
-/* Can the block have a row with that column in its range? */
-static bool may_have(const struct tables *tables, const struct table_wish *wish, size_t block,
+/* Returns whether the block may have a row with the column in its wanted range. */
+static bool may_have(const struct tables *tables, const struct table_request *request, size_t block,
                      size_t column)
 {
-    const struct table_cell *cell = &wish->table->cells[column];
+    const struct table_cell *cell = &request->table->cells[column];
     const struct step_block_info *info = step_reader_block_info(tables->reader, block);
     uint64_t least, most, block_least, block_most;
     if (cell->owner == STEP_NO_RECORD ||
         (cell->kind != CELL_NUMBER && cell->kind != CELL_ID && cell->kind != CELL_TICKS))
         return true;
-    if (wish->table->base.columns[column].type == TABLE_INT)
+    if (request->table->base.columns[column].type == TABLE_INT)
         return true;
-    bool any = row_filter_range(&wish->filter, column, &least, &most);
+    bool any = row_filter_range(&request->filter, column, &least, &most);
     if (is_property(tables, cell, "time")) {
         block_least = info->time_min;
         block_most = info->time_max;
@@ -82,37 +82,38 @@ static bool may_have(const struct tables *tables, const struct table_wish *wish,
     return block_most >= BEYOND_SIGNED || (any && block_most >= least && block_least <= most);
 }
 
-static bool is_chosen(const struct tables *tables, const struct table_wish *wish, size_t block)
+static bool is_chosen(const struct tables *tables, const struct table_request *request,
+                      size_t block)
 {
-    const struct row_filter *filter = &wish->filter;
+    const struct row_filter *filter = &request->filter;
     const struct step_block_info *info = step_reader_block_info(tables->reader, block);
     bool chosen = true;
     for (size_t i = 0; chosen && i < filter->range_count; i++)
-        chosen = may_have(tables, wish, block, filter->ranges[i].column);
+        chosen = may_have(tables, request, block, filter->ranges[i].column);
     if (chosen && filter->threads != NULL &&
-        wish->table->cells[filter->thread_column].owner != STEP_NO_RECORD &&
-        is_property(tables, &wish->table->cells[filter->thread_column], "thread"))
+        request->table->cells[filter->thread_column].owner != STEP_NO_RECORD &&
+        is_property(tables, &request->table->cells[filter->thread_column], "thread"))
         chosen = row_filter_may_have_thread(filter, info->thread_min, info->thread_max);
     return chosen;
 }
 
 enum step_status block_choice_init(struct block_choice *choice, const struct tables *tables,
-                                   const struct table_wish *wish, struct step_error *error)
+                                   const struct table_request *request, struct step_error *error)
 {
     size_t end = step_reader_block_count(tables->reader);
-    end = wish->part.end_block < end ? wish->part.end_block : end;
+    end = request->part.end_block < end ? request->part.end_block : end;
     *choice = (struct block_choice){.blocks = calloc(end + 1, sizeof *choice->blocks)};
     if (choice->blocks == NULL)
         return no_memory(error);
-    for (size_t i = wish->part.first_block; i < end; i++) {
-        if (block_rows(tables, i, wish->table->record) == 0)
+    for (size_t i = request->part.first_block; i < end; i++) {
+        if (block_rows(tables, i, request->table->record) == 0)
             continue;
-        if (is_chosen(tables, wish, i))
+        if (is_chosen(tables, request, i))
             choice->blocks[choice->count++] = i;
         else
             choice->passed++;
     }
-    if (wish->by_time)
+    if (request->by_time)
         blocks_sort_by_time(tables, choice->blocks, choice->count);
     return STEP_STATUS_OK;
 }
@@ -160,7 +161,7 @@ static bool add_part(struct parts *parts, struct table_part part)
     return true;
 }
 
-/* Runs of chosen blocks, of some `rows` rows each. */
+/* Splits the chosen blocks into runs of about `rows` rows. */
 static bool cut(const struct tables *tables, const struct block_choice *choice, uint32_t record,
                 uint64_t rows, struct parts *parts)
 {
@@ -187,18 +188,19 @@ enum step_status table_parts(struct tables *tables, const struct table *table,
 {
     struct parts parts = {0};
     struct block_choice choice = {0};
-    struct table_wish wish = {.table = table_definition_of(table), .part = {.end_block = SIZE_MAX}};
-    enum step_status status = row_filter_init(&wish.filter, table, query, error);
-    bool is_cut = wish.table->rows_from == ROWS_OF_BLOCKS;
+    struct table_request request = {.table = table_definition_of(table),
+                                    .part = {.end_block = SIZE_MAX}};
+    enum step_status status = row_filter_init(&request.filter, table, query, error);
+    bool is_cut = request.table->rows_from == ROWS_OF_BLOCKS;
     if (status == STEP_STATUS_OK && is_cut)
-        status = block_choice_init(&choice, tables, &wish, error);
+        status = block_choice_init(&choice, tables, &request, error);
     bool good =
         status != STEP_STATUS_OK ||
         (is_cut
-             ? cut(tables, &choice, wish.table->record, rows, &parts)
+             ? cut(tables, &choice, request.table->record, rows, &parts)
              : add_part(&parts, (struct table_part){0, SIZE_MAX, table_row_count(tables, table)}));
     block_choice_reset(&choice);
-    row_filter_reset(&wish.filter);
+    row_filter_reset(&request.filter);
     if (status != STEP_STATUS_OK || !good) {
         free(parts.items);
         return status != STEP_STATUS_OK ? status : no_memory(error);

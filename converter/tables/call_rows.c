@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table `calls`: entries and exits, thread by thread.  A row is given when its call ends; an
- * exit closes its own call and those further in, and one of a call that the trace does not begin is
- * passed over.
+ * The table `calls`: pairs entries and exits per thread.  A call becomes a row when it ends.  An
+ * exit ends its own call and those nested in it; an exit without an entry is ignored.
  */
 #include <stdlib.h>
 
@@ -16,7 +15,7 @@
 enum { CALL_COLUMNS = CALLS_ENDED + 1 };
 enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };
 
-/* What a call has besides its frame. */
+/* Data of a call in addition to its frame. */
 struct open_call {
     uint64_t number;
     uint64_t object;
@@ -24,7 +23,7 @@ struct open_call {
 
 struct thread_calls {
     struct call_stack stack;
-    struct open_call *open; /* as deep as the stack */
+    struct open_call *open; /* parallel to the stack */
     size_t capacity;
 };
 
@@ -35,15 +34,15 @@ struct call_rows {
     uint32_t words[ENDED_COUNT];
     struct event_feed feed;
     struct id_table threads; /* struct thread_calls */
-    uint64_t calls;          /* begun */
-    /* calls that one event ends, while a batch is full */
+    uint64_t calls;          /* number of calls so far */
+    /* Calls that the current event ends, possibly across batches. */
     uint32_t closing_thread;
-    size_t closing_depth; /* down to this */
+    size_t closing_depth; /* calls to keep */
     uint64_t closing_ns;
     enum ended closing_last, closing_inner;
     bool is_closing;
     bool at_end;
-    uint32_t next_thread; /* at the end */
+    uint32_t next_thread; /* while ending calls at the end of the trace */
 };
 
 static struct call_rows *of(struct table_rows *rows)
@@ -93,7 +92,7 @@ static bool put_names(struct call_rows *rows, uint32_t method_id)
     return true;
 }
 
-/* Ends the innermost call. */
+/* Ends the innermost call and adds its row. */
 static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
 {
     struct row_builder *builder = &rows->builder;
@@ -120,7 +119,7 @@ static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum en
     return good;
 }
 
-/* Ends the calls that the last event ends, as far as the batch has room. */
+/* Ends the calls that the last event ends, while the batch has room. */
 static bool close_calls(struct call_rows *rows)
 {
     struct thread_calls *calls = calls_of(rows, rows->closing_thread);
@@ -150,7 +149,7 @@ static bool leave(struct call_rows *rows, const struct trace_event *event)
     return close_calls(rows);
 }
 
-/* The next thread with open calls; false: there is none. */
+/* Selects the next thread with open calls.  Returns false if there is none. */
 static bool close_thread(struct call_rows *rows)
 {
     for (; id_table_next(&rows->threads, &rows->next_thread); rows->next_thread++) {
@@ -209,7 +208,7 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
@@ -220,12 +219,12 @@ enum step_status call_rows_create(struct tables *tables, const struct table_wish
     rows->dictionaries[CALLS_METHOD] = &tables->method_names.dictionary;
     rows->dictionaries[CALLS_CLASS] = &tables->class_names.dictionary;
     rows->dictionaries[CALLS_ENDED] = &tables->words.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK &&
         !table_names_codes(&tables->words, words, ENDED_COUNT, rows->words))
         status = no_memory(error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status =
             event_feed_open(&rows->feed, tables,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches into whole columns.  The batch at hand may be used up by the next call only. */
+/* Collects batches into whole columns.  A batch may be used by several calls. */
 #include "converter/tables/column_reader.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/utf8_text.h"
 
-/* Columns that grow.  (Asking the kernel for large pages was tried: where memory is in pieces it
- * takes three times as long to find them as small ones to be filled.) */
+/* Growing columns.  Huge pages do not help: if memory is fragmented, finding them takes the
+ * kernel three times as long as filling small pages. */
 
 static size_t value_bytes(enum table_type type)
 {
@@ -24,7 +24,7 @@ static bool is_text(enum table_type type)
     return type == TABLE_TEXT || type == TABLE_DATA;
 }
 
-/* Room for `capacity` rows where there was some for `old`.  False: out of memory. */
+/* Changes the capacity from `old` to `capacity` rows.  Returns false if out of memory. */
 static bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
 {
     void *values =
@@ -56,9 +56,9 @@ static void whole_column_reset(struct whole_column *column)
     *column = (struct whole_column){.type = column->type};
 }
 
-/* ---- what is null ---- */
+/* ---- validity ---- */
 
-/* Sets `count` bits from `at` on; those behind are 0. */
+/* Sets `count` bits from `at` on; the following bits must be 0. */
 static void set_bits(uint8_t *bits, size_t at, size_t count)
 {
     for (; count > 0 && at % 8 != 0; at++, count--)
@@ -145,7 +145,7 @@ static bool append_names(struct whole_column *column, const struct table_vector 
 {
     const uint32_t *codes = vector->codes + from;
     int32_t *values = (int32_t *) column->values + at;
-    if (vector->dictionary->count == 0) { /* no row has a name */
+    if (vector->dictionary->count == 0) { /* all rows are null */
         for (size_t i = 0; i < count; i++)
             values[i] = -1;
         return true;
@@ -171,7 +171,7 @@ static bool append_names(struct whole_column *column, const struct table_vector 
     return true;
 }
 
-/* ---- all ---- */
+/* ---- all types ---- */
 
 static bool append_texts(struct whole_column *column, const struct table_vector *vector,
                          size_t from, size_t count, size_t at)
@@ -190,7 +190,7 @@ static bool append_texts(struct whole_column *column, const struct table_vector 
     return true;
 }
 
-/* Asks for what the next rows need, somewhat before they come. */
+/* Prefaults memory somewhat ahead of the next rows. */
 static void ask_memory(struct whole_column *column, size_t rows, size_t capacity)
 {
     size_t all = (capacity + is_text(column->type)) * value_bytes(column->type);
@@ -202,8 +202,8 @@ static void ask_memory(struct whole_column *column, size_t rows, size_t capacity
     column->fresh_bytes = to;
 }
 
-/* Where the next row's value will be, `rows` being there, of numbers and bools with memory for
- * `count` more; NULL: they cannot be put there by others. */
+/* Returns where to store the next `count` values of numbers or bools, after `rows` existing
+ * rows; NULL for other types. */
 static void *whole_column_place(struct whole_column *column, size_t rows, size_t count,
                                 size_t capacity)
 {
@@ -213,7 +213,7 @@ static void *whole_column_place(struct whole_column *column, size_t rows, size_t
     return (uint8_t *) column->values + rows * value_bytes(column->type);
 }
 
-/* Values that are not where they belong. */
+/* Copies values unless they are already in place. */
 static void append_values(struct whole_column *column, const struct table_vector *vector,
                           size_t from, size_t count, size_t at)
 {
@@ -224,9 +224,9 @@ static void append_values(struct whole_column *column, const struct table_vector
         memcpy(to, values, count * bytes);
 }
 
-/* Appends `count` rows of the vector from `from` on behind the `at` that are there; the room is.
- * `capacity` is how many rows there is room for.  False: out of memory, or more than 2^31 - 1
- * bytes of names. */
+/* Appends `count` rows of the vector from `from` on, after `at` existing rows.  There must be
+ * room: `capacity` rows in total.  Returns false if out of memory, or if there are more than
+ * 2^31 - 1 bytes of names. */
 static bool whole_column_append(struct whole_column *column, const struct table_vector *vector,
                                 size_t from, size_t count, size_t at, size_t capacity)
 {
@@ -248,9 +248,9 @@ static bool whole_column_append(struct whole_column *column, const struct table_
     return good && append_validity(column, vector, from, count, at, capacity);
 }
 
-/* A batch that stays in the cache until it is copied. */
+/* Small enough for a batch to stay in the cache until it is copied. */
 #define BATCH_ROWS ((size_t) 4096)
-/* What an index says of rows is believed so far. */
+/* Limit for the row count of an index, which may be damaged, when allocating memory. */
 #define ROWS_AT_FIRST ((uint64_t) 1 << 24)
 
 struct column_reader {
@@ -259,9 +259,9 @@ struct column_reader {
     size_t *columns; /* of the table */
     size_t column_count;
     struct table_scan *scan;
-    const struct table_batch *batch; /* NULL: the next is to be fetched */
+    const struct table_batch *batch; /* NULL: fetch the next */
     size_t batch_row;
-    uint64_t expected; /* rows of the table, where all are asked for; 0: not known */
+    uint64_t expected; /* number of rows if the whole table is read; 0: unknown */
 };
 
 void whole_columns_reset(struct whole_columns *columns)
@@ -272,7 +272,7 @@ void whole_columns_reset(struct whole_columns *columns)
     *columns = (struct whole_columns){0};
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static bool is_whole_table(const struct table_query *query)
 {
@@ -341,7 +341,7 @@ static bool resize_all(struct whole_columns *out, size_t old, size_t capacity)
     return true;
 }
 
-/* Room for `count` more rows. */
+/* Ensures capacity for `count` more rows. */
 static bool has_room(struct whole_columns *out, size_t count, size_t *capacity)
 {
     size_t wanted = out->row_count + count;
@@ -366,7 +366,7 @@ static bool append(struct column_reader *reader, size_t count, struct whole_colu
     return true;
 }
 
-/* The next batch's values may come where they belong, if the whole batch has room there. */
+/* Lends memory for the next batch's values if the whole batch fits. */
 static void lend(struct column_reader *reader, uint64_t most, struct whole_columns *out,
                  size_t capacity)
 {
@@ -435,7 +435,7 @@ enum step_status column_reader_next(struct column_reader *reader, uint64_t most,
     return status;
 }
 
-/* ---- what it is about ---- */
+/* ---- accessors ---- */
 
 size_t column_reader_column_count(const struct column_reader *reader)
 {

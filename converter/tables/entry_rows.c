@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that are the entries of a dictionary; one is found by its number without the others. */
+/* Rows that are dictionary entries.  Finds an entry by its id without reading the others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "converter/tables/wanted_fields.h"
 #include "format/core/grow.h"
 
-/* Reads only the blocks that have such events, and of them only times and numbers. */
+/* Times of entries.  Reads only blocks that have such events, and decodes only times and ids. */
 
 struct entry_time {
     uint64_t begin_ns;
@@ -24,15 +24,15 @@ struct entry_time {
     bool is_existing;
 };
 
-/* The record types that tell. */
+/* The record types that contain the times. */
 struct entry_events {
-    const char *field; /* that has the number */
+    const char *field; /* name of the field with the id */
     int begin;         /* enum step_java_record */
     int existing;      /* extends `begin` */
     int end;           /* -1: none */
 };
 
-/* Zero-initialised: nothing is known. */
+/* Zero-initialise for no times. */
 struct entry_times {
     struct id_table times; /* struct entry_time */
     bool is_read;
@@ -58,7 +58,7 @@ static void entry_times_reset(struct entry_times *times)
     times->is_read = false;
 }
 
-/* Never NULL. */
+/* Returns the times of an entry, which may be unknown; never NULL. */
 static const struct entry_time *entry_times_of(const struct entry_times *times, uint64_t id)
 {
     static const struct entry_time nothing;
@@ -67,7 +67,7 @@ static const struct entry_time *entry_times_of(const struct entry_times *times, 
     return time != NULL ? time : &nothing;
 }
 
-/* Of several the first begin and the last end count. */
+/* Uses the first begin and the last end. */
 static bool note(const struct reading *reading, uint64_t id, uint64_t time_ns, uint32_t type)
 {
     struct entry_time *time =
@@ -173,8 +173,8 @@ static enum step_status entry_times_read(struct entry_times *times, struct table
 }
 
 enum { COLUMNS_MOST = 16, STACK_MOST = 1024, NAME_MOST = 256 };
-/* Bytes of one stack's text, which ends in "..." there; of all texts of a batch, which then ends;
- * and entries whose depths are kept. */
+/* Limits: bytes of a stack's text, which is cut with "..."; bytes of all texts in a batch; and
+ * the number of entries with cached depths. */
 enum { STACK_BYTES = 1 << 18, BATCH_BYTES = 16 << 20, DEPTHS_MOST = 16 << 20 };
 
 struct entry_rows;
@@ -186,12 +186,12 @@ struct entry_rows {
     put_entry put;
     const struct table_dictionary *dictionaries[COLUMNS_MOST];
     struct entry_times times; /* of classes and threads */
-    uint64_t last;            /* entry that was given */
-    uint64_t end;             /* the last that may be wanted */
-    void **texts;             /* of the batch at hand */
+    uint64_t last;            /* the last entry returned */
+    uint64_t end;             /* the last entry that may be wanted */
+    void **texts;             /* of the current batch */
     size_t text_count;
     size_t text_bytes;
-    uint32_t *depths; /* by entry; 0: not known yet */
+    uint32_t *depths; /* by entry; 0: not computed yet */
     size_t depth_count;
 };
 
@@ -273,14 +273,14 @@ static void keep_depth(struct entry_rows *rows, uint64_t id, uint64_t depth)
     if (id >= before) {
         uint32_t *grown = step_grown(rows->depths, &rows->depth_count, id + 1, sizeof *grown);
         if (grown == NULL)
-            return; /* it is counted again */
+            return; /* not cached */
         rows->depths = grown;
         memset(grown + before, 0, (rows->depth_count - before) * sizeof *grown);
     }
     rows->depths[id] = (uint32_t) depth;
 }
 
-/* Parents come before: of deep stacks each frame is counted once. */
+/* Caches depths.  As parents precede their children, each frame of a deep stack is counted once. */
 static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_frame frame)
 {
     uint64_t depth = 1;
@@ -298,7 +298,7 @@ static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_
     return depth;
 }
 
-/* "java/util/HashMap.newNode:1901 <- java/util/HashMap.merge:1401" */
+/* Returns "java/util/HashMap.newNode:1901 <- java/util/HashMap.merge:1401". */
 static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, size_t *length)
 {
     struct tables *tables = rows->base.tables;
@@ -317,7 +317,7 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
             fputs("...", memory);
             break;
         }
-        fwrite(name.data, 1, name.length, memory); /* it may have a NUL */
+        fwrite(name.data, 1, name.length, memory); /* it may contain a NUL */
         if (frame.line != 0)
             fprintf(memory, ":%" PRIu64, frame.line);
         has_more = frame.parent != 0 && java_frame(&rows->base.tables->java, frame.parent, &frame);
@@ -375,7 +375,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     rows->text_bytes = 0;
     while (!row_builder_is_full(&rows->builder) && rows->text_bytes < BATCH_BYTES &&
            rows->last < rows->end) {
-        uint64_t id = step_reader_dictionary_next(reader, base->wish->table->record, rows->last);
+        uint64_t id = step_reader_dictionary_next(reader, base->request->table->record, rows->last);
         if (id == 0 || id > rows->end) {
             rows->last = rows->end;
             break;
@@ -388,14 +388,14 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static enum step_status restart(struct table_rows *base, struct step_error *error)
 {
     struct entry_rows *rows = of(base);
     uint64_t least;
     (void) error;
-    if (!row_filter_range(&base->wish->filter, 0, &least, &rows->end))
+    if (!row_filter_range(&base->request->filter, 0, &least, &rows->end))
         rows->end = 0;
     rows->last = least > 0 ? least - 1 : 0;
     return STEP_STATUS_OK;
@@ -428,38 +428,38 @@ static put_entry putter_of(const struct tables *tables, uint32_t record)
 static enum step_status prepare(struct entry_rows *rows, struct step_error *error)
 {
     struct tables *tables = rows->base.tables;
-    const struct table_wish *wish = rows->base.wish;
+    const struct table_request *request = rows->base.request;
     enum step_status status = STEP_STATUS_OK;
-    rows->put = putter_of(tables, wish->table->record);
-    for (size_t i = 0; i < wish->table->base.column_count; i++)
-        if (wish->table->base.columns[i].type == TABLE_NAME)
-            rows->dictionaries[i] = strcmp(wish->table->base.columns[i].name, "method") == 0
+    rows->put = putter_of(tables, request->table->record);
+    for (size_t i = 0; i < request->table->base.column_count; i++)
+        if (request->table->base.columns[i].type == TABLE_NAME)
+            rows->dictionaries[i] = strcmp(request->table->base.columns[i].name, "method") == 0
                                         ? &tables->method_names.dictionary
                                         : &tables->class_names.dictionary;
-    if (rows->put == put_site && wish->needed[SITES_STACK] != 0) {
-        rows->texts = calloc(wish->batch_rows + 1, sizeof *rows->texts);
+    if (rows->put == put_site && request->needed[SITES_STACK] != 0) {
+        rows->texts = calloc(request->batch_rows + 1, sizeof *rows->texts);
         if (rows->texts == NULL)
             return no_memory(error);
     }
     if (rows->put == put_class &&
-        (wish->needed[CLASSES_LOADED] != 0 || wish->needed[CLASSES_EXISTING] != 0))
+        (request->needed[CLASSES_LOADED] != 0 || request->needed[CLASSES_EXISTING] != 0))
         status = entry_times_read(&rows->times, tables, &entry_times_of_classes, error);
     if (rows->put == put_thread &&
-        (wish->needed[THREADS_STARTED] != 0 || wish->needed[THREADS_ENDED] != 0 ||
-         wish->needed[THREADS_EXISTING] != 0))
+        (request->needed[THREADS_STARTED] != 0 || request->needed[THREADS_ENDED] != 0 ||
+         request->needed[THREADS_EXISTING] != 0))
         status = entry_times_read(&rows->times, tables, &entry_times_of_threads, error);
     return status;
 }
 
-enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error)
 {
     struct entry_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     if (status == STEP_STATUS_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens the trace's events by the side of its blocks. */
+/* Opens the trace's events with a separate reader. */
 #include "converter/tables/event_rows.h"
 
 #include "converter/step/stepfile.h"
@@ -19,7 +19,7 @@ enum step_status event_feed_open(struct event_feed *feed, struct tables *tables,
     return status;
 }
 
-/* The events' reader is another than the tables'. */
+/* Copies damage, as events are read with a different reader. */
 static void note_damage(const struct event_feed *feed, struct tables *tables)
 {
     const struct event_source *source = feed->source;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events in the trace's order, for makers whose rows are made of several. */
+/* Returns events in the trace's order, for tables whose rows are made from several events. */
 #ifndef CONVERTER_TABLES_EVENT_ROWS_H
 #define CONVERTER_TABLES_EVENT_ROWS_H
 
@@ -14,10 +14,10 @@ struct event_feed {
     size_t count, at;
 };
 
-/* `kinds` are bits of TRACE_KIND_BIT; `untracked` as in event_selection.h. */
+/* Opens the events.  `kinds` is a bitmap of TRACE_KIND_BIT; `untracked` as in event_selection.h. */
 enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
                                  bool untracked, struct step_error *error);
-/* The next event, or END; damage that was passed over is the trace's then. */
+/* Returns the next event, or END.  Damage that was skipped is noted in `tables` at the end. */
 enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
                                  const struct trace_event **event, struct step_error *error);
 void event_feed_close(struct event_feed *feed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of a native program's trace.  Objects are numbered as they are allocated; what lives
- * is known by its address.
+ * The tables of a native program's trace.  Objects are numbered in the order of allocations; live
+ * objects are found by address.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
 
-/* A live object, besides its size; on the free list, `number` is the next. */
+/* A live object; its size is in the table.  In the free list, `number` is the next index. */
 struct heap_birth {
     uint64_t number;
     uint64_t born_ns;
@@ -37,17 +37,17 @@ struct heap_rows {
     uint32_t words[KIND_COUNT];
     put_record put;
     struct alloc_source *source;
-    struct object_table live;  /* by address: `value` is the place in `births` */
-    struct object_table moves; /* by thread: the address that its realloc moves to */
+    struct object_table live;  /* by address: `value` is an index into `births` */
+    struct object_table moves; /* by thread: target address of its pending realloc */
     struct heap_birth *births;
     size_t birth_count, birth_capacity;
-    uint64_t free_birth; /* UINT64_MAX: none */
-    uint64_t objects;    /* made so far */
+    uint64_t free_birth; /* first of the free list; UINT64_MAX: empty */
+    uint64_t objects;    /* number of objects so far */
     uint64_t live_bytes;
     uint64_t last_ns;
-    size_t slot;         /* of `live`, at the end or in a heap that goes */
-    uint64_t dying_heap; /* all its objects die, */
-    bool is_dying;       /* now */
+    size_t slot;         /* position in `live`, at the end or while a heap is destroyed */
+    uint64_t dying_heap; /* heap that is being destroyed */
+    bool is_dying;       /* objects of `dying_heap` are being ended */
     bool at_end, gives_objects, is_curve;
     struct level_curve curve;
     size_t step;
@@ -58,7 +58,7 @@ static struct heap_rows *of(struct table_rows *rows)
     return (struct heap_rows *) rows;
 }
 
-/* ---- what lives ---- */
+/* ---- live objects ---- */
 
 static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
 {
@@ -94,7 +94,7 @@ static void put_object(struct heap_rows *rows, const struct heap_birth *birth, u
     row_builder_end_row(builder);
 }
 
-/* The object at the address is no more; false: none was known there. */
+/* Ends the object at the address.  Returns false if there is none. */
 static bool take_object(struct heap_rows *rows, uint64_t address, struct live_object *out)
 {
     if (!object_table_take(&rows->live, live_address_key(address), out))
@@ -121,7 +121,7 @@ static bool make_object(struct heap_rows *rows, const struct hatf_record *record
 {
     size_t place;
     struct live_object before;
-    take_object(rows, record->address, &before); /* whose free the trace lacks */
+    take_object(rows, record->address, &before); /* its free is missing from the trace */
     struct heap_birth *birth = add_birth(rows, &place);
     if (birth == NULL)
         return false;
@@ -150,7 +150,7 @@ static bool resize_object(struct heap_rows *rows, const struct hatf_record *reco
     return object_table_put(&rows->live, &object);
 }
 
-/* False: out of memory. */
+/* Tracks live objects.  Returns false if out of memory. */
 static bool follow(struct heap_rows *rows, const struct hatf_record *record)
 {
     struct live_object object;
@@ -231,7 +231,7 @@ static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record
     return follow(rows, record);
 }
 
-/* What dies with its heap, as far as the batch has room. */
+/* Ends the objects of a destroyed heap, while the batch has room. */
 static void end_heap(struct heap_rows *rows)
 {
     struct live_object object;
@@ -246,7 +246,7 @@ static void end_heap(struct heap_rows *rows)
         if (slots != rows->live.mask) /* the table shrank */
             rows->slot = 0;
     }
-    /* what moved up into a gap at the table's start, from its end, is met in a second round */
+    /* if the batch is full, the next one continues here */
     rows->is_dying = rows->slot <= rows->live.mask;
 }
 
@@ -313,11 +313,11 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct heap_rows *rows = of(base);
-    /* an allocation at an address where something lives gives one row, too: there is room */
+    /* an allocation at an occupied address also adds only one row, so the builder has room */
     return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static void destroy(struct table_rows *base)
 {
@@ -347,7 +347,7 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
 {
     static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
     struct tables *tables = rows->base.tables;
-    const char *name = rows->base.wish->table->base.name;
+    const char *name = rows->base.request->table->base.name;
     struct event_selection selected;
     struct opened_trace opened = {0};
     for (size_t i = 0; i < sizeof putters / sizeof putters[0]; i++)
@@ -365,7 +365,7 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
     return status;
 }
 
-enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error)
 {
     struct heap_rows *rows = calloc(1, sizeof *rows);
@@ -373,9 +373,9 @@ enum step_status heap_rows_create(struct tables *tables, const struct table_wish
         return no_memory(error);
     rows->free_birth = UINT64_MAX;
     level_curve_init(&rows->curve);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     *out = &rows->base;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a native program's trace: docs/tables.md has them for people. */
+/* The tables of a native program's trace, documented in docs/tables.md. */
 #include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
 
-/* The columns stand in the order of the enumerations of tables_trace.h. */
+/* Columns are in the order of the enumerations in makers.h. */
 static const struct table_column allocations[] = {
     {"time", "ns", "", TABLE_TIME, false},
     {"thread", "", "", TABLE_UINT, false},

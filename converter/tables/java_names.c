@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of a Java trace's classes and methods, and the times of its collections. */
+/* Names of classes and methods, and times of collections, of a Java trace. */
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"

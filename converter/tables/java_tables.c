@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a Java trace: docs/tables.md has them for people. */
+/* The tables of a Java trace, documented in docs/tables.md. */
 #include <string.h>
 
 #include "converter/base/no_memory.h"
@@ -11,7 +11,7 @@ enum { COLUMNS_MOST = 16 };
 struct java_column {
     struct table_column column;
     enum cell_kind kind;
-    int owner; /* the record that has the field, or that CELL_IS asks for */
+    int owner; /* record type that defines the field, or the one for CELL_IS */
     const char *field;
 };
 
@@ -101,8 +101,7 @@ static const struct java_column method_counts[] = {
      COUNT,
      "exclusive"}};
 
-/* What follows is all made: the columns stand in the order of the enumerations of tables_trace.h.
- */
+/* The following columns are all CELL_MADE, in the order of the enumerations in makers.h. */
 #define MADE CELL_MADE, -1, NULL
 
 static const struct java_column calls[] = {
@@ -178,7 +177,7 @@ struct java_table {
     const struct java_column *columns;
     size_t column_count;
     table_rows_create create;
-    int record; /* -1: its rows come from several */
+    int record; /* -1: rows come from several record types */
 };
 
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
@@ -198,7 +197,7 @@ static const struct java_table java_tables[] = {
      level_rows_create, -1},
     {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1}};
 
-/* The cell of a column in this trace's definition.  One that it does not have gives null. */
+/* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
                                  const struct java_column *column)
 {
@@ -237,7 +236,7 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
         .cells = cells};
     if (table->record >= 0 && definition.record == STEP_NO_RECORD)
-        return STEP_STATUS_OK; /* a definition without such records */
+        return STEP_STATUS_OK; /* the definition lacks these records */
     for (size_t i = 0; i < table->column_count; i++) {
         columns[i] = table->columns[i].column;
         cells[i] = resolve(tables, definition.record, &table->columns[i]);

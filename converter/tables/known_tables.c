@@ -9,9 +9,9 @@
 #include "converter/tables/makers.h"
 #include "format/core/grow.h"
 
-/* ---- its tables ---- */
+/* ---- adding tables ---- */
 
-/* Copies the texts of `from`, whose columns may come from anywhere. */
+/* Copies the texts of `from`, whose columns may be temporary. */
 static bool copy_definition(struct table_definition *to, const struct table_definition *from)
 {
     size_t count = from->base.column_count;

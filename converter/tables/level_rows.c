@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables `collections` and `live` of a Java trace: what was found dead, and what was left. */
+/* The tables `collections` and `live` of a Java trace: what each collection freed, and the live
+ * heap over time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,12 @@ struct level_rows {
     struct event_feed feed;
     uint64_t live_objects, live_bytes;
     struct collection_clock clock;
-    const struct trace_event *event; /* to come, when the collections before it were given */
+    const struct trace_event *event; /* the next event, after the collections before it */
     bool at_end;
-    bool is_curve; /* the table is `live` */
+    bool is_curve; /* for the table `live` */
     uint64_t last_ns;
     struct level_curve curve;
-    size_t step; /* of the curve, that is given next */
+    size_t step; /* next step of the curve */
 };
 
 static struct level_rows *of(struct table_rows *rows)
@@ -91,7 +92,7 @@ static void finish(struct level_rows *rows)
     rows->at_end = true;
 }
 
-/* The next event, or a collection that is over before it: one that has passed in time. */
+/* Processes the next event, or a collection that ended before it. */
 static enum step_status go_on(struct level_rows *rows, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -145,17 +146,17 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error)
 {
     struct level_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
     level_curve_init(&rows->curve);
-    rows->is_curve = strcmp(wish->table->base.name, "live") == 0;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    rows->is_curve = strcmp(request->table->base.name, "live") == 0;
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
+        status = row_builder_init(&rows->builder, request, error);
     if (status == STEP_STATUS_OK)
         status = event_feed_open(
             &rows->feed, tables,

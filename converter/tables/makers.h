@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The makers of rows, and the places of their columns. */
+/* Constructors of row makers, and the column numbers of their tables. */
 #ifndef CONVERTER_TABLES_MAKERS_H
 #define CONVERTER_TABLES_MAKERS_H
 
@@ -7,26 +7,26 @@
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/level_curve.h"
 
-/* Each makes the rows of a wish; the tables and the wish outlive them. */
-enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+/* Each creates the rows for a wish.  The tables and the wish must outlive them. */
+enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);
-enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);
-enum step_status entry_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
-enum step_status call_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
-enum step_status level_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
-enum step_status heap_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
 
-/* level_rows.c, of the tables `live`: a step of the curve, which ends no later than the trace. */
+/* Puts step `i` of a curve as a row of a table `live`, with an end not after the trace's
+ * (level_rows.c). */
 void live_rows_put_step(struct row_builder *builder, const struct level_curve *curve, size_t i,
                         uint64_t last_ns);
 
-/* The places of columns that are not out of one record's field, as java_tables.c and heap_tables.c
- * list them. */
+/* Columns that are not fields of one record, in the order of java_tables.c and heap_tables.c. */
 enum {
     OBJECTS_OBJECT,
     OBJECTS_CLASS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of numbers that follow each other are kept at once. */
+/* Stores runs of consecutive numbers together. */
 #include "converter/tables/object_births.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/record_rows.h"
 
-/* Rows ahead that the table of what lives is told of. */
+/* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };
 
 bool object_column_is_joined(size_t column)
@@ -16,10 +16,10 @@ bool object_column_is_joined(size_t column)
     return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED;
 }
 
-/* The columns that births must give: those that rows need, and what the join goes by. */
+/* Selects the columns of the scan: those that rows need, and those needed for the join. */
 static void choose_columns(struct object_births *births)
 {
-    const uint8_t *needed = births->wish->needed;
+    const uint8_t *needed = births->request->needed;
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++) {
         bool wanted = needed[i] != 0 && !object_column_is_joined(i) && i != OBJECTS_CLASS;
         if (i == OBJECTS_OBJECT || (i == OBJECTS_BORN && needed[OBJECTS_SURVIVED] != 0) ||
@@ -32,12 +32,12 @@ static void choose_columns(struct object_births *births)
 }
 
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
-                                    const struct table_wish *wish, struct step_error *error)
+                                    const struct table_request *request, struct step_error *error)
 {
     births->tables = tables;
-    births->wish = wish;
+    births->request = request;
     choose_columns(births);
-    const struct row_filter *filter = &wish->filter;
+    const struct row_filter *filter = &request->filter;
     struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
     struct table_query query = {.columns = births->columns,
                                 .column_count = births->column_count,
@@ -45,14 +45,14 @@ enum step_status object_births_open(struct object_births *births, struct tables 
                                 .threads = filter->threads,
                                 .thread_count = filter->thread_count,
                                 .class_glob = filter->class_glob,
-                                .part = &wish->part,
-                                .batch_rows = wish->batch_rows};
+                                .part = &request->part,
+                                .batch_rows = request->batch_rows};
     if (ranges == NULL)
         return no_memory(error);
     for (size_t i = 0; i < filter->range_count; i++)
         if (!object_column_is_joined(filter->ranges[i].column))
             ranges[query.range_count++] = filter->ranges[i];
-    births->table = *wish->table;
+    births->table = *request->table;
     births->table.create = record_rows_create;
     enum step_status status =
         table_scan_create_by_time(tables, &births->table.base, &query, true, &births->scan, error);
@@ -100,7 +100,7 @@ static const uint64_t *numbers_of(const struct object_births *births, size_t col
     return place != SIZE_MAX ? births->batch->vectors[place].numbers : NULL;
 }
 
-/* The batch's columns, or NULL where a column is not needed. */
+/* The columns of the batch; NULL: not needed. */
 struct birth_columns {
     const uint64_t *object, *born, *size, *thread, *site, *class_id;
     const uint8_t *existing;
@@ -119,7 +119,7 @@ static struct birth_columns columns_of(const struct object_births *births)
         .existing = existing != SIZE_MAX ? births->batch->vectors[existing].flags : NULL};
 }
 
-/* Whole columns at once; `bits` of what does not fit are rare. */
+/* Vectorises well; values that do not fit are rare and handled afterwards. */
 static void narrow_all(const uint64_t *values, unsigned count, uint32_t *restrict out)
 {
     uint64_t bits = 0;
@@ -139,7 +139,7 @@ static void set_existing(const uint8_t *flags, unsigned place, unsigned count,
         page->existing |= (uint32_t) (flags[i] != 0) << (place + i);
 }
 
-/* The births of `count` rows, which go to places of a page that follow each other. */
+/* Copies the births of `count` rows to consecutive places of a page. */
 static void read_births(const struct birth_columns *columns, size_t row, unsigned count,
                         struct birth_page *page)
 {

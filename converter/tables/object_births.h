@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The births of objects, in the order of time: allocations as a scan of their table gives them. */
+/* Reads the allocations of objects in order of time, with a scan of their table. */
 #ifndef CONVERTER_TABLES_OBJECT_BIRTHS_H
 #define CONVERTER_TABLES_OBJECT_BIRTHS_H
 
@@ -8,35 +8,38 @@
 #include "converter/tables/table_scan.h"
 
 struct object_births {
-    struct tables *tables; /* borrowed, as is the wish */
-    const struct table_wish *wish;
-    struct table_definition table; /* without what the join makes */
+    struct tables *tables; /* borrowed, as is `wish` */
+    const struct table_request *request;
+    struct table_definition table; /* without the joined columns */
     struct table_scan *scan;
-    size_t columns[OBJECTS_COLUMNS]; /* of the scan, */
+    size_t columns[OBJECTS_COLUMNS]; /* columns of the scan, */
     size_t column_count;
-    size_t places[OBJECTS_COLUMNS];  /* and where each of ours is there; SIZE_MAX: nowhere */
-    const struct table_batch *batch; /* the last one */
+    size_t places[OBJECTS_COLUMNS];  /* and by column of the objects: its position there; SIZE_MAX:
+                                        none */
+    const struct table_batch *batch; /* the current batch */
 };
 
-/* The column comes of a death: births do not have it. */
+/* Returns whether the column is computed from an object's death. */
 bool object_column_is_joined(size_t column);
 
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
-                                    const struct table_wish *wish, struct step_error *error);
+                                    const struct table_request *request, struct step_error *error);
 void object_births_close(struct object_births *births);
 
-/* Keeps all in `live` that was born before a time is over. */
+/* Adds all births up to a time (in ticks) to `live`, perhaps with later ones. */
 enum step_status object_births_keep(struct object_births *births, uint64_t ticks,
                                     struct birth_pages *live, struct step_error *error);
-/* Reads on, to the next batch; END: there is none. */
+/* Reads the next batch; END if there is none. */
 enum step_status object_births_next(struct object_births *births, struct step_error *error);
-/* Births of the batch from row `row` on, 1 to `most`, as a page that has no others; how many. */
+/* Reads 1 to `most` births of the batch, from row `row` on, into a page of their own.  Returns
+ * their number. */
 unsigned object_births_read(const struct object_births *births, size_t row, size_t most,
                             struct birth_page *out);
 
-/* The blocks that births come from. */
+/* Returns the blocks that births are read from. */
 const struct block_choice *object_births_choice(const struct object_births *births);
-/* What the index knows of the numbers of all objects that may be wanted; false: nothing. */
+/* Gets the range of the numbers of all wanted objects from the index.  Returns false if it is
+ * unknown. */
 bool object_births_range(const struct object_births *births, uint64_t *least, uint64_t *most);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A column at a time, and of it a run at a time. */
+/* Writes one column at a time, and for each column one run at a time. */
 #include "converter/tables/object_group.h"
 
 #include <string.h>
 
 #include "converter/tables/makers.h"
 
-/* What a page has lies where it was put long ago. */
+/* Prefetches births, which were written long ago. */
 static void fetch_births(const struct birth_page *page, unsigned place, unsigned count)
 {
     for (unsigned i = place & ~7u; i < place + count; i += 8) {
@@ -37,8 +37,8 @@ void object_group_add(struct object_group *group, const struct birth_page *page,
     }
 }
 
-/* `statement` for each run: its `count` values go to `out`.  Locals, as the compiler cannot know
- * that values do not change what they are found by. */
+/* Executes `statement` for each run: its `count` values are written to `out`.  Uses local
+ * variables, as the compiler cannot rule out aliasing. */
 #define EACH_RUN(column, kind, statement)                                                          \
     do {                                                                                           \
         kind *restrict out = builder->values[column];                                              \
@@ -66,7 +66,7 @@ static inline void widen(const uint32_t *values, size_t count, uint64_t *restric
         out[i] = values[i];
 }
 
-/* The next `count` rows, 32 at the most, have a value where the bit is 1. */
+/* Sets the validity of the next rows, at most 32, to `bits`. */
 static void put_valid(uint8_t *validity, size_t at, uint32_t bits)
 {
     uint64_t word = (uint64_t) bits << at % 8;
@@ -98,7 +98,7 @@ static void put_sites_valid(const struct object_group *group, const struct row_b
     }
 }
 
-/* A class that is met again and again. */
+/* Fast path for classes whose code is known. */
 static void put_run_classes(struct tables *tables, const uint32_t *ids, unsigned count,
                             uint32_t *restrict codes)
 {
@@ -126,7 +126,7 @@ static void put_classes(const struct object_group *group, struct tables *tables,
     }
 }
 
-/* Collections before a time, which is near to that asked for last. */
+/* Returns the number of collections before a time; caches the interval of the last call. */
 static size_t collections_before(struct object_group *group, const struct tables *tables,
                                  uint64_t time_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that become rows together, column by column: runs of neighbours on pages of births, all
- * dead or all alive.
+ * Groups objects to write them as rows column by column: runs of adjacent objects in birth pages,
+ * either all dead or all alive.
  */
 #ifndef CONVERTER_TABLES_OBJECT_GROUP_H
 #define CONVERTER_TABLES_OBJECT_GROUP_H
@@ -14,7 +14,7 @@ enum { OBJECT_GROUP_RUNS = 64 };
 
 struct object_death {
     uint64_t died_ns;
-    size_t collections; /* before that which found it dead */
+    size_t collections; /* number of collections before the one that found it dead */
 };
 
 struct object_run {
@@ -23,26 +23,26 @@ struct object_run {
     struct object_death death;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty group. */
 struct object_group {
     struct object_run runs[OBJECT_GROUP_RUNS];
     size_t run_count, row_count;
-    /* collections before a birth: of all births between two times */
+    /* Cache: number of collections before any birth between two times. */
     uint64_t era_from_ns, era_to_ns;
     size_t era_collections;
 };
 
-/* Whether objects of one more page have room. */
+/* Returns whether objects of another page fit. */
 static inline bool object_group_has_room(const struct object_group *group)
 {
     return group->run_count + BIRTH_PAGE_SIZE / 2 <= OBJECT_GROUP_RUNS;
 }
 
-/* Objects of a page, which are `bits`; `death` NULL: they live. */
+/* Adds the objects of a page given by `bits`.  `death` is NULL for live objects. */
 void object_group_add(struct object_group *group, const struct birth_page *page, uint32_t bits,
                       const struct object_death *death);
 
-/* Puts all as rows, for which the builder has room; the group is empty then. */
+/* Writes all objects as rows and empties the group.  The builder must have room for them. */
 void object_group_put(struct object_group *group, struct tables *tables,
                       struct row_builder *builder, bool are_dead);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table `objects`: allocations joined with frees.  A row is given when the object's death is
- * come to, or at the end.  Blocks of allocations are read before a block of frees that ends after
- * they begin; so what is kept is what lives, and what one block of frees covers.
+ * The table `objects`: joins allocations with frees.  An object becomes a row at its death, or at
+ * the end.  Before each block of frees, reads the blocks of allocations that begin before it ends.
+ * Memory is thus that of the live objects and of the objects born during one block of frees.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "converter/tables/row_builder.h"
 #include "converter/tables/wanted_fields.h"
 
-/* Blocks in the order of time, but those that no birth can meet. */
+/* Reads blocks of frees in order of time, except those without an object of interest. */
 
 struct object_frees {
     struct tables *tables; /* borrowed */
@@ -25,14 +25,14 @@ struct object_frees {
     uint8_t **fields;
     struct step_block *block;
     struct collected_field collected;
-    bool has_collected; /* and it is asked for */
-    /* of the block at hand */
+    bool has_collected; /* and the column is needed */
+    /* The current block. */
     struct collected_view deaths;
     struct step_column_view objects;
-    size_t row; /* how far they were taken */
+    size_t row; /* the next row */
 };
 
-/* Blocks of frees that may have objects that are wanted. */
+/* Selects the blocks of frees that may contain wanted objects. */
 static void choose_blocks(struct object_frees *frees, const struct object_births *births,
                           uint32_t object_field)
 {
@@ -65,7 +65,8 @@ static bool is_number(const struct step_record *record, size_t field)
            record->fields[field].array_depth == 0;
 }
 
-/* Those that the births may meet.  With `wants_collections` it is known who found them dead. */
+/* Opens the frees that may match the births.  `wants_collections`: also read which collections
+ * found them. */
 static enum step_status object_frees_open(struct object_frees *frees, struct tables *tables,
                                           const struct object_births *births,
                                           bool wants_collections, struct step_error *error)
@@ -107,7 +108,7 @@ static void object_frees_close(struct object_frees *frees)
     free(frees->blocks);
 }
 
-/* The time of the next block's last record; false: there is no more. */
+/* Gets the time of the next block's last record.  Returns false if there is no next block. */
 static bool object_frees_next_time(const struct object_frees *frees, uint64_t *ticks)
 {
     if (frees->block_at == frees->block_count)
@@ -117,7 +118,7 @@ static bool object_frees_next_time(const struct object_frees *frees, uint64_t *t
     return true;
 }
 
-/* Takes the next block; of one that cannot be read there are no rows. */
+/* Loads the next block.  An unreadable block has no rows. */
 static enum step_status object_frees_load(struct object_frees *frees, struct step_error *error)
 {
     struct step_reader *reader = frees->tables->reader;
@@ -138,7 +139,7 @@ static enum step_status object_frees_load(struct object_frees *frees, struct ste
     return tables_is_damage(status) ? STEP_STATUS_OK : status;
 }
 
-/* Rows ahead that the table of what lives is told of. */
+/* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };
 enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
@@ -147,19 +148,19 @@ struct object_rows {
     struct row_builder builder;
     const struct table_dictionary *dictionaries[OBJECTS_COLUMNS];
     struct object_births births;
-    size_t birth_row; /* READING_REST: how far the batch at hand was given; */
-    bool has_batch;   /* whether there is one */
+    size_t birth_row; /* READING_REST: next row of the current batch */
+    bool has_batch;   /* READING_REST: there is a batch */
     struct object_frees frees;
     struct birth_pages live;
-    /* GIVING_LIVE */
+    /* GIVING_LIVE: */
     size_t live_slot;
-    const struct birth_page *live_page; /* the one at hand, */
-    uint32_t live_bits;                 /* and what was not given of it */
-    /* the last free */
+    const struct birth_page *live_page; /* the current page */
+    uint32_t live_bits;                 /* its objects not yet returned */
+    /* The last free. */
     uint64_t died_ticks;
     uint64_t died_ns;
-    uint64_t collected_ticks; /* when a collection found it dead; */
-    size_t died_collection;   /* collections before that */
+    uint64_t collected_ticks; /* time of the collection that found it dead */
+    size_t died_collection;   /* number of collections before that time */
     enum phase phase;
     bool wants_survived;
     struct object_group group;
@@ -190,7 +191,8 @@ static void set_death(struct object_rows *rows, uint64_t ticks, uint64_t collect
     rows->collected_ticks = collected_ticks;
 }
 
-/* How many of `count` frees from the one at hand on have its time, and were found with it. */
+/* Returns how many of `count` frees, starting with the current one, have the same time and
+ * collection. */
 static unsigned deaths_at_once(const struct object_frees *frees, unsigned count)
 {
     const struct collected_view *deaths = &frees->deaths;
@@ -208,11 +210,11 @@ static unsigned deaths_at_once(const struct object_frees *frees, unsigned count)
     return length;
 }
 
-/* The next frees, `most` at the most, as runs of the group. */
+/* Adds the next frees, at most `most`, as runs to the group. */
 static void take_frees(struct object_rows *rows, size_t most)
 {
     struct object_frees *frees = &rows->frees;
-    size_t step = frees->objects.step; /* 0: all are one */
+    size_t step = frees->objects.step; /* 0: the same object in all rows */
     const uint64_t *objects = frees->objects.values + frees->row * step;
     size_t left = step != 0 ? frees->objects.count - frees->row : 1;
     uint32_t bits;
@@ -228,7 +230,7 @@ static void take_frees(struct object_rows *rows, size_t most)
     frees->row += count;
 }
 
-/* Pages that were taken stay readable as long as nothing is born. */
+/* Taken pages stay readable until the next birth. */
 static void put_dead(struct object_rows *rows)
 {
     struct object_frees *frees = &rows->frees;
@@ -255,9 +257,9 @@ static enum step_status read_frees(struct object_rows *rows, struct step_error *
     return status == STEP_STATUS_OK ? object_frees_load(&rows->frees, error) : status;
 }
 
-/* ---- the end ---- */
+/* ---- objects without death ---- */
 
-/* What was born after the last block of frees lives. */
+/* Objects born after the last block of frees are alive. */
 static enum step_status read_rest(struct object_rows *rows, struct step_error *error)
 {
     struct object_births *births = &rows->births;
@@ -282,7 +284,7 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
     return STEP_STATUS_OK;
 }
 
-/* The first `count` of the bits that are set. */
+/* Returns the lowest `count` bits that are set. */
 static uint32_t first_bits(uint32_t bits, size_t count)
 {
     uint32_t left = bits;
@@ -339,7 +341,7 @@ static void lend(struct table_rows *base, size_t column, void *values)
     row_builder_lend(&of(base)->builder, column, values);
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static void destroy(struct table_rows *base)
 {
@@ -355,7 +357,7 @@ static void destroy(struct table_rows *base)
 static const struct table_rows_operations operations = {
     .next = next, .lend = lend, .destroy = destroy};
 
-static enum step_status create_joined(struct tables *tables, const struct table_wish *wish,
+static enum step_status create_joined(struct tables *tables, const struct table_request *request,
                                       struct table_rows **out, struct step_error *error)
 {
     struct object_rows *rows = calloc(1, sizeof *rows);
@@ -364,12 +366,12 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     rows->died_ticks = rows->collected_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
     rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, wish, error);
-    rows->wants_survived = wish->needed[OBJECTS_SURVIVED] != 0;
+        status = row_builder_init(&rows->builder, request, error);
+    rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
     if (status == STEP_STATUS_OK)
-        status = object_births_open(&rows->births, tables, wish, error);
+        status = object_births_open(&rows->births, tables, request, error);
     if (status == STEP_STATUS_OK)
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
@@ -384,11 +386,11 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     return status;
 }
 
-enum step_status object_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error)
 {
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++)
-        if (wish->needed[i] != 0 && object_column_is_joined(i))
-            return create_joined(tables, wish, out, error);
-    return record_rows_create(tables, wish, out, error);
+        if (request->needed[i] != 0 && object_column_is_joined(i))
+            return create_joined(tables, request, out, error);
+    return record_rows_create(tables, request, out, error);
 }

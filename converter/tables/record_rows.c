@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that are the records of one type: block after block, batch after batch. */
+/* Rows that are records of one type, read block by block. */
 #include "converter/tables/record_rows.h"
 
 #include <stdio.h>
@@ -12,35 +12,35 @@
 #include "converter/tables/tables_trace.h"
 #include "converter/tables/wanted_fields.h"
 
-/* A function for each kind of cell. */
+/* Fills columns, with a function for each kind of cell. */
 
 struct slice_room;
 
 struct record_batch {
-    struct tables *tables; /* borrowed, as are the next two */
-    const struct table_wish *wish;
-    struct table_vector *vectors; /* what is filled, by column */
+    struct tables *tables; /* borrowed, as are `wish` and `vectors` */
+    const struct table_request *request;
+    struct table_vector *vectors; /* filled by record_batch_fill(), by column */
     struct slice_room *room;
-    /* of the block at hand: set by whoever has it */
+    /* The current block, set by the caller. */
     struct step_column_view *views; /* by column */
     struct step_column_view types;
-    struct collected_view deaths; /* of CELL_COLLECTION */
-    uint64_t bound_ticks;         /* no time of the block is above */
+    struct collected_view deaths; /* for CELL_COLLECTION */
+    uint64_t bound_ticks;         /* maximum time of the block */
 };
 
-/* A column of the batch at hand. */
+/* Memory for a column of the current batch. */
 struct slice_room {
     void *values;
     uint8_t *validity;
-    char *json; /* of CELL_JSON: the texts, one after the other */
+    char *json; /* for CELL_JSON: the texts, concatenated */
 };
 
-/* False: out of memory.  Reset is allowed then, and of a zeroed one. */
+/* Returns false if out of memory.  Reset is allowed then, and for a zero-initialised batch. */
 static bool record_batch_init(struct record_batch *batch, struct tables *tables,
-                              const struct table_wish *wish, struct table_vector *vectors)
+                              const struct table_request *request, struct table_vector *vectors)
 {
-    size_t columns = wish->table->base.column_count;
-    *batch = (struct record_batch){.tables = tables, .wish = wish, .vectors = vectors};
+    size_t columns = request->table->base.column_count;
+    *batch = (struct record_batch){.tables = tables, .request = request, .vectors = vectors};
     batch->views = calloc(columns + 1, sizeof *batch->views);
     batch->room = calloc(columns + 1, sizeof *batch->room);
     return batch->views != NULL && batch->room != NULL;
@@ -48,7 +48,7 @@ static bool record_batch_init(struct record_batch *batch, struct tables *tables,
 
 static void record_batch_reset(struct record_batch *batch)
 {
-    for (size_t i = 0; batch->room != NULL && i < batch->wish->table->base.column_count; i++) {
+    for (size_t i = 0; batch->room != NULL && i < batch->request->table->base.column_count; i++) {
         free(batch->room[i].values);
         free(batch->room[i].validity);
         free(batch->room[i].json);
@@ -57,14 +57,14 @@ static void record_batch_reset(struct record_batch *batch)
     free(batch->views);
 }
 
-/* The trace's definition lacks what the column is made of. */
+/* Returns whether the trace's definition lacks the column's field. */
 static bool record_cell_is_absent(const struct table_cell *cell)
 {
     return cell->owner == STEP_NO_RECORD && cell->kind != CELL_MADE && cell->kind != CELL_IS &&
            cell->kind != CELL_TYPE;
 }
 
-/* The column is made of a field: it has a view. */
+/* Returns whether the column has a view of a field. */
 static bool record_cell_has_view(const struct table_cell *cell)
 {
     return cell->kind != CELL_MADE && cell->kind != CELL_IS && cell->kind != CELL_TYPE &&
@@ -74,7 +74,7 @@ static bool record_cell_has_view(const struct table_cell *cell)
 static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
 {
     struct slice_room *room = &batch->room[column];
-    size_t count = batch->wish->batch_rows;
+    size_t count = batch->request->batch_rows;
     if (room->values == NULL)
         room->values = malloc(count * bytes + 1);
     if (room->validity == NULL)
@@ -82,7 +82,7 @@ static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
     return room->values != NULL && room->validity != NULL;
 }
 
-/* The validity of rows `from` on, as a bitmap that begins with them. */
+/* Copies the validity of the rows from `from` on to a bitmap that starts with them. */
 static void take_validity(struct record_batch *batch, size_t column, size_t from, size_t count,
                           struct table_vector *vector)
 {
@@ -123,7 +123,7 @@ static void put_times(const struct record_batch *batch, const struct step_column
         out[i] = tables_time_ns(tables, view->values[(from + i) * view->step]);
 }
 
-/* Where 0 stands for nothing. */
+/* Makes zeros null. */
 static void null_zeros(struct record_batch *batch, size_t column, const uint64_t *values,
                        size_t count, struct table_vector *vector)
 {
@@ -147,12 +147,12 @@ static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
                                  : tables_class_code(tables, tables_method_class(tables, id));
 }
 
-/* Names of numbers; those of 0 are null. */
+/* Looks up the names of ids; id 0 becomes null. */
 static bool put_codes(struct record_batch *batch, size_t column, size_t from, size_t count,
                       struct table_vector *vector)
 {
     struct tables *tables = batch->tables;
-    enum cell_kind kind = batch->wish->table->cells[column].kind;
+    enum cell_kind kind = batch->request->table->cells[column].kind;
     const struct step_column_view *view = &batch->views[column];
     uint32_t *codes = batch->room[column].values;
     uint8_t *validity = batch->room[column].validity;
@@ -195,7 +195,7 @@ static void put_texts(const struct step_column_view *view, size_t from, size_t c
 static bool put_json(struct record_batch *batch, size_t column, size_t from, size_t count)
 {
     const struct tables *tables = batch->tables;
-    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct table_cell *cell = &batch->request->table->cells[column];
     const struct step_field *field = &tables->definition->records[cell->owner].fields[cell->field];
     const struct step_column_view *view = &batch->views[column];
     struct slice_room *room = &batch->room[column];
@@ -230,7 +230,7 @@ static void put_flags(const struct record_batch *batch, uint32_t owner, size_t f
     const struct step_definition *definition = batch->tables->definition;
     uint64_t last = UINT64_MAX;
     bool is = false;
-    if (batch->types.step == 0 && count > 0) { /* all are of one type */
+    if (batch->types.step == 0 && count > 0) { /* all records have the same type */
         is = owner != STEP_NO_RECORD &&
              step_record_extends(definition, (uint32_t) batch->types.values[0], owner);
         memset(out, is, count);
@@ -278,11 +278,11 @@ static void put_nothing(struct record_batch *batch, size_t column, size_t count,
     vector->dictionary = &nothing;
 }
 
-/* Fills a column with rows `from` on of the block; what it had before is no more.  False: out of
- * memory. */
+/* Fills a column with rows of the block from `from` on, replacing its contents.  Returns false
+ * if out of memory. */
 static bool record_batch_fill(struct record_batch *batch, size_t column, size_t from, size_t count)
 {
-    const struct table_cell *cell = &batch->wish->table->cells[column];
+    const struct table_cell *cell = &batch->request->table->cells[column];
     const struct step_column_view *view = &batch->views[column];
     struct table_vector *vector = &batch->vectors[column];
     if (!has_room(batch, column, sizeof(struct step_bytes)))
@@ -297,7 +297,7 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
     case CELL_ID:
     case CELL_NUMBER:
         vector->numbers = view->values + from;
-        if (view->step != 1) { /* 0: all rows have one; more: a numbered record's */
+        if (view->step != 1) { /* 0: one value for all rows; more: field of a numbered record */
             put_numbers(view, from, count, values);
             vector->numbers = values;
         }
@@ -340,10 +340,10 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
 struct record_rows {
     struct table_rows base;
     struct block_choice choice;
-    size_t at; /* in the choice */
+    size_t at; /* index into `choice` */
     uint8_t **fields;
     struct step_block *block;
-    size_t row, row_count; /* of the block */
+    size_t row, row_count; /* in the current block */
     struct record_batch batch;
     struct collected_field collected;
     bool has_collected;
@@ -356,11 +356,11 @@ static struct record_rows *of(struct table_rows *rows)
 
 static enum step_status view_block(struct record_rows *rows, struct step_error *error)
 {
-    const struct table_definition *table = rows->base.wish->table;
+    const struct table_definition *table = rows->base.request->table;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
         const struct table_cell *cell = &table->cells[i];
-        if (rows->base.wish->needed[i] == 0 || !record_cell_has_view(cell))
+        if (rows->base.request->needed[i] == 0 || !record_cell_has_view(cell))
             continue;
         status = step_block_column(rows->block, table->record, cell->owner, cell->slot,
                                    &rows->batch.views[i], error);
@@ -374,7 +374,7 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
     return status;
 }
 
-/* The next block that can be read. */
+/* Loads the next readable block. */
 static enum step_status load(struct record_rows *rows, struct step_error *error)
 {
     struct step_reader *reader = rows->base.tables->reader;
@@ -400,16 +400,16 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
     struct record_rows *rows = of(base);
-    const struct table *table = &base->wish->table->base;
+    const struct table *table = &base->request->table->base;
     if (rows->row == rows->row_count) {
         enum step_status status = load(rows, error);
         if (status != STEP_STATUS_OK)
             return status;
     }
     size_t left = rows->row_count - rows->row;
-    *count = left < base->wish->batch_rows ? left : base->wish->batch_rows;
+    *count = left < base->request->batch_rows ? left : base->request->batch_rows;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (base->wish->needed[i] == 0)
+        if (base->request->needed[i] == 0)
             continue;
         if (!record_batch_fill(&rows->batch, i, rows->row, *count))
             return no_memory(error);
@@ -435,7 +435,7 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
     return &((const struct record_rows *) base)->choice;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static void destroy(struct table_rows *base)
 {
@@ -452,15 +452,16 @@ static const struct table_rows_operations operations = {.next = next, .destroy =
 
 static enum step_status prepare(struct record_rows *rows, struct step_error *error)
 {
-    const struct table_wish *wish = rows->base.wish;
-    const struct table_definition *table = wish->table;
+    const struct table_request *request = rows->base.request;
+    const struct table_definition *table = request->table;
     struct tables *tables = rows->base.tables;
     enum step_status status = STEP_STATUS_OK;
     rows->fields = wanted_fields_create(tables->definition, table->record);
-    if (!record_batch_init(&rows->batch, tables, wish, rows->base.vectors) || rows->fields == NULL)
+    if (!record_batch_init(&rows->batch, tables, request, rows->base.vectors) ||
+        rows->fields == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
-        if (wish->needed[i] == 0)
+        if (request->needed[i] == 0)
             continue;
         if (record_cell_has_view(&table->cells[i]))
             wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
@@ -476,17 +477,17 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
     return status;
 }
 
-enum step_status record_rows_create(struct tables *tables, const struct table_wish *wish,
+enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error)
 {
     struct record_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
         return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, wish, error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     if (status == STEP_STATUS_OK)
-        status = block_choice_init(&rows->choice, tables, wish, error);
+        status = block_choice_init(&rows->choice, tables, request, error);
     rows->base.work.blocks_passed = rows->choice.passed;
     *out = &rows->base;
     if (status != STEP_STATUS_OK) {

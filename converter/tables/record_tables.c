@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table for each record type of the trace's definition, with the fields of the type and of those
- * that extend it; and for each dictionary type one of its entries.
+ * A table for each record type of the trace's definition, with its fields and those of types that
+ * extend it, and a table for the entries of each dictionary type.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
 
-enum { NAME_BYTES = 600, COLUMNS_MOST = 2000 }; /* SQLite has no more columns */
+enum { NAME_BYTES = 600, COLUMNS_MOST = 2000 }; /* SQLite's default maximum */
 
 struct growing_table {
     struct tables *tables;
@@ -45,7 +45,7 @@ static void add_column(struct growing_table *table, const char *name, const char
     table->cells[table->count++] = cell;
 }
 
-/* How a field that is a single slot is shown. */
+/* Selects the table type and cell kind of a scalar field. */
 static enum table_type type_of(const struct tables *tables, const struct step_field *field,
                                bool is_time, enum cell_kind *kind)
 {
@@ -67,7 +67,7 @@ static enum table_type type_of(const struct tables *tables, const struct step_fi
     return is_time || step_field_is_unsigned(field) ? TABLE_UINT : TABLE_INT;
 }
 
-/* A field's columns: those of a record by value as "at.x". */
+/* Adds the columns of a field; nested records have columns like "at.x". */
 static void add_field(struct growing_table *table, uint32_t owner, uint32_t top,
                       const struct step_field *field, const char *name, size_t *slot, bool nullable)
 {
@@ -87,7 +87,7 @@ static void add_field(struct growing_table *table, uint32_t owner, uint32_t top,
     snprintf(inner, sizeof inner, "%.400s", name);
     const char *full = definition->records[owner].name;
     const char *last = strrchr(full, '.');
-    if (has_column(table, inner)) /* two types that extend one have fields of one name */
+    if (has_column(table, inner)) /* types that extend one may share field names */
         snprintf(inner, sizeof inner, "%.180s.%.400s", last != NULL ? last + 1 : full, name);
     if (!has_column(table, inner))
         add_column(table, inner, field->description, type, nullable, cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Storage of a batch. */
+/* Storage of batches. */
 #include "converter/tables/row_builder.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@ static size_t bytes_of(enum table_type type)
                                                       : sizeof(uint64_t);
 }
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
                                   struct step_error *error)
 {
-    const struct table *table = &wish->table->base;
+    const struct table *table = &request->table->base;
     *builder = (struct row_builder){.column_count = table->column_count,
-                                    .capacity = wish->batch_rows,
+                                    .capacity = request->batch_rows,
                                     .columns = table->columns};
     builder->values = calloc(table->column_count + 1, sizeof *builder->values);
     builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
@@ -28,7 +28,7 @@ enum step_status row_builder_init(struct row_builder *builder, const struct tabl
     if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->column_count; i++) {
-        if (wish->needed[i] == 0)
+        if (request->needed[i] == 0)
             continue;
         builder->own[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
         builder->values[i] = builder->own[i];
@@ -73,7 +73,7 @@ void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
         struct table_vector *vector = &vectors[i];
         if (builder->values[i] == NULL)
             continue;
-        vector->numbers = builder->values[i]; /* whatever they are: all stand at one place */
+        vector->numbers = builder->values[i]; /* any member of the union will do */
         vector->dictionary = dictionaries != NULL ? dictionaries[i] : NULL;
         vector->validity = NULL;
         vector->null_count = 0;

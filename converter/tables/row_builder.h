@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch that is made row by row. */
+/* Builds a batch row by row. */
 #ifndef CONVERTER_TABLES_ROW_BUILDER_H
 #define CONVERTER_TABLES_ROW_BUILDER_H
 
 #include "converter/tables/table_rows.h"
 
-/* The columns' values; NULL for columns that are not needed. */
+/* The values by column; NULL for columns that are not needed. */
 struct row_builder {
     size_t column_count;
     size_t capacity, count;
     const struct table_column *columns;
     void **values;
-    void **own;         /* where they are if nothing was lent */
-    uint8_t **validity; /* of nullable columns */
+    void **own;         /* the builder's own memory, used unless the caller lends some */
+    uint8_t **validity; /* bitmaps of nullable columns */
 };
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table_wish *wish,
+enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
                                   struct step_error *error);
 void row_builder_reset(struct row_builder *builder);
 
@@ -24,22 +24,22 @@ static inline bool row_builder_is_full(const struct row_builder *builder)
     return builder->count == builder->capacity;
 }
 
-/* The column's values go there from the next batch on; NULL: to memory of the builder. */
+/* Makes the builder store the column's values in `values` from the next batch on; NULL: in its
+ * own memory. */
 static inline void row_builder_lend(struct row_builder *builder, size_t column, void *values)
 {
     if (builder->own[column] != NULL)
         builder->values[column] = values != NULL ? values : builder->own[column];
 }
 
-/* A new batch. */
+/* Begins a new batch. */
 void row_builder_begin(struct row_builder *builder);
-/* Gives the rows as vectors; `dictionaries` by column, of names.  They live until the next batch.
- */
+/* Returns the rows as vectors, valid until the next batch.  `dictionaries` by column, for names. */
 void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
                       const struct table_dictionary *const *dictionaries, size_t *count);
 
-/* Steps that add at most a row each, until the batch is full or the last one has said that there is
- * no more; END: no row is left. */
+/* Calls `step`, which adds at most one row, until the batch is full or `step` clears
+ * `*has_more`.  Returns END if there are no rows. */
 typedef enum step_status (*row_step)(struct table_rows *rows, bool *has_more,
                                      struct step_error *error);
 static inline enum step_status row_builder_fill(struct row_builder *builder, row_step step,
@@ -58,8 +58,8 @@ static inline enum step_status row_builder_fill(struct row_builder *builder, row
     return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
 
-/* A row's values, each once, in any order; then row_builder_end_row().  `is_null` is for nullable
- * columns alone. */
+/* To add a row, put each value once in any order, then call row_builder_end_row().  `is_null`
+ * must be false unless the column is nullable. */
 static inline void row_put(struct row_builder *builder, size_t column, uint64_t value, bool is_null)
 {
     uint64_t *values = builder->values[column];

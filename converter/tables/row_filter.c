@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over a batch for each thing that is asked. */
+/* Filters a batch with one pass per criterion. */
 #include "converter/tables/row_filter.h"
 
 #include <stdlib.h>

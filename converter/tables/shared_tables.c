@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock may be taken again by its holder: collecting garbage in the midst of a call may end
- * scans of the same trace. */
+/* The lock is recursive: Python's garbage collector may destroy scans of the same trace during a
+ * call. */
 #include "converter/tables/shared_tables.h"
 
 #include <pthread.h>

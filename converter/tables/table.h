@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A STEP trace as tables: one definition for all that ask questions of a trace (SQL, Parquet,
- * ClickHouse, Python).  docs/tables.md tells what tables there are and what their columns mean.
+ * A STEP trace as tables, for SQL, Parquet, ClickHouse and Python.  docs/tables.md documents the
+ * tables and their columns.
  *
- * A trace is opened once; its tables have columns with a name, a type and a unit.  A scan gives the
- * rows of one table in batches, column by column, with only the columns that are asked for, and
- * passes over blocks that the index shows to have none of the rows that are asked for.
+ * A trace is opened once.  Its tables have columns with a name, a type and a unit.  A scan returns
+ * the rows of one table in batches, column by column, with only the requested columns, and skips
+ * blocks that have no requested rows according to the index.
  *
- * Memory is that of the trace's dictionaries, a decoded block, a batch, and, for tables whose rows
- * are made of several records (objects, calls), of what lives or is open at one time.
+ * Memory is that of the trace's dictionaries, one decoded block and one batch; for tables whose
+ * rows are made from several records (objects, calls), also the live objects or open calls.
  *
- * There is no global state: nothing prints, exits or catches signals.  A trace and its scans are
- * used by one thread at a time; several traces may be open on one file.
+ * There is no global state, and no function prints, exits or catches signals.  A trace and its
+ * scans may be used by one thread at a time; a file may be opened several times.
  */
 #ifndef CONVERTER_TABLES_TABLE_H
 #define CONVERTER_TABLES_TABLE_H
@@ -28,23 +28,23 @@
 extern "C" {
 #endif
 
-/* ---- what there is ---- */
+/* ---- tables ---- */
 
-/* What a column's values are, and in which member of struct table_vector they stand. */
+/* The type of a column's values, and the member of struct table_vector that stores them. */
 enum table_type {
     TABLE_UINT,     /* numbers: 0 to 2^64 - 1 */
     TABLE_INT,      /* numbers: two's complement */
     TABLE_TIME,     /* numbers: nanoseconds since the trace's time zero */
     TABLE_DURATION, /* numbers: nanoseconds */
     TABLE_BOOL,     /* flags */
-    TABLE_NAME,     /* codes: places in the vector's dictionary */
-    TABLE_TEXT,     /* texts: UTF-8 where the trace has good UTF-8 */
-    TABLE_DATA      /* texts: any bytes */
+    TABLE_NAME,     /* codes: indexes into the vector's dictionary */
+    TABLE_TEXT,     /* texts: UTF-8 if the trace has valid UTF-8 */
+    TABLE_DATA      /* texts: arbitrary bytes */
 };
 
 struct table_column {
     const char *name;
-    const char *unit; /* "ns", "bytes"; "": none */
+    const char *unit; /* "ns", "bytes"; "": no unit */
     const char *doc;  /* one line */
     enum table_type type;
     bool nullable;
@@ -57,41 +57,44 @@ struct table {
     size_t column_count;
 };
 
-/* An opened trace. */
+/* An open trace. */
 struct tables;
 
-/* FORMAT for a file that is no STEP trace, CORRUPT where not even its definition can be read. */
+/* Opens a trace.  Returns FORMAT if the file is not a STEP trace, and CORRUPT if not even its
+ * definition is readable. */
 enum step_status tables_open(const char *path, struct tables **out, struct step_error *error);
 void tables_close(struct tables *tables);
 
-/* Tables live as long as the trace is open. */
+/* Tables are valid while the trace is open. */
 size_t tables_count(const struct tables *tables);
 const struct table *tables_at(const struct tables *tables, size_t i);
-/* NOT_FOUND: the message has the nearest name and those that there are. */
+/* Finds a table by name.  Returns NOT_FOUND with a message that lists the most similar name and
+ * all names. */
 enum step_status tables_find(const struct tables *tables, const char *name,
                              const struct table **out, struct step_error *error);
-/* Returns false if no class of the trace matches the pattern of a query's `class_glob`: `text`,
- * with room for TABLES_CLASS_TEXT bytes, then says so, with the nearest name. */
+/* Returns whether a class of the trace matches the pattern of a query's `class_glob`.  If not,
+ * writes a message with the most similar name to `text`, which has TABLES_CLASS_TEXT bytes. */
 enum { TABLES_CLASS_TEXT = 640 };
 bool tables_have_class(const struct tables *tables, const char *glob, char *text);
-/* The same for a table's columns. */
+/* Finds a column of a table in the same way. */
 enum step_status table_find_column(const struct table *table, const char *name, size_t *out,
                                    struct step_error *error);
-/* "uint", "int", "time", "duration", "bool", "name", "text", "data". */
+/* Returns "uint", "int", "time", "duration", "bool", "name", "text" or "data". */
 const char *table_type_name(enum table_type type);
 
-/* Provenance, what is damaged so far, whether the trace is whole: see steptrace/reader.h. */
+/* Returns the reader, for properties, damage so far, and completeness (steptrace/reader.h). */
 const struct step_reader *tables_borrow_reader(const struct tables *tables);
-/* CORRUPT and `error` if anything was damaged so far or the trace was cut short, else OK.  Asked
- * after the last batch. */
+/* Returns CORRUPT and sets `error` if damage was found so far or the trace is incomplete, else
+ * OK.  Call it after the last batch. */
 enum step_status tables_damage(const struct tables *tables, struct step_error *error);
-/* Nanoseconds since 1970 of the trace's time zero; 0: not known. */
+/* Returns the trace's time zero in nanoseconds since 1970; 0 if it is unknown. */
 uint64_t tables_start_time_ns(const struct tables *tables);
 
-/* ---- what is asked for ---- */
+/* ---- queries ---- */
 
-/* Rows whose column is `least` to `most`, both included; null is not.  Columns of numbers, compared
- * as their type is (TABLE_INT: signed), or signed where that is asked for. */
+/* Selects rows whose column is between `least` and `most`, both included, and not null.  The
+ * column must contain numbers.  They are compared as unsigned, or as signed for TABLE_INT or if
+ * `is_signed`. */
 struct table_range {
     size_t column;
     uint64_t least;
@@ -99,40 +102,39 @@ struct table_range {
     bool is_signed;
 };
 
-/* A part of a table: consecutive blocks of the file that its rows come from. */
+/* A part of a table: the rows from consecutive blocks of the file. */
 struct table_part {
     size_t first_block;
-    size_t end_block; /* not in it */
-    uint64_t rows;    /* of the part before any range, as far as the index tells; else 0 */
+    size_t end_block; /* exclusive */
+    uint64_t rows;    /* number of rows in the part before filtering; 0: unknown */
 };
 
-/* Zero-initialised: all columns, all rows.  All that is asked for holds exactly: a scan gives no
- * other rows. */
+/* A query; all criteria must hold, and a scan returns exactly the matching rows.
+ * Zero-initialise to select all columns and rows. */
 struct table_query {
-    const size_t *columns; /* the ones that are given, in this order; NULL: all.  None is allowed:
-                              batches then have only their number of rows */
+    const size_t *columns; /* the columns to return, in this order; NULL: all.  May be empty:
+                              batches then have only a number of rows */
     size_t column_count;
     const struct table_range *ranges;
     size_t range_count;
-    const uint64_t *threads; /* column `thread` is one of these; NULL: any */
+    const uint64_t *threads; /* values of column `thread`; NULL: all */
     size_t thread_count;
-    const char *class_glob;        /* column `class` matches (event_selection.h); NULL: any */
+    const char *class_glob;        /* pattern for column `class` (event_selection.h); NULL: all */
     const struct table_part *part; /* NULL: the whole table */
-    size_t batch_rows;             /* a batch has no more; 0: TABLE_BATCH_ROWS */
+    size_t batch_rows;             /* maximum number of rows of a batch; 0: TABLE_BATCH_ROWS */
 };
 #define TABLE_BATCH_ROWS ((size_t) 65536)
 
-/* Cuts a table into parts of some `rows` rows, by the index alone; ranges, threads and class of the
- * query leave out parts that cannot have any.  A table that cannot be cut is one part.  `*parts` is
- * to be freed. */
+/* Splits a table into parts of about `rows` rows, using only the index.  Omits parts without
+ * rows that match the query's ranges, threads and class.  A table that cannot be split is one
+ * part.  The caller frees `*parts`. */
 enum step_status table_parts(struct tables *tables, const struct table *table,
                              const struct table_query *query, uint64_t rows,
                              struct table_part **parts, size_t *count, struct step_error *error);
 
-/* ---- what is given ---- */
+/* ---- results ---- */
 
-/* Texts by code; no two are the same.  Grows while a trace is open (codes stay) and lives as long.
- */
+/* Unique texts by code.  While the trace is open, codes do not change, but texts may be added. */
 struct table_dictionary {
     const struct step_bytes *texts;
     size_t count;
@@ -147,9 +149,9 @@ struct table_vector {
         const uint8_t *flags; /* 0 or 1 */
         const struct step_bytes *texts;
     };
-    const uint8_t *validity; /* bit i % 8 of byte i / 8 is 1: row i is not null; NULL: none is */
+    const uint8_t *validity; /* bit i % 8 of byte i / 8 is set: row i is not null; NULL: no nulls */
     size_t null_count;
-    const struct table_dictionary *dictionary; /* of codes */
+    const struct table_dictionary *dictionary; /* of the codes */
 };
 
 static inline bool table_vector_is_null(const struct table_vector *vector, size_t row)
@@ -157,42 +159,45 @@ static inline bool table_vector_is_null(const struct table_vector *vector, size_
     return vector->validity != NULL && (vector->validity[row / 8] >> (row % 8) & 1u) == 0;
 }
 
-/* Lives until the next call for the scan.  What is null has the value 0, or an empty text. */
+/* A batch, valid until the next call for its scan.  Null values are 0 or an empty text. */
 struct table_batch {
     size_t row_count;
-    const struct table_vector *vectors; /* as many as the query has columns, in their order */
+    const struct table_vector *vectors; /* in the order of the query's columns */
 };
 
 struct table_scan;
 
-/* The query is copied, but for `threads` and `class_glob`, which are borrowed for the call alone.
- * INVALID: it names a column that the table does not have, or a range of one without numbers. */
+/* Creates a scan.  Copies the query, except `threads` and `class_glob`, which are used during
+ * the call only.  Returns INVALID if the query uses a column that the table does not have, or a
+ * range of a column without numbers. */
 enum step_status table_scan_create(struct tables *tables, const struct table *table,
                                    const struct table_query *query, struct table_scan **out,
                                    struct step_error *error);
-/* Where the values of the query's column may go in the next batches: room for a batch's rows, of
- * numbers or bools.  NULL: into memory of the scan, as at first.  Whether they went there is known
- * by a batch's pointers. */
+/* Lends memory for the column's values in the next batches: room for the rows of a batch, for
+ * numbers or bools only.  NULL: the scan uses its own memory again.  Compare a batch's pointers
+ * to find out whether the memory was used. */
 void table_scan_lend(struct table_scan *scan, size_t column, void *values);
-/* How many rows a batch has at the most. */
+/* Returns the maximum number of rows in a batch. */
 size_t table_scan_batch_rows(const struct table_scan *scan);
-/* The next batch, of one row at least; or END.  Damaged blocks are passed over: tables_damage(). */
+/* Returns the next batch, of at least one row, or END.  Skips damaged blocks: see
+ * tables_damage(). */
 enum step_status table_scan_next(struct table_scan *scan, const struct table_batch **batch,
                                  struct step_error *error);
-/* Begins anew with other ranges, of the same columns and in the same order as before. */
+/* Restarts the scan with other ranges of the same columns, in the same order as before. */
 enum step_status table_scan_restart(struct table_scan *scan, const struct table_range *ranges,
                                     size_t range_count, struct step_error *error);
 void table_scan_destroy(struct table_scan *scan);
 
-/* What the scan did so far. */
+/* Statistics of a scan. */
 struct table_scan_work {
     uint64_t blocks_read;
-    uint64_t blocks_passed; /* over, by what the index says */
+    uint64_t blocks_passed; /* skipped because of the index */
 };
 struct table_scan_work table_scan_work(const struct table_scan *scan);
 
-/* True where a range of that column finds its rows without reading the others (by the entry of a
- * dictionary); `rows` is how many the table has, as far as the index tells. */
+/* table_has_fast_range() returns whether a range of the column is found without reading other
+ * rows (for ids of dictionary entries); table_row_count() returns the table's number of rows
+ * according to the index, 0 if it is unknown. */
 bool table_has_fast_range(const struct tables *tables, const struct table *table, size_t column);
 uint64_t table_row_count(const struct tables *tables, const struct table *table);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What makes a table's rows: the inside of converter/tables.  A maker gives batches of all rows
- * that may be wanted, with the columns that are needed; the scan takes out what is not wanted.
+ * Internals of converter/tables: how rows are made.  A maker returns batches that contain all
+ * wanted rows, with the needed columns; the scan removes the other rows.
  */
 #ifndef CONVERTER_TABLES_TABLE_ROWS_H
 #define CONVERTER_TABLES_TABLE_ROWS_H
@@ -9,49 +9,50 @@
 #include "converter/tables/row_filter.h"
 #include "converter/tables/table.h"
 
-/* How a column comes out of records. */
+/* How a column's value is derived from a record. */
 enum cell_kind {
-    CELL_MADE,         /* not out of one field: the maker of the rows knows */
+    CELL_MADE,         /* not from one field: computed by the maker */
     CELL_NUMBER,       /* the slot */
     CELL_TICKS,        /* the slot times the resolution */
-    CELL_ID,           /* the slot; null where it is 0 */
-    CELL_CLASS,        /* name of the class with that number, */
-    CELL_METHOD,       /* of the method, */
-    CELL_METHOD_CLASS, /* of the method's class */
+    CELL_ID,           /* the slot; null if it is 0 */
+    CELL_CLASS,        /* name of the class with that id */
+    CELL_METHOD,       /* name of the method with that id */
+    CELL_METHOD_CLASS, /* name of the class of the method with that id */
     CELL_TEXT,         /* the slot's bytes */
     CELL_JSON,         /* the slot as JSON */
-    CELL_IS,           /* is the record an `owner`? */
-    CELL_TYPE,         /* name of the record's type */
-    CELL_COLLECTION    /* number of the collection of that time */
+    CELL_IS,           /* whether the record is an `owner` */
+    CELL_TYPE,         /* name of the record type */
+    CELL_COLLECTION    /* number of the collection at that time */
 };
 
 struct table_cell {
     enum cell_kind kind;
-    uint32_t owner; /* the record type that has the field */
+    uint32_t owner; /* record type that defines the field */
     uint32_t field;
     size_t slot;
 };
 
 struct table_rows;
-struct table_wish;
+struct table_request;
 
-typedef enum step_status (*table_rows_create)(struct tables *tables, const struct table_wish *wish,
+typedef enum step_status (*table_rows_create)(struct tables *tables,
+                                              const struct table_request *request,
                                               struct table_rows **out, struct step_error *error);
 
-/* Where a table's rows come from, for those that ask how many there are, and where to cut. */
+/* The origin of a table's rows, for counting and splitting them. */
 enum rows_from {
-    ROWS_MADE,         /* nobody knows but the maker */
-    ROWS_OF_BLOCKS,    /* each is from one block that has such records */
-    ROWS_OF_DICTIONARY /* its entries, in the order of their numbers */
+    ROWS_MADE,         /* known to the maker only */
+    ROWS_OF_BLOCKS,    /* each comes from one block that has such records */
+    ROWS_OF_DICTIONARY /* dictionary entries in the order of their ids */
 };
 
-/* A table and how its rows are made. */
+/* A table, and how to make its rows. */
 struct table_definition {
-    struct table base; /* the first: a struct table of ours is one of these */
+    struct table base; /* must be first: every struct table is part of one of these */
     table_rows_create create;
-    enum rows_from rows_from;       /* set as the table is added */
-    uint32_t record;                /* whose records the rows come from; STEP_NO_RECORD: several */
-    const struct table_cell *cells; /* by column; NULL: all are made */
+    enum rows_from rows_from;       /* set by tables_add() */
+    uint32_t record;                /* type of the records; STEP_NO_RECORD: several */
+    const struct table_cell *cells; /* by column; NULL: all are CELL_MADE */
 };
 
 static inline const struct table_definition *table_definition_of(const struct table *table)
@@ -59,22 +60,23 @@ static inline const struct table_definition *table_definition_of(const struct ta
     return (const struct table_definition *) (const void *) table;
 }
 
-/* What a scan wants of the maker; lives as long as the scan. */
-struct table_wish {
+/* The rows and columns that a scan needs from the maker.  Lives as long as the scan. */
+struct table_request {
     const struct table_definition *table;
     const uint8_t *needed; /* by column */
     struct row_filter filter;
     struct table_part part;
     size_t batch_rows;
-    bool by_time; /* blocks in the order of their first times, not in the file's */
+    bool by_time; /* blocks in order of their first times instead of the file's order */
 };
 
 struct table_rows_operations {
-    /* Fills `vectors` of the needed columns, and `*count`, 1 to wish->batch_rows; or END. */
+    /* Fills `vectors` of the needed columns, and sets `*count` to 1 to wish->batch_rows; or
+     * returns END. */
     enum step_status (*next)(struct table_rows *rows, size_t *count, struct step_error *error);
-    /* Begins anew, by the wish as it is now; NULL: whoever wants that makes new rows. */
+    /* Restarts with the current wish; NULL: not supported, make new rows. */
     enum step_status (*restart)(struct table_rows *rows, struct step_error *error);
-    /* As table_scan_lend() does; NULL: values stay where they are. */
+    /* Implements table_scan_lend(); NULL: not supported. */
     void (*lend)(struct table_rows *rows, size_t column, void *values);
     void (*destroy)(struct table_rows *rows);
 };
@@ -82,14 +84,14 @@ struct table_rows_operations {
 struct table_rows {
     const struct table_rows_operations *operations;
     struct tables *tables;
-    const struct table_wish *wish;
-    struct table_vector *vectors; /* by column of the table; made by table_rows_init() */
+    const struct table_request *request;
+    struct table_vector *vectors; /* by column of the table; allocated by table_rows_init() */
     struct table_scan_work work;
 };
 
 enum step_status table_rows_init(struct table_rows *rows,
                                  const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_wish *wish,
+                                 struct tables *tables, const struct table_request *request,
                                  struct step_error *error);
 void table_rows_reset(struct table_rows *rows);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scan: what the maker gives, less the rows and columns that are not wanted. */
+/* A scan: removes unwanted rows and columns from the maker's batches. */
 #include "converter/tables/table_scan.h"
 
 #include <stdlib.h>
@@ -8,17 +8,17 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/tables_trace.h"
 
-/* ---- makers ---- */
+/* ---- row makers ---- */
 
 enum step_status table_rows_init(struct table_rows *rows,
                                  const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_wish *wish,
+                                 struct tables *tables, const struct table_request *request,
                                  struct step_error *error)
 {
-    const struct table *table = &wish->table->base;
+    const struct table *table = &request->table->base;
     rows->operations = operations;
     rows->tables = tables;
-    rows->wish = wish;
+    rows->request = request;
     rows->vectors = calloc(table->column_count + 1, sizeof *rows->vectors);
     if (rows->vectors == NULL)
         return no_memory(error);
@@ -33,12 +33,12 @@ void table_rows_reset(struct table_rows *rows)
     rows->vectors = NULL;
 }
 
-/* ---- from start to end ---- */
+/* ---- life cycle ---- */
 
 static enum step_status choose_columns(struct table_scan *scan, const struct table_query *query,
                                        struct step_error *error)
 {
-    const struct table *table = &scan->wish.table->base;
+    const struct table *table = &scan->request.table->base;
     scan->column_count = query->columns != NULL ? query->column_count : table->column_count;
     scan->columns = calloc(scan->column_count + 1, sizeof *scan->columns);
     scan->vectors = calloc(scan->column_count + 1, sizeof *scan->vectors);
@@ -47,7 +47,7 @@ static enum step_status choose_columns(struct table_scan *scan, const struct tab
     if (scan->columns == NULL || scan->vectors == NULL || scan->room == NULL ||
         scan->needed == NULL)
         return no_memory(error);
-    scan->wish.needed = scan->needed;
+    scan->request.needed = scan->needed;
     for (size_t i = 0; i < scan->column_count; i++) {
         scan->columns[i] = query->columns != NULL ? query->columns[i] : i;
         if (scan->columns[i] >= table->column_count)
@@ -56,7 +56,7 @@ static enum step_status choose_columns(struct table_scan *scan, const struct tab
         scan->needed[scan->columns[i]] = 1;
     }
     for (size_t i = 0; i < table->column_count; i++)
-        scan->needed[i] |= row_filter_needs(&scan->wish.filter, i);
+        scan->needed[i] |= row_filter_needs(&scan->request.filter, i);
     return STEP_STATUS_OK;
 }
 
@@ -68,7 +68,7 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     if (rows != NULL)
         rows->operations->destroy(rows);
     scan->rows = NULL;
-    return scan->wish.table->create(scan->tables, &scan->wish, &scan->rows, error);
+    return scan->request.table->create(scan->tables, &scan->request, &scan->rows, error);
 }
 
 enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
@@ -80,11 +80,11 @@ enum step_status table_scan_create_by_time(struct tables *tables, const struct t
     if (scan == NULL)
         return no_memory(error);
     scan->tables = tables;
-    scan->wish.table = table_definition_of(table);
-    scan->wish.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
-    scan->wish.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
-    scan->wish.by_time = by_time;
-    enum step_status status = row_filter_init(&scan->wish.filter, table, query, error);
+    scan->request.table = table_definition_of(table);
+    scan->request.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
+    scan->request.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
+    scan->request.by_time = by_time;
+    enum step_status status = row_filter_init(&scan->request.filter, table, query, error);
     if (status == STEP_STATUS_OK)
         status = choose_columns(scan, query, error);
     if (status == STEP_STATUS_OK)
@@ -107,7 +107,7 @@ enum step_status table_scan_create(struct tables *tables, const struct table *ta
 enum step_status table_scan_restart(struct table_scan *scan, const struct table_range *ranges,
                                     size_t range_count, struct step_error *error)
 {
-    struct row_filter *filter = &scan->wish.filter;
+    struct row_filter *filter = &scan->request.filter;
     for (size_t i = 0; i < range_count; i++)
         if (i >= filter->range_count || ranges[i].column != filter->ranges[i].column)
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
@@ -122,7 +122,7 @@ void table_scan_destroy(struct table_scan *scan)
         return;
     if (scan->rows != NULL)
         scan->rows->operations->destroy(scan->rows);
-    row_filter_reset(&scan->wish.filter);
+    row_filter_reset(&scan->request.filter);
     for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++) {
         free(scan->room[i].values);
         free(scan->room[i].validity);
@@ -143,7 +143,7 @@ void table_scan_lend(struct table_scan *scan, size_t column, void *values)
 
 size_t table_scan_batch_rows(const struct table_scan *scan)
 {
-    return scan->wish.batch_rows;
+    return scan->request.batch_rows;
 }
 
 struct table_scan_work table_scan_work(const struct table_scan *scan)
@@ -170,7 +170,7 @@ static size_t value_bytes(enum table_type type)
 
 static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum table_type type)
 {
-    size_t rows = scan->wish.batch_rows;
+    size_t rows = scan->request.batch_rows;
     if (room->values == NULL)
         room->values = malloc(rows * value_bytes(type));
     if (room->validity == NULL)
@@ -186,7 +186,7 @@ static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum
         to->member = values;                                                                       \
     } while (0)
 
-/* The selected rows of a vector. */
+/* Copies the selected rows of a vector. */
 static void gather(const struct table_vector *from, const uint32_t *selected, size_t count,
                    struct table_scan_room *room, struct table_vector *to)
 {
@@ -225,16 +225,16 @@ static enum step_status take_all(struct table_scan *scan, size_t count)
     return STEP_STATUS_OK;
 }
 
-/* END: none of the rows is wanted. */
+/* Returns END if none of the rows is wanted. */
 static enum step_status take_selected(struct table_scan *scan, size_t count,
                                       struct step_error *error)
 {
     size_t kept = 0;
     if (scan->selected == NULL)
-        scan->selected = malloc((scan->wish.batch_rows + 1) * sizeof *scan->selected);
+        scan->selected = malloc((scan->request.batch_rows + 1) * sizeof *scan->selected);
     if (scan->selected == NULL)
         return no_memory(error);
-    enum step_status status = row_filter_select(&scan->wish.filter, scan->rows->vectors, count,
+    enum step_status status = row_filter_select(&scan->request.filter, scan->rows->vectors, count,
                                                 scan->selected, &kept, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -255,7 +255,7 @@ static enum step_status take_selected(struct table_scan *scan, size_t count,
 enum step_status table_scan_next(struct table_scan *scan, const struct table_batch **batch,
                                  struct step_error *error)
 {
-    const struct row_filter *filter = &scan->wish.filter;
+    const struct row_filter *filter = &scan->request.filter;
     bool all = filter->range_count == 0 && filter->threads == NULL && filter->class_glob == NULL;
     enum step_status status = STEP_STATUS_END;
     *batch = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables and columns by place and by name; who is not there is told what is. */
+/* Finds tables and columns by index or name.  Errors list the existing names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +19,10 @@ const struct table *tables_at(const struct tables *tables, size_t i)
     return i < tables->count ? &tables->items[i].base : NULL;
 }
 
-/* "there is no table 'objcts'; did you mean objects? There are: objects, allocations" */
-static enum step_status tell_names(const char *what, const char *typed, const char *const *names,
-                                   size_t count, struct step_error *error)
+/* Sets the message "there is no table 'objcts'; did you mean objects? There are: objects,
+ * allocations". */
+static enum step_status report_names(const char *what, const char *typed, const char *const *names,
+                                     size_t count, struct step_error *error)
 {
     const char *nearest = nearest_word(typed, names, count);
     char list[380] = "";
@@ -49,7 +50,7 @@ enum step_status tables_find(const struct tables *tables, const char *name,
         return no_memory(error);
     for (size_t i = 0; i < tables->count; i++)
         names[i] = tables->items[i].base.name;
-    enum step_status status = tell_names("table", name, names, tables->count, error);
+    enum step_status status = report_names("table", name, names, tables->count, error);
     free(names);
     return status;
 }
@@ -70,7 +71,7 @@ enum step_status table_find_column(const struct table *table, const char *name, 
     for (size_t i = 0; i < table->column_count; i++)
         names[i] = table->columns[i].name;
     snprintf(what, sizeof what, "column of %s", table->name);
-    enum step_status status = tell_names(what, name, names, table->column_count, error);
+    enum step_status status = report_names(what, name, names, table->column_count, error);
     free(names);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a trace as tables, and adding what tables there are. */
+/* Opens a trace and adds its tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "converter/tables/makers.h"
 #include "format/core/grow.h"
 
-/* ---- what the trace is ---- */
+/* ---- kind of trace ---- */
 
 static enum step_status name_types(struct tables *tables, struct step_error *error)
 {
@@ -64,7 +64,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         tables->kind = stepfile_reader_has_heap_events(tables->reader) ? TABLES_OF_HEAP
                        : is_java                                       ? TABLES_OF_JAVA
                                                                        : TABLES_OF_RECORDS;
-        tables->has_resolution = trace_told_resolution_ns(tables->reader) > 0;
+        tables->has_resolution = trace_given_resolution_ns(tables->reader) > 0;
         tables->resolution_ns = trace_resolution_ns(tables->reader);
         status = add_tables(tables, error);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of the trace and its definition. */
+/* Names, damage and row counts of a trace. */
 #include "converter/tables/tables_trace.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "converter/base/trace_gap.h"
 #include "format/core/grow.h"
 
-/* A trace's dictionaries hold less (STEP_MAX_DICTIONARY_MEMORY); numbers beyond are a hostile
- * file's. */
+/* Dictionaries of a valid trace are smaller (STEP_MAX_DICTIONARY_MEMORY); larger ids can only
+ * come from a malicious file. */
 #define NUMBERS_MOST (UINT64_C(1) << 25)
 
 enum step_status table_names_init(struct table_names *names, uint64_t numbers,

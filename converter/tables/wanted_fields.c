@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A byte a field, for the record type and all that extend it. */
+/* One byte per field, for a record type and all types that extend it. */
 #include "converter/tables/wanted_fields.h"
 
 #include <stdlib.h>

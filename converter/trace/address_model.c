@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was freed, by size class and thread; where the program goes on taking it; the last frees of
- * all, and the end of fresh memory. */
+/* Keeps free blocks by size class and thread, cursors where the program reuses them, the most
+ * recent frees, and the end of fresh memory. */
 #include "converter/trace/address_model.h"
 
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include "converter/base/object_table.h"
 #include "format/core/hash.h"
 
-/* A ring of entries, lists through it, and a table of where each address is. */
+/* Free blocks: a ring of entries, linked in a list per bin, with a hash table by address. */
 
 #define FREED_MOST (UINT32_C(1) << 21)
 
 #define FREED_BINS 4096u
 
-#define FREED_NONE 0u /* an entry that is none */
+#define FREED_NONE 0u /* no entry */
 
 struct freed_block {
     uint64_t address;
@@ -25,10 +25,10 @@ struct freed_block {
 };
 
 struct freed_blocks {
-    struct freed_block *entries; /* from 1; of FREED_MOST the oldest is overwritten */
+    struct freed_block *entries; /* indexes from 1; a ring of FREED_MOST entries */
     uint32_t next, capacity;
-    uint32_t newest[FREED_BINS];   /* entry, or FREED_NONE */
-    struct object_table addresses; /* the entry, by live_address_key() */
+    uint32_t newest[FREED_BINS];   /* index of an entry, or FREED_NONE */
+    struct object_table addresses; /* index of the entry, by live_address_key() */
 };
 
 static bool freed_blocks_init(struct freed_blocks *blocks)
@@ -45,7 +45,7 @@ static void freed_blocks_reset(struct freed_blocks *blocks)
     object_table_reset(&blocks->addresses);
 }
 
-/* The entry of an address, or FREED_NONE. */
+/* Returns the entry of an address, or FREED_NONE. */
 static uint32_t freed_blocks_find(const struct freed_blocks *blocks, uint64_t address)
 {
     struct live_object found;
@@ -54,7 +54,7 @@ static uint32_t freed_blocks_find(const struct freed_blocks *blocks, uint64_t ad
                : FREED_NONE;
 }
 
-/* Takes the entry away; its neighbours become each other's. */
+/* Unlinks and removes an entry. */
 static void freed_blocks_remove(struct freed_blocks *blocks, uint32_t entry)
 {
     struct freed_block *block = &blocks->entries[entry];
@@ -85,7 +85,8 @@ static bool make_room(struct freed_blocks *blocks)
     return true;
 }
 
-/* The address becomes its bin's newest, wherever it was before.  False: out of memory. */
+/* Makes the address the newest of its bin, moving it if it is present.  Returns false if out of
+ * memory. */
 static bool freed_blocks_add(struct freed_blocks *blocks, uint32_t bin, uint64_t address)
 {
     uint32_t known = freed_blocks_find(blocks, address);
@@ -110,9 +111,9 @@ static bool freed_blocks_add(struct freed_blocks *blocks, uint32_t bin, uint64_t
 
 enum { BIN_BITS = 12, CURSORS = 32, WALK = 64, RECENT = 256, GAP_BITS = 12 };
 
-/* Ranks: the expected end of fresh memory, the newest of the bin, the neighbours of what was taken
- * from the bin before, what is near the newest, the last frees of all, then any distance from the
- * expected end. */
+/* Ranks in ascending order: the predicted end of fresh memory, the newest block of the bin, the
+ * neighbours of blocks reused from the bin before, blocks near the newest, the most recent frees
+ * of all bins, then any distance from the predicted end. */
 enum {
     RANK_FRESH = 0,
     RANK_NEWEST = 1,
@@ -123,25 +124,25 @@ enum {
 #define RANK_FAR ((uint64_t) (RANK_RECENT + RECENT))
 #define GAP_MAX (UINT64_C(1) << 24)
 
-/* The neighbours that an address had in its bin when it was taken; 0: none. */
+/* The neighbours in its bin of a block that was reused; 0: none. */
 struct cursor {
     uint64_t older, newer;
 };
 
 struct address_model {
-    struct object_table objects; /* by address: value is the number of its birth */
-    struct object_table births;  /* by that number: value is the address; when reading */
+    struct object_table objects; /* by address: value is the number of its allocation */
+    struct object_table births;  /* by 1 + that number: value is the address; only for decoding */
     bool reads;
     uint64_t alloc_count;
     uint64_t fresh;               /* the last address in fresh memory */
-    uint64_t fresh_chunk;         /* and how much an allocator takes for such a size */
-    uint64_t gaps[1 << GAP_BITS]; /* by chunk: how far apart neighbours were; 0: not known */
-    uint64_t recent[RECENT];      /* a ring of the last frees */
+    uint64_t fresh_chunk;         /* and the chunk size of the object there */
+    uint64_t gaps[1 << GAP_BITS]; /* by chunk size: last distance between neighbours; 0: unknown */
+    uint64_t recent[RECENT];      /* ring of the most recent frees */
     uint32_t recent_at;
-    bool has_hint; /* a realloc gave the address of the allocation that follows */
+    bool has_hint; /* a realloc has predicted the next allocation's address */
     uint64_t hint;
     struct freed_blocks freed;
-    struct cursor cursors[FREED_BINS][CURSORS]; /* the last first */
+    struct cursor cursors[FREED_BINS][CURSORS]; /* most recent first */
 };
 
 struct address_model *address_model_create(bool reads)
@@ -169,7 +170,7 @@ void address_model_destroy(struct address_model *model)
 
 /* ---- ranks ---- */
 
-/* What malloc takes for a size: a header, and the next multiple of 16. */
+/* Returns the chunk size of malloc() for a size: with header, rounded up to 16. */
 static uint64_t chunk_of(uint64_t size)
 {
     return size <= 24 ? 32 : (size + 8 + 15) & ~UINT64_C(15);
@@ -211,7 +212,7 @@ static uint64_t address_of(const struct address_model *model, uint32_t entry)
     return entry != FREED_NONE ? model->freed.entries[entry].address : 0;
 }
 
-/* The rank of what was freed, as its bin has it; 0: the bin has none for it. */
+/* Returns the rank of a free block according to its bin; 0 if it has none there. */
 static uint64_t rank_in_bin(const struct address_model *model, uint32_t bin, uint64_t address,
                             bool is_expected)
 {
@@ -233,7 +234,7 @@ static uint64_t rank_in_bin(const struct address_model *model, uint32_t bin, uin
     return 0;
 }
 
-/* False: the distance is too far for a number. */
+/* Returns false if the distance cannot be encoded. */
 static bool find_rank(const struct address_model *model, const struct hatf_record *record,
                       uint64_t address, uint64_t *rank)
 {
@@ -254,7 +255,7 @@ static bool find_rank(const struct address_model *model, const struct hatf_recor
     return distance < UINT64_MAX - RANK_FAR - 1;
 }
 
-/* The newest of the bin, or `steps` before it; false: there are fewer. */
+/* Finds the block `steps` before the newest of the bin.  Returns false if there are too few. */
 static bool find_near_newest(const struct address_model *model, uint32_t bin, uint64_t steps,
                              uint64_t *address)
 {
@@ -265,7 +266,7 @@ static bool find_near_newest(const struct address_model *model, uint32_t bin, ui
     return at != FREED_NONE;
 }
 
-/* False: there is no such rank. */
+/* Decodes a rank.  Returns false if the model has no such rank. */
 static bool find_address(const struct address_model *model, const struct hatf_record *record,
                          uint64_t rank, uint64_t *address)
 {
@@ -288,7 +289,7 @@ static bool find_address(const struct address_model *model, const struct hatf_re
     return true;
 }
 
-/* ---- what records change ---- */
+/* ---- updating the model ---- */
 
 static bool add_object(struct address_model *model, const struct hatf_record *record)
 {
@@ -303,7 +304,7 @@ static bool add_object(struct address_model *model, const struct hatf_record *re
            (!model->reads || object_table_put(&model->births, &birth));
 }
 
-/* Its neighbours become the first cursor, in the place of the one that led to it. */
+/* Makes its neighbours the first cursor, replacing the cursor that led to it. */
 static void take_freed(struct address_model *model, uint32_t bin, uint32_t entry, uint64_t rank)
 {
     const struct freed_block *block = &model->freed.entries[entry];
@@ -318,7 +319,7 @@ static void take_freed(struct address_model *model, uint32_t bin, uint32_t entry
     cursors[0] = first;
 }
 
-/* The address is taken from what was freed, or fresh memory ends behind it. */
+/* Removes the address from the free blocks, or moves the end of fresh memory behind it. */
 static bool settle(struct address_model *model, const struct hatf_record *record, uint64_t rank)
 {
     uint32_t entry = freed_blocks_find(&model->freed, record->address);
@@ -334,7 +335,7 @@ static bool settle(struct address_model *model, const struct hatf_record *record
     return add_object(model, record);
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool end_object(struct address_model *model, const struct hatf_record *record,
                        const struct live_object *object)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comment's last words, or a row of neighbours. */
+/* Recognises the comment, or consecutive numbers. */
 #include "converter/trace/address_numbers.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of formats that hold allocations. */
+/* Options of output formats that store allocations. */
 #include "converter/trace/alloc_options.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of formats that hold allocations. */
+/* Options of output formats that store allocations. */
 #ifndef CONVERTER_TRACE_ALLOC_OPTIONS_H
 #define CONVERTER_TRACE_ALLOC_OPTIONS_H
 
@@ -9,13 +9,14 @@
 enum alloc_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
 struct alloc_options {
-    enum alloc_addresses addresses; /* of objects */
-    bool class_attributes;          /* the class of an object is kept */
+    enum alloc_addresses addresses; /* how addresses of objects are chosen */
+    bool class_attributes;          /* store the class of each object as its attributes */
     enum hatf_split split;
-    unsigned omitted; /* bits of fields that are left out, 1 << enum hatf_field */
+    unsigned omitted; /* bitmap of omitted fields, 1 << enum hatf_field */
 };
 
-/* The first two, for formats that need allocations; then one each. */
+/* alloc_event_options sets the first two members, for formats that need allocations; the others
+ * set one member each. */
 extern const struct format_options alloc_event_options;
 extern const struct format_options alloc_split_options;
 extern const struct format_options alloc_omit_options;

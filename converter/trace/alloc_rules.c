@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of threads, each with what its last realloc announced, and one of heaps. */
+/* A table of threads, with the pending records of their last realloc, and a table of heaps. */
 #include "converter/trace/alloc_rules.h"
 
 #include <inttypes.h>
@@ -10,13 +10,13 @@
 
 #include "format/core/grow.h"
 
-/* How it stands with a thread or a heap. */
+/* The state of a thread or a heap. */
 enum known_state { KNOWN_USED, KNOWN_CREATED, KNOWN_ENDED };
 
 struct known_thread {
     uint64_t id;
     enum known_state state;
-    bool awaits_alloc, awaits_free; /* of its last realloc */
+    bool awaits_alloc, awaits_free; /* pending records of its last realloc */
     uint64_t size, old_address, new_address;
 };
 
@@ -60,7 +60,7 @@ void alloc_rules_breach(struct alloc_rules *rules, enum alloc_rule rule, const c
 
 /* ---- tables ---- */
 
-/* Key 0 stands for nothing in a table, and the last number would become it. */
+/* Key 0 means "none" in an object_table, and UINT64_MAX + 1 would become 0. */
 static uint64_t key_of(uint64_t id)
 {
     return id == UINT64_MAX ? UINT64_MAX : id + 1;
@@ -82,7 +82,7 @@ static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
     return &rules->threads[rules->thread_count++];
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct known_thread *thread_of(struct alloc_rules *rules, uint64_t id, bool *is_new)
 {
     struct live_object place;
@@ -92,8 +92,9 @@ static struct known_thread *thread_of(struct alloc_rules *rules, uint64_t id, bo
 
 /* ---- threads ---- */
 
-/* Thread 0 is what a trace without threads has: it may do anything, and be created for each that
- * was left out of the trace.  Then nobody knows whose realloc a record follows. */
+/* A trace without threads has thread 0 only.  Thread 0 may do anything, and may be created once
+ * for each thread whose number was omitted; then it is unknown which record follows which
+ * realloc. */
 static void create_thread(struct alloc_rules *rules, struct known_thread *thread, bool is_new)
 {
     if (thread->id == 0)
@@ -107,7 +108,7 @@ static void create_thread(struct alloc_rules *rules, struct known_thread *thread
     thread->state = KNOWN_CREATED;
 }
 
-/* A thread that nobody created is named once. */
+/* Reports a thread that was never created at its first record only. */
 static void use_thread(struct alloc_rules *rules, struct known_thread *thread, bool is_new)
 {
     if (thread->id == 0)
@@ -120,7 +121,7 @@ static void use_thread(struct alloc_rules *rules, struct known_thread *thread, b
                            "thread %" PRIu64 " does something, but was not created", thread->id);
 }
 
-/* ---- what a realloc announces ---- */
+/* ---- pending records of a realloc ---- */
 
 static void miss_own_records(struct alloc_rules *rules, struct known_thread *thread)
 {
@@ -179,7 +180,7 @@ static bool take_thread(struct alloc_rules *rules, const struct hatf_record *rec
 
 /* ---- heaps ---- */
 
-/* Heap 0 is the one that every program has. */
+/* Heap 0 always exists. */
 static bool take_heap(struct alloc_rules *rules, const struct hatf_record *record)
 {
     struct live_object heap = {.object = key_of(record->heap)};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules of a heap trace that do not depend on what lives where: threads and heaps are created
- * before they are used, times do not go back, the alloc and the free of a realloc follow it, and a
- * block ends within the address space (docs/formats/hatf.md, "What check tests").
+ * Checks the rules of a heap trace that do not depend on which addresses are in use: threads and
+ * heaps are created before they are used, times do not decrease, the alloc and the free of a
+ * realloc follow it, and blocks end within the address space (docs/formats/hatf.md, "What check
+ * tests").
  */
 #ifndef CONVERTER_TRACE_ALLOC_RULES_H
 #define CONVERTER_TRACE_ALLOC_RULES_H
@@ -26,7 +27,7 @@ enum alloc_rule {
 };
 const char *alloc_rule_text(enum alloc_rule rule);
 
-/* Called for each breach; `text` lives until it returns. */
+/* Reports one breach.  `text` is valid during the call only. */
 typedef void (*alloc_breach)(void *user, enum alloc_rule rule, const char *text);
 
 struct known_thread;
@@ -36,21 +37,21 @@ struct alloc_rules {
     alloc_breach report;
     void *user;
     bool has_records;    /* other than comments */
-    bool names_threads;  /* the first was a createThread: all threads are introduced */
-    bool has_one_number; /* the threads' numbers were left out: all are 0 */
+    bool names_threads;  /* the first record was a createThread: every thread must be created */
+    bool has_one_number; /* thread numbers were omitted from the trace: all are 0 */
     uint64_t last_time;
-    struct object_table thread_places; /* by id: the place in `threads` */
+    struct object_table thread_places; /* by id: index into `threads` */
     struct known_thread *threads;
     size_t thread_count, thread_capacity;
-    struct object_table heaps; /* by id: how it stands with the heap */
+    struct object_table heaps; /* by id: enum known_state */
 };
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user);
 void alloc_rules_reset(struct alloc_rules *rules);
-/* Takes the next record, of any tag.  False: out of memory. */
+/* Checks the next record, of any tag.  Returns false if out of memory. */
 bool alloc_rules_put(struct alloc_rules *rules, const struct hatf_record *record);
-/* The trace has ended, and nothing of it was lost: no realloc waits for records of its own. */
+/* Checks the end of a complete trace: no realloc is still missing its alloc or free. */
 void alloc_rules_finish(struct alloc_rules *rules);
 /* Counts and reports a breach that the caller found. */
 void alloc_rules_breach(struct alloc_rules *rules, enum alloc_rule rule, const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where HATF's records go: one interface over all formats of heap traces. */
+/* Destination of HATF records: the interface that all output formats for heap traces implement. */
 #ifndef CONVERTER_TRACE_ALLOC_SINK_H
 #define CONVERTER_TRACE_ALLOC_SINK_H
 
@@ -13,9 +13,9 @@ struct alloc_sink {
 struct alloc_sink_operations {
     enum step_status (*put)(struct alloc_sink *sink, const struct hatf_record *record,
                             struct step_error *error);
-    /* Hands on what was written so far, as far as the format allows it; NULL: nothing to do. */
+    /* Passes on the data written so far, as far as the format permits; NULL: not needed. */
     enum step_status (*flush)(struct alloc_sink *sink, struct step_error *error);
-    /* Writes what is left; called once, and not after a put that failed. */
+    /* Writes the rest.  Called once, and not after a put that failed. */
     enum step_status (*close)(struct alloc_sink *sink, struct step_error *error);
     void (*destroy)(struct alloc_sink *sink);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all sources of records share. */
+/* Functions common to all sources of records. */
 #include "converter/trace/alloc_source.h"
 
 #include <stdio.h>

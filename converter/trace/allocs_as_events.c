@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that are made of a heap trace's records, for the verbs that know of nothing else: an
- * allocation is an object, whose number is how many there were before it, plus one; its class is
- * what its attributes say, or `malloc`, and its call stack is what the recorder put behind that.  A
- * realloc in place frees the object and makes another one of the new size.  Classes and threads are
- * told of before they are used, and VS, VI and VD frame all, so that the events are a closed trace.
- * Frees of what does not live are left out, and counted as damage.
+ * Presents a heap trace's records as events, for verbs that process only events.  An allocation is
+ * an object, numbered from 1.  Its class is the call named in its attributes, or `malloc`; its call
+ * stack is the one that the recorder stored after that.  A realloc in place frees the object and
+ * allocates another with the new size.  Classes and threads are reported before they are used, and
+ * VS, VI and VD are added so that the events form a complete trace.  Frees of unknown objects are
+ * dropped and counted as damage.
  */
 #include "converter/trace/allocs_as_events.h"
 
@@ -21,9 +21,9 @@
 
 enum { PENDING = 8, CLASSES_MAX = 1 << 20, NUMBERS_MAX = 1 << 24 };
 
-/* What attributes say of a call. */
+/* A call, parsed from attributes. */
 struct described_call {
-    uint32_t class_id; /* 0: not known yet */
+    uint32_t class_id; /* 0: not parsed yet */
     uint32_t frame;
     bool is_existing;
 };
@@ -35,12 +35,12 @@ struct allocs_event_source {
     struct name_index classes;
     struct name_index threads;
     struct recorded_calls calls;
-    struct id_table described; /* struct described_call, by the attributes' number */
+    struct id_table described; /* struct described_call, by number of the attributes */
     uint64_t object_count;
     uint64_t last_ns;
     uint64_t unknown_frees;
     struct step_damage unknown;
-    struct trace_event pending[PENDING]; /* what one record becomes */
+    struct trace_event pending[PENDING]; /* the events of one record */
     size_t at;
     size_t count;
     bool begun;
@@ -66,7 +66,7 @@ static struct trace_event *add(struct allocs_event_source *source, enum step_tex
     return event;
 }
 
-/* The thread's number in the names; it is introduced at its first use. */
+/* Returns the thread's id in the names; adds the thread at its first use. */
 static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
                           bool report_line)
 {
@@ -114,7 +114,7 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
              source->unknown_frees, record->address);
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool read_call(struct allocs_event_source *source, const struct hatf_record *record,
                       struct described_call *out)
 {
@@ -128,7 +128,7 @@ static bool read_call(struct allocs_event_source *source, const struct hatf_reco
     return out->class_id != 0;
 }
 
-/* Texts with numbers are read once, and so is none at all.  NULL: out of memory. */
+/* Caches the results for empty and for numbered attributes.  Returns NULL if out of memory. */
 static const struct described_call *describe(struct allocs_event_source *source,
                                              const struct hatf_record *record,
                                              struct described_call *room)
@@ -175,7 +175,7 @@ static bool end_object(struct allocs_event_source *source, const struct hatf_rec
     return true;
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool take(struct allocs_event_source *source, const struct hatf_record *record)
 {
     bool begins = record->tag == HATF_CREATE_THREAD;
@@ -205,7 +205,7 @@ static bool take(struct allocs_event_source *source, const struct hatf_record *r
     }
 }
 
-/* Makes the next events; END after the last. */
+/* Produces the next events.  Returns END after the last. */
 static enum step_status advance(struct allocs_event_source *source, struct step_error *error)
 {
     struct hatf_record record;
@@ -341,6 +341,6 @@ uint32_t record_trace_source_class(struct event_source *base, const char *call)
     size_t count = source->count;
     uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
                            source->last_ns);
-    source->count = count; /* nobody is told that it was loaded */
+    source->count = count; /* emit no event for the class */
     return id;
 }

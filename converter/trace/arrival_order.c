@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A place for each address that was ever used; memory is that of the most that lived, or more where
- * addresses are not used again. */
+/* Keeps the state of each address that was ever used.  Memory is proportional to the peak number
+ * of live blocks, or larger if addresses are not reused. */
 #include "converter/trace/arrival_order.h"
 
 #include <stdlib.h>
@@ -9,38 +9,38 @@
 #include "converter/base/object_table.h"
 #include "format/core/grow.h"
 
-/* What one record becomes, and one more. */
+/* The two records that one record may become, and one of arrival_order_free(). */
 enum { PENDING = 4 };
 
-struct told_death {
+struct reported_death {
     uint64_t object, time;
 };
 
-/* The newest that is known of an address. */
+/* The latest known state of an address. */
 struct place {
     uint64_t time;
     uint64_t object;
     bool lives;
-    bool is_resized; /* what was told last is a new size, not a free */
-    uint32_t owed;   /* frees that were thought of and are still to come; */
-    uint32_t early;  /* frees of what is still to come; */
-    uint32_t met;    /* so many of them are of births that were looked at, */
-    uint32_t look;   /* in that look */
+    bool is_resized; /* the last report was a new size, not a free */
+    uint32_t owed;   /* implied frees whose records are still to come */
+    uint32_t early;  /* frees whose allocations are still to come */
+    uint32_t met;    /* how many of `early` belong to allocations seen in */
+    uint32_t look;   /* this look */
 };
 
 struct arrival_order {
     struct alloc_source base;
     struct alloc_source *records;
-    struct object_table addresses; /* `value`: in `places` */
+    struct object_table addresses; /* `value`: index into `places` */
     struct place *places;
     size_t count, capacity;
     uint64_t objects;
     struct hatf_record pending[PENDING];
     size_t at, filled;
-    /* of frees that were told of apart */
-    struct told_death *deaths;
+    /* Frees reported by arrival_order_free(). */
+    struct reported_death *deaths;
     size_t death_at, death_count, death_capacity;
-    uint32_t looks; /* at births that are still to come */
+    uint32_t looks; /* number of looks so far */
 };
 
 static struct arrival_order *of(struct alloc_source *source)
@@ -55,7 +55,7 @@ static const struct arrival_order *of_const(const struct alloc_source *source)
 
 /* ---- one address ---- */
 
-/* Zeros where nothing is known of it; NULL: out of memory. */
+/* Returns the state of an address, zeroed if it is new; NULL if out of memory. */
 static struct place *place_of(struct arrival_order *order, uint64_t address)
 {
     uint64_t key = live_address_key(address);
@@ -134,14 +134,14 @@ static void put_free(struct arrival_order *order, const struct hatf_record *reco
     }
 }
 
-/* At equal times a free comes later. */
+/* At equal times the free is the later one. */
 static bool resizes_dead(const struct place *place, uint64_t time)
 {
     return time < place->time ||
            (time == place->time && !place->lives && !place->is_resized && place->early > 0);
 }
 
-/* Where it is, with another size: the object as it was, and another one. */
+/* Resizes in place: frees the object and adds another one. */
 static void put_in_place(struct arrival_order *order, const struct hatf_record *record,
                          struct place *place)
 {
@@ -183,7 +183,7 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
     return true;
 }
 
-/* ---- what is told of apart ---- */
+/* ---- frees and births reported separately ---- */
 
 bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
 {
@@ -199,18 +199,18 @@ bool arrival_order_free(struct alloc_source *base, const struct hatf_record *rec
         return true;
     order->filled = before;
     if (order->death_count == order->death_capacity) {
-        struct told_death *deaths = step_grown(order->deaths, &order->death_capacity,
-                                               order->death_count + 1, sizeof *deaths);
+        struct reported_death *deaths = step_grown(order->deaths, &order->death_capacity,
+                                                   order->death_count + 1, sizeof *deaths);
         if (deaths == NULL)
             return false;
         order->deaths = deaths;
     }
     order->deaths[order->death_count++] =
-        (struct told_death){order->pending[before].address, record->time};
+        (struct reported_death){order->pending[before].address, record->time};
     return true;
 }
 
-/* Of the address in this look; NULL: nothing is known of it. */
+/* Returns the state of an address, prepared for this look; NULL if the address is unknown. */
 static struct place *place_in_look(struct arrival_order *order, uint64_t address)
 {
     struct live_object found;
@@ -236,7 +236,8 @@ void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint6
         place->met++;
 }
 
-/* Of one time are births and frees: as many are dead as there are frees that no other birth has. */
+/* At equal times, as many objects are dead as there are frees not yet matched with an
+ * allocation. */
 bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint64_t time)
 {
     struct place *place = place_in_look(of(base), address);
@@ -254,7 +255,7 @@ bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint6
 
 static void give_death(struct arrival_order *order, struct hatf_record *record)
 {
-    const struct told_death *death = &order->deaths[order->death_at++];
+    const struct reported_death *death = &order->deaths[order->death_at++];
     *record = (struct hatf_record){.tag = HATF_FREE, .time = death->time, .address = death->object};
     if (order->death_at == order->death_count)
         order->death_at = order->death_count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stack of open calls for each thread. */
+/* Keeps a stack of open calls per thread. */
 #include "converter/trace/call_events.h"
 
 #include "converter/base/no_memory.h"
@@ -23,7 +23,7 @@ void call_events_reset(struct call_events *calls)
     id_table_reset(&calls->threads);
 }
 
-/* The slice begins: gives what is open, outermost first. */
+/* Passes on the calls that are open at the start of the slice, outermost first. */
 static enum step_status begin(struct call_events *calls, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -50,8 +50,8 @@ static enum step_status enter(struct call_events *calls, const struct trace_even
                           event->time_ns, error);
 }
 
-/* Closes calls down to a depth; the last of them in the way given, those further in by exception.
- */
+/* Closes calls down to `depth`: the outermost of them with `last`, those nested in it by
+ * exception. */
 static enum step_status close_down(struct call_events *calls, uint32_t thread_id, size_t depth,
                                    uint64_t time_ns, enum call_change last,
                                    struct step_error *error)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Method events as calls that open and close in order, thread by thread, for formats that need just
- * that: an exit closes its own call and those further in; exits of calls that the events do not
- * begin are passed over; calls that are open when the slice begins open there, calls that are open
- * at the end close there.
+ * Converts method events to properly nested calls per thread, for output formats that require them.
+ * An exit closes its own call and those nested in it.  Exits without an entry are ignored.  Calls
+ * that are open at the start of the slice open there; calls that are open at the end close there.
  */
 #ifndef CONVERTER_TRACE_CALL_EVENTS_H
 #define CONVERTER_TRACE_CALL_EVENTS_H
@@ -21,7 +20,7 @@ typedef enum step_status (*call_receive)(void *user, enum call_change change, ui
                                          struct step_error *error);
 
 struct call_events {
-    uint64_t from_ns; /* where the slice begins: calls before are followed, not given */
+    uint64_t from_ns; /* start of the slice: earlier calls are tracked, but not passed on */
     bool has_begun;
     uint64_t last_ns;
     struct id_table threads; /* struct call_stack */
@@ -29,14 +28,14 @@ struct call_events {
     void *user;
 };
 
-/* A uint64_t of verbs that convert calls: where the slice begins. */
+/* The option values of call formats, a uint64_t set by verbs: the start of the slice in ns. */
 extern const struct format_options call_options;
 
 void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive receive,
                       void *user);
 void call_events_reset(struct call_events *calls);
 
-/* Events of other kinds only tell the time. */
+/* Processes the next event.  Events of other kinds only advance the time. */
 enum step_status call_events_put(struct call_events *calls, const struct trace_event *event,
                                  struct step_error *error);
 enum step_status call_events_finish(struct call_events *calls, struct step_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A growing array of frames, and the methods in it with their innermost calls. */
+/* A growing array of frames, and a table of methods with their innermost calls. */
 #include "converter/trace/call_stack.h"
 
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 struct call_place {
     uint32_t method_id;
-    uint32_t depth; /* of its innermost call; 0: none is open */
+    uint32_t depth; /* of its innermost call; 0: none */
 };
 
-/* False: it was never open here. */
+/* Returns false if the method was never on this stack. */
 static bool find_place(const struct call_stack *stack, uint32_t method_id, uint32_t *place)
 {
     STEP_INDEX_EACH (&stack->index, step_hash_half(method_id), *place)

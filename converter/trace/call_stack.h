@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The open calls of one thread, and which is the innermost of each method. */
+/* Call stack of one thread, which also finds the innermost call of a method in constant time. */
 #ifndef CONVERTER_TRACE_CALL_STACK_H
 #define CONVERTER_TRACE_CALL_STACK_H
 
@@ -11,35 +11,35 @@
 
 struct call_frame {
     uint32_t method_id;
-    uint32_t outer; /* the depth, from 1, of the same method's next call further out; 0: none.  Set
-                       by call_stack_push(), as is */
-    uint32_t place; /* the method's */
-    uint32_t site;  /* the user's, as what follows */
+    uint32_t outer; /* depth, counted from 1, of the method's next outer call; 0: none.  Set by
+                       call_stack_push(), like `place` */
+    uint32_t place; /* index of the method's place */
+    uint32_t site;  /* this and the following members are the caller's */
     uint64_t entered_ns;
-    uint64_t inner_ns; /* spent in what it called */
+    uint64_t inner_ns; /* time spent in its callees */
 };
 
 struct call_place;
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty stack. */
 struct call_stack {
     struct call_frame *frames;
     size_t depth;
     size_t capacity;
-    struct call_place *places; /* by method, of all that were ever open here */
+    struct call_place *places; /* one per method that was ever on this stack */
     size_t place_count;
     size_t place_capacity;
-    struct step_index index; /* of the places */
+    struct step_index index; /* finds places by method */
 };
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool call_stack_push(struct call_stack *stack, const struct call_frame *frame);
-/* The depth, from 1, of the innermost call of the method; 0: there is none.  Takes the same time
- * however deep the stack is. */
+/* Returns the depth, counted from 1, of the innermost call of the method; 0 if there is none.
+ * Takes constant time. */
 size_t call_stack_find(const struct call_stack *stack, uint32_t method_id);
-/* Takes the innermost call off; it stays readable until the next push. */
+/* Removes the innermost call.  The result is valid until the next push. */
 const struct call_frame *call_stack_pop(struct call_stack *stack);
-/* Takes calls off until so many are left. */
+/* Removes calls until `depth` are left. */
 void call_stack_cut(struct call_stack *stack, size_t depth);
 void call_stack_reset(struct call_stack *stack);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A heap of the collections to come. */
+/* Keeps pending collections in a min-heap by time. */
 #include "converter/trace/collection_clock.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static bool grow(struct collection_clock *clock)
     return true;
 }
 
-/* Free places are linked by their numbers. */
+/* Unused entries are linked through `number`. */
 static bool add_coming(struct collection_clock *clock, uint64_t time, size_t *place)
 {
     if (clock->free_place != 0) {
@@ -82,7 +82,7 @@ static size_t *recent_of(struct collection_clock *clock, uint64_t time)
     return &clock->recent[step_hash(time) >> (64 - COLLECTION_CLOCK_RECENT_BITS)];
 }
 
-/* The earliest; there is one. */
+/* Removes and returns the earliest pending collection.  There must be one. */
 static struct collection take_first(struct collection_clock *clock)
 {
     size_t place = (size_t) clock->heap[0];
@@ -98,7 +98,7 @@ static struct collection take_first(struct collection_clock *clock)
     return first;
 }
 
-/* ---- what is over ---- */
+/* ---- finished collections ---- */
 
 static void end(struct collection_clock *clock, struct collection *over)
 {
@@ -107,7 +107,7 @@ static void end(struct collection_clock *clock, struct collection *over)
     *over = clock->last;
 }
 
-/* The earliest of those to come; it may be there more than once. */
+/* Finishes the earliest pending collection, merging entries with the same time. */
 static void end_first(struct collection_clock *clock, struct collection *over)
 {
     clock->last = take_first(clock);
@@ -162,7 +162,7 @@ bool collection_clock_put(struct collection_clock *clock, uint64_t time, bool is
         count_in(&clock->last, bytes);
         return true;
     }
-    if (clock->ended > 0 && time <= clock->last.time) /* a collection that is over: no new one */
+    if (clock->ended > 0 && time <= clock->last.time) /* the collection is over already */
         return true;
     size_t *recent = recent_of(clock, time), place;
     if (*recent != 0 && clock->coming[*recent - 1].time == time) {

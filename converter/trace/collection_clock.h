@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells, free by free, which collections there were.  The frees of one time are of one collection;
- * in a trace with exact deaths each death names the collection that found it, which may be yet to
- * come.  Times are the caller's, nanoseconds or ticks.  Memory is that of the collections to come.
+ * Infers the garbage collections of a trace from its frees.  Frees with the same time belong to one
+ * collection.  In a trace with exact deaths, each death names the collection that found the object,
+ * which may be later.  Times are in the caller's unit, nanoseconds or ticks.  Memory is
+ * proportional to the number of pending collections.
  */
 #ifndef CONVERTER_TRACE_COLLECTION_CLOCK_H
 #define CONVERTER_TRACE_COLLECTION_CLOCK_H
@@ -14,30 +15,31 @@
 #include "converter/trace/event.h"
 
 struct collection {
-    uint64_t number; /* from 1, in the order of their times */
+    uint64_t number; /* counted from 1, in order of time */
     uint64_t time;
-    uint64_t objects; /* that it found dead */
+    uint64_t objects; /* number of objects that it found dead */
     uint64_t bytes;
 };
 
 #define COLLECTION_CLOCK_RECENT_BITS 4u
 #define COLLECTION_CLOCK_RECENT (1u << COLLECTION_CLOCK_RECENT_BITS)
 
-/* Zero-initialised is at the start. */
+/* Zero-initialise at the start of a trace. */
 struct collection_clock {
-    uint64_t ended;            /* collections that are over */
-    struct collection last;    /* of these; or, if it is under way, the one at hand */
-    bool is_under_way;         /* its frees come in */
-    struct collection *coming; /* that deaths have named; by place */
-    uint64_t *heap;            /* their places, the earliest first */
+    uint64_t ended;            /* number of finished collections */
+    struct collection last;    /* the last finished collection, or the current one */
+    bool is_under_way;         /* a collection is in progress */
+    struct collection *coming; /* pending collections, which deaths have named */
+    uint64_t *heap;            /* a min-heap by time of indexes into `coming` */
     size_t count, place_count, capacity;
-    size_t free_place;                      /* 1 + the first of those that are not used; 0: none */
-    size_t recent[COLLECTION_CLOCK_RECENT]; /* 1 + place, by time: most deaths name the same */
+    size_t free_place;                      /* 1 + first unused index of `coming`; 0: none */
+    size_t recent[COLLECTION_CLOCK_RECENT]; /* cache by time, 1 + index: most deaths name the same
+                                               collection */
 };
 
 void collection_clock_reset(struct collection_clock *clock);
 
-/* Those that are under way or over. */
+/* Returns the number of collections that are finished or in progress. */
 static inline uint64_t collection_clock_begun(const struct collection_clock *clock)
 {
     return clock->ended + clock->is_under_way;
@@ -46,8 +48,8 @@ static inline uint64_t collection_clock_begun(const struct collection_clock *clo
 bool collection_clock_next(struct collection_clock *clock, uint64_t time, bool is_free,
                            struct collection *over);
 
-/* Before each event, until it is false: tells of a collection that is over by then.  `is_free`: the
- * event is a free or a death. */
+/* Call it before each event until it returns false: returns true and sets `*over` for each
+ * collection that is finished by then.  `is_free`: the event is a free or a death. */
 static inline bool collection_clock_ends(struct collection_clock *clock, uint64_t time,
                                          bool is_free, struct collection *over)
 {
@@ -55,14 +57,14 @@ static inline bool collection_clock_ends(struct collection_clock *clock, uint64_
            collection_clock_next(clock, time, is_free, over);
 }
 
-/* A free, at its time; or a death with `is_dated`, at the time of its collection.  False: out of
- * memory. */
+/* Adds a free, at its time, or with `is_dated` a death, at the time of its collection.  Returns
+ * false if out of memory. */
 bool collection_clock_put(struct collection_clock *clock, uint64_t time, bool is_dated,
                           uint64_t bytes);
-/* After the last event, until it is false. */
+/* Call it after the last event until it returns false. */
 bool collection_clock_finish(struct collection_clock *clock, struct collection *over);
 
-/* The same, of events. */
+/* The same for events. */
 static inline bool collection_clock_ends_before(struct collection_clock *clock,
                                                 const struct trace_event *event,
                                                 struct collection *over)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of deaths in words. */
+/* Formats the counts of deaths. */
 #include "converter/trace/death_dates.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the deaths of a trace are dated: lifetimes are as exact as these. */
+/* How the times of deaths in a trace were determined, which limits the precision of lifetimes. */
 #ifndef CONVERTER_TRACE_DEATH_DATES_H
 #define CONVERTER_TRACE_DEATH_DATES_H
 
@@ -8,12 +8,12 @@
 
 #include "converter/trace/event.h"
 
-/* How many deaths of each kind. */
+/* The number of deaths of each kind. */
 struct death_dates {
-    uint64_t exact;         /* the moment at which the object became unreachable */
-    uint64_t bound;         /* it was reachable until then at least */
-    uint64_t by_collection; /* nothing is known but the collection that found it */
-    uint64_t freed;         /* not dated: in a Java trace by collections, else by the program */
+    uint64_t exact;         /* the time is when the object became unreachable */
+    uint64_t bound;         /* the object was reachable at least until that time */
+    uint64_t by_collection; /* only the collection that found it is known */
+    uint64_t freed; /* not dated: freed by a collection in a Java trace, by the program otherwise */
 };
 
 static inline void death_dates_put(struct death_dates *dates, const struct trace_event *free_event)
@@ -34,10 +34,11 @@ static inline bool death_dates_are_exact(const struct death_dates *dates)
 }
 
 enum { DEATH_DATES_TEXT = 160 };
-/* "11,432 exact, 2,874 bounds, 115 by the collection", "by frees", or, without any, "". */
+/* Writes "11,432 exact, 2,874 bounds, 115 by the collection", "by frees", or "" if there are
+ * none. */
 void death_dates_print(const struct death_dates *dates, char *text, size_t size);
 struct json_output;
-/* As "deaths". */
+/* Writes the counts as the JSON member "deaths". */
 void death_dates_put_json(const struct death_dates *dates, struct json_output *json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked for, and matching names against patterns. */
+/* Tests selections, and matches names with patterns. */
 #include "converter/trace/event_selection.h"
 
 #include <stdlib.h>
@@ -84,10 +84,10 @@ static bool matches_one(char glob, uint8_t byte)
     return (glob == '.' ? '/' : glob) == (char) byte;
 }
 
-/* Goes back to the last star only; where that one stops at a slash, to the last double star. */
+/* Backtracks to the last `*` only, or, if that one stops at a slash, to the last `**`. */
 bool trace_glob_matches(const char *glob, struct step_bytes name)
 {
-    const char *star[2] = {NULL, NULL}; /* what follows the last `*`, the last `**` */
+    const char *star[2] = {NULL, NULL}; /* the pattern after the last `*` and the last `**` */
     size_t from[2] = {0, 0};
     size_t at = 0;
     for (;;) {
@@ -153,7 +153,7 @@ struct step_bytes trace_class_java_name(struct step_bytes name, char *text, size
     return (struct step_bytes){(const uint8_t *) text, element.length + 2 * dimensions};
 }
 
-/* Arrays are meant by patterns that end in `[]` only: `java.lang.*` has classes, no arrays. */
+/* Only patterns that end in `[]` match arrays: `java.lang.*` matches classes, but no arrays. */
 bool trace_class_matches(const char *glob, struct step_bytes name)
 {
     enum { ROOM = 1024 };

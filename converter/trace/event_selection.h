@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which part of a trace a verb wants: the one selection language of all verbs (docs/selection.md).
- * What is said of different things must all hold; of several patterns for one thing one must match,
- * and none of those that begin with `!`.
+ * The part of a trace that a verb processes, selected with the same options for all verbs
+ * (docs/selection.md).  Different criteria must all hold.  If one criterion has several patterns,
+ * at least one must match, and none of those that begin with `!`.
  */
 #ifndef CONVERTER_TRACE_EVENT_SELECTION_H
 #define CONVERTER_TRACE_EVENT_SELECTION_H
@@ -19,13 +19,13 @@ struct id_set;
 
 #define SELECTED_GLOBS_MOST 16u
 
-/* Patterns for one thing; texts are borrowed. */
+/* The patterns of one criterion; texts are borrowed. */
 struct selected_globs {
     const char *items[SELECTED_GLOBS_MOST];
     unsigned count;
 };
 
-/* Numbers from `least` to `most`, both included. */
+/* A range of numbers, `least` and `most` included. */
 struct selected_range {
     bool is_set;
     uint64_t least;
@@ -35,41 +35,43 @@ struct selected_range {
 struct event_selection {
     uint64_t from_ns;
     uint64_t to_ns;
-    uint32_t kinds;                /* bits of TRACE_KIND_BIT */
-    bool untracked;                /* the verb follows what lives: frees need not tell of what */
-    const char *dtd_path;          /* of a Meta-TF trace; NULL: in the file, or beside it */
-    struct selected_globs threads; /* numbers as the text format shows them, or names */
+    uint32_t kinds; /* bitmap of TRACE_KIND_BIT */
+    bool untracked; /* the verb tracks live objects itself: the source need not complete frees */
+    const char *dtd_path;          /* of a Meta-TF trace; NULL: in the file, or next to it */
+    struct selected_globs threads; /* numbers as in the text format, or names */
     struct selected_globs classes;
-    struct selected_globs sites;    /* any frame of an allocation's stack */
-    struct selected_globs methods;  /* of calls; the innermost frame of an allocation's stack */
+    struct selected_globs sites;    /* of any frame of an allocation's stack */
+    struct selected_globs methods;  /* of calls; and an allocation's innermost frame */
     struct selected_range size;     /* bytes */
     struct selected_range lifetime; /* ns */
     bool has_alive_at;
     struct heap_moment alive_at;
-    bool temporary;            /* dead by the first collection after the allocation, or */
-    uint64_t temporary_allocs; /* if not 0: before so many further allocations */
-    /* What the deaths of objects tell is found out in a pass of its own (open/chosen_objects.h):
-     * those that `lifetime`, `alive_at` and `temporary` leave; borrowed.  NULL: not asked for. */
+    bool temporary;            /* died by the first collection after the allocation, */
+    uint64_t temporary_allocs; /* or, if not 0, within this many further allocations */
+    /* The objects that satisfy `lifetime`, `alive_at` and `temporary`, found in a separate pass
+     * (formats/chosen_objects.h); borrowed.  NULL: not needed. */
     const struct id_set *objects;
-    bool metadata; /* HATF: metadata records are given too */
+    bool metadata; /* HATF: return metadata records, too */
 };
 
-/* Everything. */
+/* Initialises a selection that accepts everything. */
 void event_selection_init(struct event_selection *selected);
 bool event_selection_is_all(const struct event_selection *selected);
-/* Nothing but times and at most one thread, by its number: what records of any kind have. */
+/* Returns whether only times and at most one thread, by number, are selected: criteria that
+ * records of every kind support. */
 bool event_selection_is_slice(const struct event_selection *selected);
-/* The one thread that is wanted, where it is one, and by its number. */
+/* Returns whether one thread is selected, by its number, and sets `*number`. */
 bool event_selection_one_thread(const struct event_selection *selected, uint64_t *number);
-/* Whether something is asked that only an object's allocation, or only its death, tells: its frees
- * are then those of the objects whose allocations were taken. */
+/* Return whether a criterion can be decided only by an object's allocation, or only by its
+ * death.  Frees are then accepted if the allocation of their object was. */
 bool event_selection_is_of_objects(const struct event_selection *selected);
 bool event_selection_needs_deaths(const struct event_selection *selected);
 
-/* Bits of the patterns that match; `matches` is asked for each without its `!`. */
+/* Returns a bitmap of the matching patterns.  `matches` is called with each pattern without its
+ * `!`. */
 uint32_t selected_globs_mask(const struct selected_globs *globs,
                              bool (*matches)(const void *user, const char *glob), const void *user);
-/* Whether that is what is wanted. */
+/* Returns whether patterns with this bitmap of matches accept the name. */
 bool selected_globs_accept(const struct selected_globs *globs, uint32_t mask);
 
 static inline bool selected_range_has(const struct selected_range *range, uint64_t value)
@@ -77,14 +79,14 @@ static inline bool selected_range_has(const struct selected_range *range, uint64
     return value >= range->least && value <= range->most;
 }
 
-/* `*` stands for anything but `/`, `**` for anything, `?` for one character but `/`; a `.` in the
- * pattern is a `/`. */
+/* Matches a name.  In the pattern, `*` matches any characters except `/`, `**` any characters,
+ * `?` one character except `/`, and `.` matches `/`. */
 bool trace_glob_matches(const char *glob, struct step_bytes name);
-/* The same for the name of a class, which a pattern may also give as Java writes it: `byte[]`,
- * `java.lang.String[]`, or without a package if it has neither `.`, `/` nor a wildcard. */
+/* The same for a class name, which the pattern may also give in Java syntax: `byte[]`,
+ * `java.lang.String[]`, or without a package if it has no `.`, `/` or wildcard. */
 bool trace_class_matches(const char *glob, struct step_bytes name);
-/* The name with `[]` for an array's dimensions, in `text` if it has any; empty if there is no room.
- */
+/* Returns the class name with `[]` for array dimensions.  Uses `text` if there are any; returns
+ * an empty name if `room` is too small. */
 struct step_bytes trace_class_java_name(struct step_bytes name, char *text, size_t room);
 
 #endif

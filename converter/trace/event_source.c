@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all sources share: names, the live objects, the filter. */
+/* Functions common to all sources: names, live objects, the filter. */
 #include "converter/trace/event_source.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where events come from: one interface over all input formats.  A source gives its events in the
- * trace's order, in batches, with what a verb needs to know filled in (the class, size and birth of
- * a freed object).  Memory does not grow with the trace, but for what lives.
+ * Source of events: the interface that all input formats implement.  A source returns its events in
+ * the trace's order, in batches, and fills in what verbs need (the class, size and birth of a freed
+ * object).  Memory is proportional to the live set, not to the trace.
  */
 #ifndef CONVERTER_TRACE_EVENT_SOURCE_H
 #define CONVERTER_TRACE_EVENT_SOURCE_H
@@ -19,21 +19,21 @@
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 
-/* What is known of a trace besides its events. */
+/* What is known about a trace besides its events. */
 struct trace_summary {
     const char *format;
-    bool whole;         /* written to its end; false: cut, or still being written */
-    bool running;       /* its process still writes it */
-    uint64_t recovered; /* records that came from a live mapping */
+    bool whole;         /* closed properly; false: truncated, or still being written */
+    bool running;       /* its process is still writing it */
+    uint64_t recovered; /* number of records recovered from a live mapping */
     uint64_t file_bytes;
-    uint64_t resolution_ns; /* 0: not known */
+    uint64_t resolution_ns; /* 0: unknown */
 };
 
-/* What a trace holds, as its index tells without reading the events. */
+/* The contents of a trace according to its index, without reading the events. */
 struct trace_inventory {
     const struct step_definition *definition; /* borrowed from the source */
-    uint64_t *records;                        /* by record of the definition; the caller's */
-    uint8_t *is_event;                        /* the same: its records are counted in `kinds` */
+    uint64_t *records; /* counts by record of the definition; owned by the caller */
+    uint8_t *is_event; /* by record: it is an event, also counted in `kinds`; owned by the caller */
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t first_ns;
     uint64_t last_ns;
@@ -44,8 +44,8 @@ struct trace_inventory {
     uint64_t threads;
 };
 
-/* A record that is no event: what could not be traced, or what a method's calls came to.  Its texts
- * live until the visit returns. */
+/* A record that is not an event: a method that could not be traced, or the totals of a method's
+ * calls.  Its texts are valid during the visit only. */
 struct trace_fact {
     enum { TRACE_NOT_PROBED, TRACE_METHOD_COUNT } kind;
     uint64_t time_ns;
@@ -57,13 +57,13 @@ struct trace_fact {
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
 
-/* What a trace holds: what verbs do with it goes by this. */
+/* The kind of data in a trace, which determines what verbs can do with it. */
 enum trace_content {
-    TRACE_OF_EVENTS,         /* Java's */
-    TRACE_OF_GRAPHS,         /* Java's, and references, snapshots or dated deaths beside them */
+    TRACE_OF_EVENTS,         /* Java events */
+    TRACE_OF_GRAPHS,         /* Java events, and also references, snapshots or dated deaths */
     TRACE_OF_ALLOCATIONS,    /* a heap trace */
-    TRACE_OF_STEP_RECORDS,   /* of a definition that is neither */
-    TRACE_OF_METATF_RECORDS, /* the same of a DTD */
+    TRACE_OF_STEP_RECORDS,   /* records of any other STEP definition */
+    TRACE_OF_METATF_RECORDS, /* records of any other DTD */
 };
 
 struct event_source {
@@ -73,34 +73,35 @@ struct event_source {
     struct object_table live;
     struct trace_filter filter;
     enum trace_content content;
-    bool keep_live; /* the live table is kept: some wanted event needs it */
+    bool keep_live; /* some selected event needs the table of live objects */
 };
 
 struct event_source_operations {
-    /* Up to `capacity` events; END with *count 0 after the last.  Names of the events are there. */
+    /* Reads up to `capacity` events; END with *count 0 after the last.  Their names are defined. */
     enum step_status (*read)(struct event_source *source, struct trace_event *events,
                              size_t capacity, size_t *count, struct step_error *error);
     void (*summary)(const struct event_source *source, struct trace_summary *summary);
     size_t (*property_count)(const struct event_source *source);
     void (*property)(const struct event_source *source, size_t i, const char **key,
                      const char **value);
-    /* What was damaged and passed over so far. */
+    /* Damage that was skipped so far. */
     size_t (*damage_count)(const struct event_source *source);
     const struct step_damage *(*damage)(const struct event_source *source, size_t i);
-    /* What the index tells, once all checksums were verified; NULL: the events must be counted.
-     * `records` and `is_event` are to be freed. */
+    /* Returns the contents of the index after verifying all checksums; NULL: the events must be
+     * counted.  The caller frees `records` and `is_event`. */
     enum step_status (*inventory)(struct event_source *source, struct trace_inventory *inventory);
-    /* Gives all facts, before or after the events; NULL: the format has none. */
+    /* Visits all facts, before or after the events; NULL: the format has none. */
     enum step_status (*facts)(struct event_source *source, trace_fact_visit visit, void *user,
                               struct step_error *error);
-    /* Share of the input that was read, 0 to 1. */
+    /* Returns the share of the input that was read, 0 to 1. */
     double (*progress)(const struct event_source *source);
     void (*destroy)(struct event_source *source);
 };
 
 struct alloc_source;
 
-/* What a format makes of a file: events or, of a heap trace, allocations; the other is NULL. */
+/* The source that a format opens for a file: events, or allocations for a heap trace.  The other
+ * member is NULL. */
 struct opened_trace {
     struct event_source *events;
     struct alloc_source *allocs;
@@ -109,30 +110,30 @@ struct opened_trace {
 typedef enum step_status (*trace_opener)(const char *path, const struct event_selection *selected,
                                          struct opened_trace *out, struct step_error *error);
 
-/* Has it records that are no events, which are read by themselves? */
+/* Returns whether the trace has records that are not events, which verbs read separately. */
 static inline bool event_source_is_of_records(const struct event_source *source)
 {
     return source->content >= TRACE_OF_STEP_RECORDS;
 }
 
-/* A property's value, or NULL. */
+/* Returns a property's value, or NULL. */
 const char *event_source_property(const struct event_source *source, const char *key);
 
-/* False: what stands for times are numbers, in which collections are counted (the agent's
+/* Returns whether the trace has times.  Otherwise it counts collections instead (the agent's
  * resolution=none). */
 bool event_source_has_times(const struct event_source *source);
 
-/* All facts that the trace has, if any; a visit's error ends it. */
+/* Visits all facts of the trace, if any.  Stops at the first error of a visit and returns it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error);
 
-/* For those that implement sources. */
+/* For implementations of sources.  Returns false if out of memory. */
 bool event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected);
 void event_source_reset(struct event_source *source);
-/* Follows what lives, and fills in what an event's line or record does not say.  A free whose
- * class is not known keeps `class_id`.  False: out of memory. */
+/* Tracks live objects and completes an event with what its line or record omits.  A free whose
+ * class is unknown gets the class of the allocation.  Returns false if out of memory. */
 bool event_source_follow(struct event_source *source, struct trace_event *event);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocations, frees, thread starts and ends; where objects lie.  On it a source of records over
- * one of events, and a sink of events over one of records. */
+/* Converts allocations, frees, thread starts and ends, and assigns addresses.  On top of that, a
+ * source of records that reads events, and a sink of events that writes records. */
 #include "converter/trace/events_as_allocs.h"
 
 #include <inttypes.h>
@@ -12,16 +12,16 @@
 
 enum { BATCH = 512, OBJECT_ALIGNMENT = 8 };
 
-/* Events becoming records. */
+/* State of the conversion. */
 struct event_records {
     struct alloc_options options;
     const struct trace_names *names; /* borrowed */
-    struct object_table addresses;   /* by object, where its address is not its id */
-    uint64_t bump;                   /* the next address */
-    bool has_comment;                /* it was given */
+    struct object_table addresses;   /* by object, unless its address is its id */
+    uint64_t bump;                   /* next address */
+    bool has_comment;                /* the comment was returned */
 };
 
-/* `options` NULL: the defaults.  False: out of memory. */
+/* `options` NULL: the defaults.  Returns false if out of memory. */
 static bool event_records_init(struct event_records *records, const struct alloc_options *options,
                                const struct trace_names *names)
 {
@@ -48,7 +48,7 @@ static bool keep_address(struct event_records *records, uint64_t object, uint64_
                             &(struct live_object){.object = object, .value = address});
 }
 
-/* Where the object is put; false: out of memory. */
+/* Assigns an address to an object.  Returns false if out of memory. */
 static bool place(struct event_records *records, const struct trace_event *event, uint64_t *address)
 {
     struct live_object old;
@@ -71,7 +71,7 @@ static bool place(struct event_records *records, const struct trace_event *event
     return false;
 }
 
-/* Where a dead object was; its id, if nobody knows. */
+/* Returns the address of a dead object and releases it; its id if it is unknown. */
 static uint64_t place_of(struct event_records *records, uint64_t object)
 {
     struct live_object old;
@@ -83,7 +83,7 @@ static uint64_t place_of(struct event_records *records, uint64_t object)
     return old.value;
 }
 
-/* What comes before the first record; false: nothing does. */
+/* Returns the comment that precedes the first record, or false if there is none. */
 static bool event_records_comment(struct event_records *records, struct hatf_record *comment)
 {
     bool is_due = records->options.addresses == ADDRESSES_ID && !records->has_comment;
@@ -93,7 +93,7 @@ static bool event_records_comment(struct event_records *records, struct hatf_rec
     return is_due;
 }
 
-/* END for an event that has no record. */
+/* Returns END for an event without a record. */
 static enum step_status event_records_take(struct event_records *records,
                                            const struct trace_event *event,
                                            struct hatf_record *record, struct step_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moments as text. */
+/* Parses and formats moments. */
 #include "converter/trace/heap_moment.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps that double when there is no room for more. */
+/* Doubles the step length when all steps are used. */
 #include "converter/trace/level_curve.h"
 
 #define FIRST_STEP_NS UINT64_C(1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of names, and the memory that their texts lie in. */
+/* Tables of names, and an arena for their texts. */
 #include "converter/trace/names.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The names of a trace: classes, methods and threads by number.  A source adds them before the
+ * The names of a trace: classes, methods, threads and frames by id.  A source adds them before the
  * first event that uses them; they live as long as the source.
  */
 #ifndef CONVERTER_TRACE_NAMES_H
@@ -25,17 +25,17 @@ struct trace_class {
 struct trace_method {
     uint32_t class_id;
     struct step_bytes name;
-    struct step_bytes descriptor; /* empty: not known */
-    uint64_t modifiers;           /* access flags; 0 where the descriptor is not known */
+    struct step_bytes descriptor; /* empty: unknown */
+    uint64_t modifiers;           /* access flags; 0 if the descriptor is unknown */
     bool known;
 };
 
-/* A place on call stacks.  A parent's number is less than its own: they make a tree. */
+/* A frame of a call stack.  Its parent's id is lower than its own, so frames form a tree. */
 struct trace_frame {
     uint32_t parent; /* 0: it is the outermost */
     uint32_t method_id;
-    uint32_t line;     /* 0: not known */
-    uint32_t bytecode; /* 1 + index, where the line is not known; 0: none */
+    uint32_t line;     /* 0: unknown */
+    uint32_t bytecode; /* 1 + bytecode index if the line is unknown; 0: none */
     bool known;
 };
 
@@ -56,16 +56,16 @@ struct trace_names {
     struct id_table threads; /* struct trace_thread */
     struct id_table frames;  /* struct trace_frame */
     struct name_chunk *chunks;
-    bool no_memory; /* a name could not be added: the events that follow lack it */
+    bool no_memory; /* a name could not be added, and later events lack it */
 };
 
 void trace_names_init(struct trace_names *names);
 void trace_names_reset(struct trace_names *names);
 
-/* A copy of the bytes that lives as long as the names; false: out of memory. */
+/* Copies the bytes; the copy lives as long as the names.  Returns false if out of memory. */
 bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct step_bytes *copy);
 
-/* What the number stands for; never NULL (an entry named "?" where there is none). */
+/* Return the entry of an id; never NULL.  The entry of an unknown id is named "?". */
 const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id);
 const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);
 const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id);

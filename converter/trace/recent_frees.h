@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The addresses that were freed lately, to tell a second free from a free of what never lived. */
+/* A cache of recently freed addresses, which distinguishes double frees from frees of addresses
+ * that were never allocated. */
 #ifndef CONVERTER_TRACE_RECENT_FREES_H
 #define CONVERTER_TRACE_RECENT_FREES_H
 
@@ -11,7 +12,7 @@
 
 enum { RECENT_FREES = 1 << 16 };
 
-/* Zero-initialised has none.  An address replaces the one that had its place. */
+/* Zero-initialise for an empty cache.  An added address replaces the one in its slot. */
 struct recent_frees {
     uint64_t places[RECENT_FREES]; /* by hash: address + 1 */
 };

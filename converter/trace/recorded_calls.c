@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of stacks to frames; each text is read once. */
+/* Converts texts of stacks to frames, parsing each text once. */
 #include "converter/trace/recorded_calls.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ size_t recorded_call_put_existing(struct step_bytes attributes, uint8_t *out)
     return used + stack.length;
 }
 
-/* "function file.c:12" without the line, which is a number of its own. */
+/* Splits "function file.c:12" into the text without the line, and the line. */
 static struct step_bytes cut_line(struct step_bytes text, uint32_t *line)
 {
     uint64_t number = 0, unit = 1;
@@ -107,7 +107,7 @@ static struct step_bytes cut_line(struct step_bytes text, uint32_t *line)
     return (struct step_bytes){text.data, at - 1};
 }
 
-/* The number of a text in one of the indexes, which has a copy of it then. */
+/* Returns the number of a text in an index; a new text is copied first. */
 static uint32_t number_of(struct name_index *index, struct trace_names *names, uint64_t number,
                           struct step_bytes text, struct step_bytes *copy, bool *is_new)
 {
@@ -143,7 +143,7 @@ static uint32_t put_frame(struct recorded_calls *calls, struct trace_names *name
     return id;
 }
 
-/* From the end of the text, where the outermost is. */
+/* Parses from the end of the text, where the outermost frame is. */
 static uint32_t put_stack(struct recorded_calls *calls, struct trace_names *names,
                           struct step_bytes stack)
 {

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder of native programs says in attributes: CALL[,align=N][,existing][;FRAME]...,
- * the innermost frame first (docs/replay.md). */
+/* Parses attributes written by the recorder of native programs:
+ * CALL[,align=N][,existing][;FRAME]..., innermost frame first (docs/replay.md). */
 #ifndef CONVERTER_TRACE_RECORDED_CALLS_H
 #define CONVERTER_TRACE_RECORDED_CALLS_H
 
 #include "converter/base/name_index.h"
 #include "converter/trace/names.h"
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty cache. */
 struct recorded_calls {
     struct name_index texts, methods, frames;
-    struct id_table stacks; /* uint32_t: the frame, by text */
+    struct id_table stacks; /* uint32_t: frame, by number of the text */
     bool is_ready;
 };
 
 void recorded_calls_reset(struct recorded_calls *calls);
 
-/* Cuts the stack off; false: there is none, or the text is somebody else's. */
+/* Splits attributes into call and stack.  Returns false if there is no stack, or if the recorder
+ * did not write the text. */
 bool recorded_call_split(struct step_bytes attributes, struct step_bytes *call,
                          struct step_bytes *stack);
 
-/* Cuts the mark off a call that was made before the trace began, in the process that this one was
- * forked from; false: it has none. */
+/* Removes the mark `existing`, which a call has if it was made before the trace began, in the
+ * process that forked the traced one.  Returns false if there is no mark. */
 bool recorded_call_take_existing(struct step_bytes *call);
-/* Puts the mark into attributes; `out` has room for them and RECORDED_CALL_EXISTING_BYTES more.
- * Returns how many bytes they are. */
+/* Inserts the mark into attributes.  `out` must have room for them plus
+ * RECORDED_CALL_EXISTING_BYTES.  Returns the new length. */
 #define RECORDED_CALL_EXISTING_BYTES 16u
 size_t recorded_call_put_existing(struct step_bytes attributes, uint8_t *out);
 
-/* The stack's innermost frame in `names`, 0: out of memory. */
+/* Returns the id in `names` of the stack's innermost frame; 0 if out of memory. */
 uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *names,
                               struct step_bytes stack);
 
-/* What an enum step_live_heap_call says in attributes; empty: there is none such. */
+/* Returns the name of an enum step_live_heap_call in attributes; empty for an unknown value. */
 const char *recorded_call_text(uint32_t call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patterns, ranges, moments; kinds of events by their two letters. */
+/* Parses patterns, ranges, moments and event kinds. */
 #include "converter/trace/selection_options.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ bool take_globs(void *globs_target, const char *value, const char **fault)
 
 typedef bool (*take_number)(void *uint64_target, const char *value, const char **fault);
 
-/* One end of A..B, which may be empty. */
+/* Parses one end of A..B, which may be empty. */
 static bool take_end(take_number take, const char *text, size_t length, uint64_t *out)
 {
     char copy[48];
@@ -43,7 +43,7 @@ static bool take_two_ends(take_number take, const char *value, uint64_t *least, 
            take_end(take, dots + 2, strlen(dots + 2), most) && *least <= *most;
 }
 
-/* "<10", "<=10", ">10", ">=10", "=10", "10..20", "10..", "..20". */
+/* Parses "<10", "<=10", ">10", ">=10", "=10", "10..20", "10.." or "..20". */
 static bool take_range(take_number take, struct selected_range *range, const char *value)
 {
     uint64_t number;

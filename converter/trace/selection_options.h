@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options that say which part of a trace a verb wants; docs/selection.md explains them. */
+/* The options that select a part of a trace; see docs/selection.md. */
 #ifndef CONVERTER_TRACE_SELECTION_OPTIONS_H
 #define CONVERTER_TRACE_SELECTION_OPTIONS_H
 
 #include "converter/base/arguments.h"
 #include "converter/trace/event_selection.h"
 
-/* Values of options, as in arguments.h. */
+/* Parsers of option values, as in arguments.h. */
 bool take_kinds(void *uint32_target, const char *value, const char **fault);
 bool take_globs(void *globs_target, const char *value, const char **fault);
 bool take_size_range(void *range_target, const char *value, const char **fault);
@@ -15,7 +15,7 @@ bool take_slice(void *selection_target, const char *value, const char **fault);
 bool take_alive_at(void *selection_target, const char *value, const char **fault);
 bool take_temporary(void *selection_target, const char *value, const char **fault);
 
-/* What verbs take that are about objects. */
+/* Options of verbs that process objects. */
 #define OBJECT_SELECTION_ROWS(selected)                                                             \
     {"class",    0,                                                                                 \
      "GLOB",     "only of classes that match (* stops at /, ** does not; !GLOB: all but)",          \
@@ -52,7 +52,7 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
             &(selected)->dtd_path                                                                   \
     }
 
-/* The same, for verbs about events. */
+/* The same for verbs that process events. */
 #define SELECTION_ROWS(selected)                                                                   \
     {"kind", 0, "KINDS", "only these kinds, as OA,OF", take_kinds, &(selected)->kinds},            \
         OBJECT_SELECTION_ROWS(selected)

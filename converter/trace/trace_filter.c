@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names are matched once each; what an allocation told is kept for the object's free. */
+/* Matches each name once.  Remembers accepted objects for their frees. */
 #include "converter/trace/trace_filter.h"
 
 #include <fnmatch.h>
@@ -10,10 +10,10 @@
 
 #include "converter/base/id_set.h"
 
-/* A note of a number: it was looked at, and is wanted. */
+/* Cached result of matching an id. */
 enum { LOOKED_AT = 1, WANTED = 2 };
 
-#define NAME_MOST 1024u /* bytes of "class/method:line" that are matched */
+#define NAME_MOST 1024u /* maximum length of "class/method:line" */
 
 bool trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
 {
@@ -51,8 +51,8 @@ static bool class_is_wanted(const struct trace_filter *filter, const struct trac
     return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
 }
 
-/* A number is the thread's, anything else a pattern for its name, where no character is special
- * but `*`, `?` and `[`. */
+/* A pattern of digits is the thread's number.  Others match its name, with the wildcards `*`,
+ * `?` and `[`. */
 static bool thread_matches(const void *user, const char *glob)
 {
     const struct trace_thread *thread = user;
@@ -67,7 +67,7 @@ static bool thread_matches(const void *user, const char *glob)
 uint32_t trace_filter_thread_mask(const struct trace_names *names,
                                   const struct selected_globs *globs, uint32_t thread_id)
 {
-    static const struct trace_thread none; /* the VM, or not known: thread 0 */
+    static const struct trace_thread none; /* thread 0: the VM, or unknown */
     const struct trace_thread *thread = thread_id == 0 ? &none : trace_thread_of(names, thread_id);
     return selected_globs_mask(globs, thread_matches, thread);
 }
@@ -79,14 +79,14 @@ static bool thread_is_wanted(const struct trace_filter *filter, const struct tra
     return selected_globs_accept(globs, trace_filter_thread_mask(names, globs, thread_id));
 }
 
-/* A place in a program, as patterns see it. */
+/* The names of a code location that patterns match. */
 struct place {
     struct step_bytes class_name;
     struct step_bytes method; /* "class/method" */
-    struct step_bytes line;   /* "class/method:line"; the same if the line is not known */
+    struct step_bytes line;   /* "class/method:line"; without line if it is unknown */
 };
 
-/* A pattern for a class alone stands for all its methods. */
+/* A pattern that names only a class matches all its methods. */
 static bool place_matches(const void *user, const char *glob)
 {
     const struct place *place = user;
@@ -122,7 +122,7 @@ static bool method_is_wanted(const struct trace_filter *filter, const struct tra
     return selected_globs_accept(globs, trace_filter_frame_mask(names, globs, method_id, 0));
 }
 
-/* The call stack of an allocation; 0: none is known, and nothing but exclusions holds. */
+/* Tests an allocation's call stack; 0: unknown, which only exclusions accept. */
 static bool stack_is_wanted(const struct trace_filter *filter, const struct trace_names *names,
                             uint32_t frame_id)
 {
@@ -148,7 +148,7 @@ static bool stack_is_wanted(const struct trace_filter *filter, const struct trac
 typedef bool (*judge)(const struct trace_filter *filter, const struct trace_names *names,
                       uint32_t id);
 
-/* Asks once for each number. */
+/* Matches each id once. */
 static bool is_wanted(const struct trace_filter *filter, struct id_table *notes, judge ask,
                       const struct trace_names *names, uint32_t id)
 {
@@ -198,7 +198,7 @@ bool trace_filter_takes_object(struct trace_filter *filter, const struct trace_n
     return is_in_time(filter, event) && takes_object(filter, names, event);
 }
 
-/* An allocation, or a free of an object whose allocation was taken. */
+/* Tests an allocation, or a free of an object whose allocation was accepted. */
 static bool takes_object_event(struct trace_filter *filter, const struct trace_names *names,
                                const struct trace_event *event)
 {
@@ -214,7 +214,7 @@ static bool takes_object_event(struct trace_filter *filter, const struct trace_n
     return true;
 }
 
-/* What is asked of objects is true of no other event. */
+/* Tests other events: criteria about objects reject them. */
 static bool takes_other_event(struct trace_filter *filter, const struct trace_names *names,
                               const struct trace_event *event)
 {

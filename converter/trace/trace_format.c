@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values of formats' options. */
+/* Storage of format option values. */
 #include "converter/trace/trace_format.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void *format_settings_set(struct format_settings *settings, const struct format_
         return values;
     if (settings->count == FORMAT_GROUPS_MOST ||
         size > sizeof settings->room - settings->used_bytes)
-        abort(); /* a format was added: the limits are above */
+        abort(); /* raise the limits in the header when adding formats */
     values = settings->room + settings->used_bytes;
     settings->used_bytes += size;
     settings->items[settings->count].options = owner(options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a format of traces is: each format's own file defines one struct trace_format, and this file
- * lists them.  Names, endings, help, options and functions all come from there. */
+/* The registry of trace formats.  The source file of each format defines one struct trace_format
+ * with its name, file name extension, help, options and functions; this header lists them. */
 #ifndef CONVERTER_TRACE_TRACE_FORMAT_H
 #define CONVERTER_TRACE_TRACE_FORMAT_H
 
@@ -14,7 +14,7 @@ struct heap_writer_operations;
 struct output_file;
 struct standard_input;
 
-/* All formats, in the order of `steptrace convert --help`: X.name is what format_X is called. */
+/* All formats, in the order of `steptrace convert --help`.  X(name) is defined as format_name. */
 /* clang-format off */
 #define TRACE_FORMATS(X) \
     X(step) X(text) X(lines) X(hatf) X(hatf_gz) X(hatf_zst) X(hatf_zip) X(hatf_txt) X(mtf) \
@@ -26,23 +26,22 @@ struct standard_input;
 
 /* ---- options ---- */
 
-/* An option, and where its value stands in the structure of the values. */
+/* An option, and the offset of its value in the structure of values. */
 struct format_option {
     struct option_row row;
     size_t place;
 };
 
-/* Options that belong to formats, and the structure of their values, in which zeros are the
- * defaults. */
+/* A group of format options.  All-zero values are the defaults. */
 struct format_options {
-    size_t size_bytes;                   /* of the structure */
-    const struct format_option *items;   /* no name behind the last; NULL: only verbs set values */
-    const struct format_options *shares; /* others that have the structure; NULL: its own */
+    size_t size_bytes;                   /* size of the structure of values */
+    const struct format_option *items;   /* ends without name; NULL: only verbs set values */
+    const struct format_options *shares; /* group that has the structure; NULL: this one */
 };
 
 enum { FORMAT_GROUPS_MOST = 24, FORMAT_VALUES_BYTES = 1024 };
 
-/* The values that were chosen.  Starts zeroed. */
+/* The option values that were set.  Zero-initialise. */
 struct format_settings {
     size_t count;
     size_t used_bytes;
@@ -53,13 +52,14 @@ struct format_settings {
     _Alignas(max_align_t) unsigned char room[FORMAT_VALUES_BYTES];
 };
 
-/* The values of these options, to be changed; the settings must not move after it. */
+/* Returns the values of a group for writing.  The settings must not move afterwards. */
 void *format_settings_set(struct format_settings *settings, const struct format_options *options);
-/* The same to be read: the defaults where nothing was set, or `settings` is NULL. */
+/* Returns the values of a group for reading; the defaults if none were set or `settings` is
+ * NULL. */
 const void *format_settings_get(const struct format_settings *settings,
                                 const struct format_options *options);
 
-/* --level of formats that compress. */
+/* --level, for formats that compress. */
 extern const struct format_options compression_options;
 int format_settings_level(const struct format_settings *settings);
 
@@ -67,23 +67,23 @@ int format_settings_level(const struct format_settings *settings);
 
 enum format_needs {
     FORMAT_NEEDS_EVENTS,
-    FORMAT_NEEDS_ALLOCATIONS, /* events become some */
-    FORMAT_NEEDS_HEAP,        /* what lives at a moment */
-    FORMAT_NEEDS_GRAPH,       /* and which object refers to which */
+    FORMAT_NEEDS_ALLOCATIONS, /* made from events if the trace has no allocations */
+    FORMAT_NEEDS_HEAP,        /* the live objects at a moment */
+    FORMAT_NEEDS_GRAPH,       /* and the references between them */
     FORMAT_NEEDS_CALLS,
-    FORMAT_NEEDS_RECORDS, /* of STEP traces of any definition */
+    FORMAT_NEEDS_RECORDS, /* of STEP traces with any definition */
     FORMAT_NEEDS_TABLES,
 };
 
-/* A file to be written in a format. */
+/* An output file to be written in a format. */
 struct format_output {
     const struct trace_format *format;
     struct output_file *file;          /* borrowed */
-    const struct event_source *source; /* gives names and provenance, and outlives the sink */
+    const struct event_source *source; /* provides names and properties; outlives the sink */
     const struct format_settings *settings;
 };
 
-/* A trace to be written by a format that reads it by itself. */
+/* A conversion by a format that reads the input itself. */
 struct format_job {
     const struct trace_format *format;
     const char *input;
@@ -94,30 +94,30 @@ struct format_job {
 
 struct trace_format {
     const char *name;
-    const char *ending; /* NULL: only the name chooses it */
-    const char *help;   /* what it is */
+    const char *ending; /* file name extension; NULL: the format must be named */
+    const char *help;   /* short description */
     enum format_needs needs;
-    enum step_packing packing; /* of the whole file */
+    enum step_packing packing; /* compression of the whole file */
     bool is_directory;
-    /* What can be chosen of it, NULL behind the last; or NULL. */
+    /* Groups of options, ending with NULL; or NULL. */
     const struct format_options *const *options;
-    /* reading */
-    const char *magic; /* the first bytes of a file; NULL: none, or more is to be looked at */
-    bool (*starts)(const char *start, size_t length); /* that; a zero follows */
-    bool reads_dumps;         /* it is read as heap dumps (heap_of_dump.h) */
-    trace_opener open_source; /* NULL: it is only written */
-    /* Standard input as it comes; NULL: it must be seekable. */
+    /* Reading. */
+    const char *magic; /* the first bytes of a file; NULL: none, or `starts` decides */
+    bool (*starts)(const char *start, size_t length); /* recognises the (terminated) first bytes */
+    bool reads_dumps;         /* it is read as a heap dump (heap_of_dump.h) */
+    trace_opener open_source; /* NULL: write-only */
+    /* Reads standard input as a stream; NULL: the input must be seekable. */
     enum step_status (*open_stream)(const struct standard_input *start,
                                     const struct event_selection *selected,
                                     struct alloc_source **out, struct step_error *error);
-    /* writing: from events, from allocations if it has these, or all by itself */
-    bool follows_objects; /* its sink does: a free's number is enough for it */
+    /* Writing: from events, from allocations if there is `open_alloc_sink`, or by `write`. */
+    bool follows_objects; /* the sink tracks objects: a free needs only the object's number */
     enum step_status (*open_sink)(const struct format_output *to, struct event_sink **out,
                                   struct step_error *error);
     enum step_status (*open_alloc_sink)(const struct format_output *to, struct alloc_sink **out,
                                         struct step_error *error);
     const struct heap_writer_operations *heap_writer;
-    enum step_status (*write)(const struct format_job *job); /* faults are reported */
+    enum step_status (*write)(const struct format_job *job); /* reports its errors */
 };
 
 #define TRACE_FORMAT_DECLARE(name) extern const struct trace_format format_##name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes over the names once for each pattern: there are at most 16 of a kind. */
+/* Searches all names once for each pattern; there are at most 16 patterns per criterion. */
 #include "converter/trace/unmatched.h"
 
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 enum { WORD_ROOM = 256, SHOWN = 4 };
 
-/* ---- the nearest name ---- */
+/* ---- the most similar name ---- */
 
-/* Words that patterns are compared with; each is of the heap. */
+/* Words to compare patterns with, each allocated separately. */
 struct words {
     char **items;
     size_t count;
@@ -33,7 +33,7 @@ static void add_word(struct words *words, const char *text)
         words->items[words->count++] = copy;
 }
 
-/* With `/` for each `.`, as names of classes are compared. */
+/* Replaces `.` by `/`, as in class names. */
 static void with_slashes(const char *from, char *to, size_t room)
 {
     snprintf(to, room, "%s", from);
@@ -66,7 +66,7 @@ static bool is_simple(const char *glob)
     return strpbrk(glob, "./*?:") == NULL;
 }
 
-/* The name as Java writes it; of a simple pattern without its package. */
+/* Adds the class name in Java syntax, without its package for a simple pattern. */
 static void add_class_word(struct words *words, struct step_bytes name, bool simple)
 {
     char text[WORD_ROOM];
@@ -91,7 +91,7 @@ void nearest_class(const char *glob, const struct step_bytes *classes, size_t co
     suggest(&words, glob, true, text, room);
 }
 
-/* At most so many. */
+/* Returns an upper bound. */
 static size_t count_of(const struct id_table *table)
 {
     size_t count = 0;
@@ -123,7 +123,7 @@ static void report_classes(const char *path, const struct trace_names *names, co
     free(all);
 }
 
-/* Classes of several loaders may have one name. */
+/* Classes of several loaders may have the same name. */
 static void report_ambiguous(const char *path, const struct trace_names *names, const char *glob)
 {
     const char *pattern = glob + (glob[0] == '!');
@@ -190,7 +190,7 @@ static void report_methods(const char *path, const struct trace_names *names, co
     report_line("%s: no method matches '%s'%s", path, pattern, text);
 }
 
-/* ---- all of them ---- */
+/* ---- all criteria ---- */
 
 typedef void (*reporter)(const char *path, const struct trace_names *names, const char *glob);
 
@@ -211,7 +211,7 @@ static uint32_t classes_mask(const struct trace_names *names, const struct selec
     return mask;
 }
 
-/* Thread 0 is the VM. */
+/* Includes thread 0, the VM. */
 static uint32_t threads_mask(const struct trace_names *names, const struct selected_globs *globs)
 {
     uint32_t mask = trace_filter_thread_mask(names, globs, 0);
@@ -241,7 +241,7 @@ void report_unmatched(const char *path, const struct trace_names *names,
     const struct selected_globs *classes = &selected->classes, *threads = &selected->threads;
     const struct selected_globs *sites = &selected->sites, *methods = &selected->methods;
     report_each(path, names, classes, classes_mask(names, classes), report_classes);
-    if (is_empty || count_of(&names->threads) > 0) /* traces of native programs have no names */
+    if (is_empty || count_of(&names->threads) > 0) /* threads of native programs have no names */
         report_each(path, names, threads, threads_mask(names, threads), report_threads);
     report_each(path, names, sites, places_mask(names, sites), report_methods);
     report_each(path, names, methods, places_mask(names, methods), report_methods);

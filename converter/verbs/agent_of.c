@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A JVM finds what it has loaded by the same path only. */
+/* Finds the agent for a JVM.  A JVM recognises a library that it has loaded only by the same
+ * path. */
 #include "converter/verbs/agent_of.h"
 
 #include <limits.h>

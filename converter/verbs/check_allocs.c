@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of heap traces. */
+/* Checks heap traces: the rules for allocations and frees. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "converter/verbs/check_run.h"
 
 /*
- * The live blocks, and a table of the last frees, by which a double free is distinguished from a
- * free of what never lived.  A block that overlaps is reported once and takes the place of the one
- * it overlaps only where both begin at the same address.
+ * State of the check: live blocks, and recent frees, which distinguish a double free from a free of
+ * an unknown address.  An overlapping block is reported once, and replaces the other only if both
+ * begin at the same address.
  */
 
 struct alloc_check {
@@ -24,11 +24,11 @@ struct alloc_check {
     struct address_map live;
     uint64_t record_count;
     struct address_numbers numbers;
-    uint64_t numbers_overlaps; /* breaches, unless addresses are numbers throughout */
+    uint64_t numbers_overlaps; /* breaches, unless addresses turn out to be object numbers */
     struct recent_frees freed;
 };
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 static bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user)
 {
     memset(check, 0, sizeof *check);
@@ -58,7 +58,7 @@ static void report_overlap(struct alloc_check *check, const struct hatf_record *
                        record->size, record->address, other->size, other->address, other->record);
 }
 
-/* Where addresses are no numbers after all, the overlaps until then were breaches. */
+/* If addresses are not object numbers after all, the previous overlaps were breaches. */
 static void deny_numbers(struct alloc_check *check)
 {
     if (check->numbers_overlaps > 0)
@@ -104,7 +104,7 @@ static void take_free(struct alloc_check *check, const struct hatf_record *recor
                            record->address);
 }
 
-/* In place: what the block grows over must be free. */
+/* A block resized in place must not grow over other blocks. */
 static void resize(struct alloc_check *check, const struct hatf_record *record,
                    struct address_block *block)
 {
@@ -142,7 +142,8 @@ static void take_realloc(struct alloc_check *check, const struct hatf_record *re
         resize(check, record, block);
 }
 
-/* Takes a record of any tag; `number` is its place in the trace.  False: out of memory. */
+/* Adds a record of any tag; `number` is its position in the trace.  Returns false if memory runs
+ * out. */
 static bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record,
                             uint64_t number)
 {
@@ -172,7 +173,7 @@ static bool alloc_check_put(struct alloc_check *check, const struct hatf_record 
     }
 }
 
-/* After the last record of a trace of which nothing was lost. */
+/* Call after the last record, unless records were lost. */
 static void alloc_check_finish(struct alloc_check *check)
 {
     alloc_rules_finish(&check->rules);
@@ -182,7 +183,7 @@ struct heap_check {
     struct check_run base;
     struct alloc_check check;
     bool is_running;
-    bool is_finished; /* what is reported now concerns the whole trace */
+    bool is_finished; /* later breaches concern the whole trace */
 };
 
 static struct heap_check *of(struct check_run *run)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of closed traces. */
+/* Checks event traces: the rules for closed traces. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/check_run.h"
 
-/* A pass of its own over what makes the graph. */
+/* Checks references in a separate pass over the records of the graph. */
 
 struct reference_check {
     struct check_rules *rules;
@@ -79,7 +79,7 @@ static bool has_references(const struct graph_source *source)
     return sum > 0;
 }
 
-/* Goes over the stores and snapshots of the trace `path`, if it is a STEP trace that has any. */
+/* Checks the stores and snapshots of the trace at `path`, if it is a STEP trace that has any. */
 static enum step_status check_references(const char *path, struct check_rules *rules,
                                          struct step_error *error)
 {
@@ -89,7 +89,7 @@ static enum step_status check_references(const char *path, struct check_rules *r
     if (status != STEP_STATUS_OK)
         return status;
     status = graph_source_init(&check.source, reader, error);
-    bool is_other = status == STEP_STATUS_FORMAT; /* not of objects: there is nothing to check */
+    bool is_other = status == STEP_STATUS_FORMAT; /* not a trace of objects: nothing to check */
     if (is_other)
         status = STEP_STATUS_OK;
     else if (status == STEP_STATUS_OK && has_references(&check.source))
@@ -143,7 +143,7 @@ static enum step_status visit(void *user, const struct trace_event *events, size
     return STEP_STATUS_OK;
 }
 
-/* Where the trace ends before its process did. */
+/* Reports that the trace ends before its process. */
 static void print_end(const struct check_rules *rules)
 {
     if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
@@ -155,7 +155,7 @@ static void print_end(const struct check_rules *rules)
                rules->unknown_objects);
 }
 
-/* What the trace misses, as far as the agent knew. */
+/* Reports methods and classes that the agent could not instrument. */
 static void print_not_probed(struct check_run *run)
 {
     uint64_t classes = of(run)->classes_not_probed, methods = of(run)->methods_not_probed;
@@ -225,8 +225,8 @@ static void print_verdict(struct check_run *run, bool is_damaged)
                                          : "closed");
 }
 
-/* Its process was killed, or wrote no more: the limit was reached, or the disk full.  `recover`
- * makes such a trace whole as a file, and leaves a property. */
+/* The process was killed, or writing stopped because of a limit or a full disk.  `recover` makes
+ * such a trace a complete file and stores that in a property. */
 static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
 {
     static const char *const early[] = {"limit", "disk-full", "failed"};
@@ -237,9 +237,7 @@ static bool is_cut(const struct event_source *source, const struct trace_summary
     return !summary->whole || event_source_property(source, RECOVERED_RECORDS) != NULL;
 }
 
-/* Calls name their objects only where all objects have an id, and no allocation found the buffers
- * full.
- */
+/* Calls have receivers only if all objects have ids and no allocation found the buffers full. */
 static bool traces_all_objects(const struct event_source *source)
 {
     const char *events = event_source_property(source, "events");
@@ -250,7 +248,7 @@ static bool traces_all_objects(const struct event_source *source)
            (dropped == NULL || strcmp(dropped, "0") == 0);
 }
 
-/* References are checked where all objects are traced that they could be of. */
+/* Checks references if all the objects to which they may refer are traced. */
 static enum step_status read_references(struct check_run *run)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -318,7 +316,7 @@ struct check_run *event_check_create(struct input *input)
     check->base.incomplete = event_source_property(source, "incomplete");
     check_rules_init(&check->rules, &source->names, print_breach, check);
     source->operations->summary(source, &summary);
-    /* of a trace that is being written the streams are there up to different times */
+    /* the streams of a trace that is being written end at different times */
     if (summary.running)
         check->rules.judged = CHECK_RULES_OF_PARTS;
     check->rules.is_cut = is_cut(source, &summary);

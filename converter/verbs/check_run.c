@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both kinds of check print alike. */
+/* Prints the output that both checkers have in common. */
 #include "converter/verbs/check_run.h"
 
 bool check_run_prints(struct check_run *run)

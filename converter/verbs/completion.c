@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion of command lines: the shells' words for the tables of options. */
+/* Prints completion scripts for bash, zsh and fish from the option tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static const char names_files[] = " IN OUT FILE PATH DIRECTORY ";
 
-/* Is this word of an operand or a value the name of a file? */
+/* Returns true if this placeholder of an operand or a value stands for a file name. */
 static bool is_file(const char *word)
 {
     char wanted[64];
@@ -16,8 +16,8 @@ static bool is_file(const char *word)
     return strstr(names_files, wanted) != NULL;
 }
 
-/* In single quotes; what a shell would take for their end, or zsh for the end of a message, is left
- * out or replaced. */
+/* Prints a text in single quotes.  Omits or replaces characters that end the quotes, or a message
+ * of zsh. */
 static void print_quoted(const char *text)
 {
     for (const char *at = text; *at != '\0'; at++)
@@ -27,14 +27,14 @@ static void print_quoted(const char *text)
             putchar(*at == '[' ? '(' : *at == ']' ? ')' : *at == ':' ? ',' : *at);
 }
 
-/* ---- values that are words ---- */
+/* ---- options with known values ---- */
 
 #define KNOWN_ROOM 1024
 
 static const struct {
-    const char *verb; /* NULL: of all */
+    const char *verb; /* NULL: all verbs */
     const char *option;
-    const char *words; /* NULL: the formats' names */
+    const char *words; /* NULL: the names of the formats */
 } known[] = {
     {NULL, "at", "peak end gc:"},
     {NULL, "alive-at", "peak end gc:"},
@@ -46,7 +46,7 @@ static const struct {
 };
 #define KNOWN_COUNT (sizeof known / sizeof known[0])
 
-/* Of row `i`, with blanks between them; `out` has KNOWN_ROOM bytes. */
+/* Values of row `i`, separated by blanks; `out` has KNOWN_ROOM bytes. */
 static const char *known_words(size_t i, char *out)
 {
     const char *from = known[i].words != NULL ? known[i].words : trace_format_names();
@@ -58,7 +58,7 @@ static const char *known_words(size_t i, char *out)
     return out;
 }
 
-/* NULL: nothing is known of the option's values. */
+/* Returns NULL if the option's values are unknown. */
 static const char *known_values(const char *verb, const char *option, char *out)
 {
     for (size_t i = 0; i < KNOWN_COUNT; i++)
@@ -68,7 +68,7 @@ static const char *known_values(const char *verb, const char *option, char *out)
     return NULL;
 }
 
-/* Whose options are printed. */
+/* The verb whose options are printed. */
 static const char *shown_verb;
 
 /* ---- bash ---- */
@@ -84,7 +84,7 @@ static void print_bash_words(const struct arguments *arguments)
     fputs("--help", stdout);
 }
 
-/* Of the values that are no files nothing is known. */
+/* Options whose values are not files have no completion. */
 static void print_bash_values(const struct arguments *arguments)
 {
     for (size_t i = 0; i < arguments->row_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places relative to the running program. */
+/* Finds components relative to the running program. */
 #include "converter/verbs/component.h"
 
 #include <limits.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the project's other programs and libraries lie. */
+/* Finds the project's other programs and libraries. */
 #ifndef CONVERTER_VERBS_COMPONENT_H
 #define CONVERTER_VERBS_COMPONENT_H
 
 #include <stdbool.h>
 
-/* Finds a file of the project: where `wanted` or, if that is NULL, the environment variable says;
- * else beside this program in a build tree (in `directory`), or where it is installed.  `path` has
- * room for PATH_MAX. */
+/* Finds a file of the project.  A path in `wanted` or else in the environment variable is the only
+ * one checked.  Otherwise searches `directory` beside this program (a build tree), then the
+ * installation.  `path` has room for PATH_MAX. */
 bool component_find(const char *name, const char *directory, const char *wanted,
                     const char *variable, char *path);
 

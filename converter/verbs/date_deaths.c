@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, writing, telling. */
+/* Opens a trace, writes it with exact deaths, and reports the result. */
 #include "converter/verbs/date_deaths.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "converter/formats/input.h"
 #include "converter/records/record_dump.h"
 
-static void tell_what_is_missing(const char *path, const struct dated_summary *summary)
+static void report_missing_parts(const char *path, const struct dated_summary *summary)
 {
     if (!summary->has_references)
         report_line("%s: has no stores of references (the agent's option events=reference): deaths "
@@ -29,14 +29,14 @@ static void tell_what_is_missing(const char *path, const struct dated_summary *s
                     path);
 }
 
-/* What was opened, and whether all went well. */
+/* Closes what was opened, and reports errors. */
 static enum step_status end_dating(const char *path, struct step_reader *reader,
                                    struct seekable_path *seekable, enum step_status status,
                                    const struct dated_summary *summary,
                                    const struct step_error *error)
 {
     if (status == STEP_STATUS_OK)
-        tell_what_is_missing(path, summary);
+        report_missing_parts(path, summary);
     return record_close(reader, seekable, path, status, error);
 }
 
@@ -104,7 +104,7 @@ enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool
     return end_dating(path, reader, &seekable, status, &summary, &error);
 }
 
-static void tell_unknown(const char *output, const struct graph_unknowns *unknown)
+static void report_unknown(const char *output, const struct graph_unknowns *unknown)
 {
     uint64_t all = unknown->holders + unknown->targets + unknown->sources + unknown->frees;
     if (all > 0)
@@ -123,7 +123,7 @@ void date_deaths_report(const char *output, const struct dated_summary *summary)
                 quantity_of_count(summary->counts[TOUCH_USE]).text,
                 quantity_of_count(summary->counts[TOUCH_NONE]).text,
                 quantity_of_count(summary->living).text);
-    tell_unknown(output, &summary->unknown);
+    report_unknown(output, &summary->unknown);
     const struct death_errors *errors = &summary->errors;
     uint64_t all = errors->within + errors->earlier;
     if (!summary->has_full_collections || all == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has a verb show its table of options in another way than as help. */
+/* Prints a verb's option table with another printer than its help. */
 #include "converter/verbs/explain_verbs.h"
 
 void explain_verb(const struct verb *verb, arguments_printer print)

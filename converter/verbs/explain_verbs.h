@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shells and man pages want to know of the verbs: all of it out of their tables of options. */
+/* Generates shell completion and man pages from the option tables of the verbs. */
 #ifndef CONVERTER_VERBS_EXPLAIN_VERBS_H
 #define CONVERTER_VERBS_EXPLAIN_VERBS_H
 
 #include "converter/verbs/verb.h"
 
-/* Lets the verb show its table in this way, and not as help. */
+/* Makes the verb print its option table with `print` instead of its help. */
 void explain_verb(const struct verb *verb, arguments_printer print);
 
-/* The script that completes command lines in "bash", "zsh" or "fish", on standard output; false:
- * there is none for that shell. */
+/* Prints a completion script for "bash", "zsh" or "fish" on standard output.  Returns false for
+ * other shells. */
 bool completion_print(const char *shell);
 
-/* A man page (mdoc) of the verb: NAME, SYNOPSIS, DESCRIPTION and OPTIONS. */
+/* Prints a man page (mdoc) of the verb: NAME, SYNOPSIS, DESCRIPTION and OPTIONS. */
 void manual_print(const struct verb *verb);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of `steptrace heap`: their values, and which exclude each other. */
+/* Option values of `steptrace heap`, and options that exclude each other. */
 #include "converter/verbs/heap_asked.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void heap_asked_complete(struct heap_asked *asked)
 {
     if (!asked->selected.temporary)
         return;
-    asked->report.allocated = true; /* of these nothing lives for long */
+    asked->report.allocated = true; /* only allocations: these are never alive for long */
     if (!asked->has_moment)
         asked->moments[0].kind = HEAP_AT_END;
 }
@@ -122,7 +122,7 @@ int heap_join_diff(int argc, char **argv, char *joined, size_t joined_size)
     return argc;
 }
 
-/* ---- what excludes what ---- */
+/* ---- options that exclude each other ---- */
 
 static enum step_status check_retained(const struct arguments *arguments,
                                        const struct heap_asked *asked)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `steptrace heap` was asked for: moments, columns, a form, rules. */
+/* The request of `steptrace heap`: moments, columns, output form, rules. */
 #ifndef CONVERTER_VERBS_HEAP_ASKED_H
 #define CONVERTER_VERBS_HEAP_ASKED_H
 
@@ -9,43 +9,45 @@
 #include "converter/trace/event_selection.h"
 
 #define HEAP_MOMENTS_MOST 2u
-#define HEAP_BY_OBJECT 8u /* of --retained, beside the bits of enum heap_axis */
+#define HEAP_BY_OBJECT 8u /* with --retained, beside the bits of enum heap_axis */
 
 struct trace_format;
 
 struct heap_asked {
-    struct heap_report report; /* its path and sites come with the heaps */
+    struct heap_report report; /* path and sites are set with the heaps */
     struct heap_moment moments[HEAP_MOMENTS_MOST];
     size_t moment_count;
-    bool has_moment; /* one was asked for */
+    bool has_moment; /* a moment was given */
     bool ages;
-    bool retained; /* what objects keep, instead of what they are */
+    bool retained; /* print retained sizes instead of the objects' own */
     const struct trace_format *from;
-    const char *heap; /* of an imported dump: the allocator; NULL: all */
+    const char *heap; /* allocator of an imported dump; NULL: all */
     struct event_selection selected;
     struct gates gates;
 };
 
-/* Of class at the peak, as a table.  Nothing is to be freed but the gates (gates_reset()). */
+/* Sets the defaults: classes at the peak, as a table.  Only the gates need to be freed
+ * (gates_reset()). */
 void heap_asked_init(struct heap_asked *asked);
-/* Once all options are read: what some of them say of others. */
+/* Applies options that affect others.  Call once all options are read. */
 void heap_asked_complete(struct heap_asked *asked);
-/* INVALID, and said to people: options that exclude each other. */
+/* Reports options that exclude each other and returns INVALID. */
 enum step_status heap_asked_check(const struct arguments *arguments,
                                   const struct heap_asked *asked);
 
-/* Values of options, as in arguments.h: of the whole struct, */
+/* Parsers of option values (arguments.h), for the whole struct, */
 bool take_heap_moment(void *asked_target, const char *value, const char **fault);
 bool take_heap_moments(void *asked_target, const char *value, const char **fault);
-/* and of its report: the axes, the tree, the form; false for what was allocated. */
+/* and for members of its report: the axes, the tree, the form, and `allocated`, which --alive
+ * clears. */
 bool take_heap_axes(void *unsigned_target, const char *value, const char **fault);
 bool take_heap_tree(void *tree_target, const char *value, const char **fault);
 bool take_heap_json(void *form_target, const char *value, const char **fault);
 bool take_heap_csv(void *form_target, const char *value, const char **fault);
 bool take_heap_alive(void *bool_target, const char *value, const char **fault);
 
-/* Options take one value: `--diff A B` becomes `--diff=A,B`, which stands in `joined`.  Gives how
- * many words are left. */
+/* Options take one value: joins `--diff A B` to `--diff=A,B`, which is stored in `joined`.  Returns
+ * the new number of words. */
 int heap_join_diff(int argc, char **argv, char *joined, size_t joined_size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing among dumps, and writing them in other formats. */
+/* Selects heap dumps, and writes them in other formats. */
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
@@ -58,7 +58,7 @@ enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import,
     return is_damaged && !is_own ? STEP_STATUS_CORRUPT : status;
 }
 
-/* A pass over the dumps; what is damaged in the file is reported once, at the end. */
+/* A pass over the dumps.  Damage of the file is reported once, at the end. */
 static enum step_status each(struct heap_of_dump *import, const char *heap,
                              memory_infra_receive receive, void *user)
 {
@@ -104,7 +104,7 @@ static enum step_status choose(void *user, const struct memory_infra_dump *given
     struct memory_infra_dump dump = *given;
     for (size_t i = 0; i < chooser->moment_count; i++) {
         struct heap_snapshot now;
-        /* the values are changed on the way, so each moment has its own */
+        /* processing changes the values, so each moment gets a copy */
         struct dump_value *values = malloc((dump.count + 1) * sizeof *values);
         if (values == NULL)
             return no_memory(error);
@@ -156,7 +156,7 @@ static enum step_status copy(void *user, const struct memory_infra_dump *given,
     return status;
 }
 
-/* All dumps, or the one that was asked for. */
+/* All dumps, or the selected one. */
 static enum step_status put_dumps(struct heap_of_dump *import, struct heap_writer *writer,
                                   const struct heap_export *options)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured before rows are added up for the report, then printed, then judged. */
+/* Prints the heaps that were found.  Gates measure them before the report adds up rows, and are
+ * evaluated after printing. */
 #include "converter/verbs/heaps_found.h"
 
 #include "converter/base/no_memory.h"
@@ -9,7 +10,7 @@
 #include "converter/heap/heap_tree.h"
 #include "converter/numbers/measure_heap.h"
 
-/* Of two moments the first is what was before. */
+/* Of two moments, the first is the side before. */
 static bool measure(const struct heaps_found *found, struct measures *measures)
 {
     const struct heap_asked *asked = found->asked;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a trace and its properties. */
+/* Prints the state of a trace and its properties. */
 #include "converter/verbs/info_head.h"
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A parent's trace is gone through once; at each fork what lives is written, as allocations at time
- * 0 by no thread, and the child's own records behind it.
+ * Adds inherited objects to the traces of forked children.  Reads a parent's trace once; at each
+ * fork, writes the live objects as allocations at time 0 without a thread, followed by the child's
+ * records.
  */
 #include "converter/verbs/inherited_heaps.h"
 
@@ -25,8 +26,8 @@
 
 struct living_blocks {
     struct address_map blocks; /* `record` is the number of the attributes */
-    struct address_map heaps;  /* by number */
-    struct name_index texts;   /* copies */
+    struct address_map heaps;  /* heap ids */
+    struct name_index texts;   /* the texts are copies */
 };
 
 static void living_blocks_reset(struct living_blocks *living)
@@ -38,7 +39,7 @@ static void living_blocks_reset(struct living_blocks *living)
     address_map_reset(&living->heaps);
 }
 
-/* 0: out of memory. */
+/* Returns 0 if memory runs out. */
 static uint32_t keep_text(struct living_blocks *living, struct step_bytes text)
 {
     bool is_new;
@@ -68,7 +69,7 @@ static void resize_block(struct living_blocks *living, const struct hatf_record 
         address_map_resize(&living->blocks, block, record->size);
 }
 
-/* Takes a record of any tag.  False: out of memory. */
+/* Adds a record of any tag.  Returns false if memory runs out. */
 static bool living_blocks_put(struct living_blocks *living, const struct hatf_record *record)
 {
     const struct address_block heap = {.address = record->heap};
@@ -92,23 +93,23 @@ static bool living_blocks_put(struct living_blocks *living, const struct hatf_re
     }
 }
 
-/* The attributes of a block's allocation; borrowed. */
+/* Returns the attributes of a block's allocation; borrowed. */
 static struct step_bytes living_blocks_attributes(const struct living_blocks *living,
                                                   const struct address_block *block)
 {
     return living->texts.entries[block->record].text;
 }
 
-#define STREAM 0u /* comes first among records of one time */
+#define STREAM 0u /* stream 0 is first among records of equal time */
 
 struct forked_child {
     struct recorded_trace *trace;
-    uint64_t forked_ns; /* in the parent's trace */
+    uint64_t forked_ns; /* time in the parent's trace */
 };
 
 /* ---- a child's trace ---- */
 
-/* Dictionary entries of the texts, as they are needed; 0: not yet. */
+/* Writes dictionary entries for the texts on first use; 0: not written yet. */
 static enum step_status define(struct step_writer *writer, struct step_bytes attributes,
                                uint64_t *entry)
 {
@@ -212,7 +213,7 @@ static enum step_status write_trace(const struct living_blocks *living,
     return status != STEP_STATUS_OK ? status : closed;
 }
 
-/* The trace stays as it is where that fails. */
+/* Replaces a trace; on failure, the trace is unchanged. */
 static enum step_status write_anew(const struct living_blocks *living,
                                    const struct forked_child *child)
 {
@@ -237,9 +238,9 @@ static enum step_status write_anew(const struct living_blocks *living,
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-/* ---- a parent's ---- */
+/* ---- the trace of a parent ---- */
 
-/* What lived after the end of a trace that was cut is not known. */
+/* The objects that lived after the end of a cut trace are unknown. */
 static enum step_status walk(struct alloc_source *source, bool is_cut, struct living_blocks *living,
                              const struct forked_child *children, size_t count)
 {
@@ -265,7 +266,7 @@ static enum step_status walk(struct alloc_source *source, bool is_cut, struct li
 }
 
 /* `children` are in the order of their forks. */
-static enum step_status tell_children(const struct recorded_trace *parent,
+static enum step_status list_children(const struct recorded_trace *parent,
                                       const struct forked_child *children, size_t count)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -280,14 +281,15 @@ static enum step_status tell_children(const struct recorded_trace *parent,
     return status;
 }
 
-/* ---- who is whose ---- */
+/* ---- parents and children ---- */
 
-/* The program that the child's parent was when it forked: the last that had started by then. */
+/* Returns true for the program that the parent process ran when it forked the child: the last one
+ * started by then. */
 static bool is_parent(const struct trace_list *list, size_t parent, size_t child)
 {
     const struct recorded_trace *of = &list->rows[child], *from = &list->rows[parent];
     if (from->parent[0] != '\0' && !from->has_inherited)
-        return false; /* it does not say what it had itself */
+        return false; /* its own inherited objects are unknown */
     if (of->fork_stamp[0] == '\0' || of->is_growing || strcmp(of->parent, from->process) != 0)
         return false;
     for (size_t i = parent + 1; i < child; i++)
@@ -314,7 +316,7 @@ static int by_fork(const void *left, const void *right)
     return (a->forked_ns > b->forked_ns) - (a->forked_ns < b->forked_ns);
 }
 
-enum step_status inherited_heaps_tell(struct trace_list *list)
+enum step_status inherited_heaps_list(struct trace_list *list)
 {
     struct forked_child *children = calloc(list->count + 1, sizeof *children);
     enum step_status status = children != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
@@ -327,7 +329,7 @@ enum step_status inherited_heaps_tell(struct trace_list *list)
         if (count == 0)
             continue;
         qsort(children, count, sizeof *children, by_fork);
-        enum step_status one = tell_children(&list->rows[parent], children, count);
+        enum step_status one = list_children(&list->rows[parent], children, count);
         status = status == STEP_STATUS_OK ? one : status;
     }
     free(children);

@@ -42,7 +42,7 @@ const struct verb verbs[] = {
 };
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 
-int verb_exit_code; /* 0: done */
+int verb_exit_code; /* 0: success */
 
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
@@ -101,7 +101,7 @@ static enum step_status run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_DFL); /* nobody reads any more: a quiet end */
+    signal(SIGPIPE, SIG_DFL); /* end silently if the reader of the output has gone */
     output_file_catch_signals();
     enum step_status status = run(argc, argv);
     if (fflush(stdout) != 0 && status == STEP_STATUS_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A verb's man page, as far as its table knows it; scripts/make-manuals.sh adds what steptrace(1)
- * says of the verb. */
+/* Prints a verb's man page from its option table; scripts/make-manuals.sh adds the verb's text from
+ * steptrace(1). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static const struct verb *shown;
 
-/* Text of a line for troff: what has a meaning there is escaped. */
+/* Escapes text of a line for troff. */
 static void print_text(const char *text, size_t length)
 {
     if (length > 0 && (text[0] == '.' || text[0] == '\''))
@@ -23,7 +23,7 @@ static void print_text(const char *text, size_t length)
             putchar(text[i]);
 }
 
-/* Lines that begin with two spaces are a table and stay as they are. */
+/* Lines that begin with two spaces are a table and are printed unchanged. */
 static void print_paragraphs(const char *text)
 {
     bool is_table = false;

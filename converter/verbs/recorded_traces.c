@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files are of a recording, and each one's end. */
+/* Finds the files of a recording, and completes each of them. */
 #include "converter/verbs/recorded_traces.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
-/* Parses and makes the names of a recording's files. */
+/* Parses and builds the file names of a recording. */
 
 struct recorded_name {
     unsigned number, image; /* from 1 */
@@ -36,8 +36,8 @@ struct recorded_name {
 #define STEP_ENDING ".step"
 #define NUMBERS_MOST 10000u
 
-/* Writes `name` with %% as % and without %p to `plain` (PATH_MAX bytes); `*marker` is where %p
- * stood, SIZE_MAX if nowhere. */
+/* Writes `name` with %% as % and without %p to `plain` (PATH_MAX bytes).  `*marker` is the position
+ * of %p, or SIZE_MAX if there is none. */
 static void recorded_name_split(const char *name, char *plain, size_t *marker)
 {
     size_t used = 0;
@@ -55,7 +55,8 @@ static void recorded_name_split(const char *name, char *plain, size_t *marker)
     plain[used] = '\0';
 }
 
-/* Takes ".2" or "-2" off the front of `*at`, if it is there; false: the number is none. */
+/* Removes ".2" or "-2" from the front of `*at`, if present.  Returns false for an invalid
+ * number. */
 static bool take_number(const char **at, char mark, unsigned *number)
 {
     char *end;
@@ -68,8 +69,8 @@ static bool take_number(const char **at, char mark, unsigned *number)
     return value > 1 && value <= NUMBERS_MOST;
 }
 
-/* True if `name` is `plain` with a process id at the marker, and perhaps such numbers before the
- * ending. */
+/* Returns true if `name` is `plain` with a process id at the marker, and optional numbers before
+ * the extension. */
 static bool recorded_name_parse(const char *name, const char *plain, size_t marker,
                                 struct recorded_name *parts)
 {
@@ -90,7 +91,7 @@ static bool recorded_name_parse(const char *name, const char *plain, size_t mark
 
 /* ---- converted traces ---- */
 
-/* Where the ending of the format begins. */
+/* Returns the position of the format's extension. */
 static size_t stem_length(const char *output)
 {
     const char *slash = strrchr(output, '/');
@@ -101,7 +102,7 @@ static size_t stem_length(const char *output)
     return strlen(output);
 }
 
-/* "", or as ".2", "-3", ".2-3"; returns the length. */
+/* Writes "", ".2", "-3" or ".2-3", and returns the length. */
 static size_t print_numbers(unsigned number, unsigned image, char *out, size_t size)
 {
     int used = number > 1 ? snprintf(out, size, ".%u", number) : 0;
@@ -120,8 +121,8 @@ static void print_output(const char *base, unsigned number, unsigned image, char
     snprintf(out, PATH_MAX, "%.*s%s%s", (int) stem, base, numbers, base + stem);
 }
 
-/* Sets trace->output to the name of what trace->path is converted to: without ".step", and the
- * numbers before the format's ending.  Unless `overwrite`, no file has that name. */
+/* Sets trace->output to the name of the converted trace: trace->path without ".step", with the
+ * numbers before the format's extension.  Unless `overwrite`, the name is unused. */
 static void recorded_name_output(struct recorded_trace *trace, bool overwrite)
 {
     char base[PATH_MAX], wanted[PATH_MAX], numbers[32];
@@ -139,7 +140,7 @@ static void recorded_name_output(struct recorded_trace *trace, bool overwrite)
 
 /* ---- the list ---- */
 
-/* A list of this user's with one name, and no link. */
+/* Returns true for a regular file with a list of this user's, and with a single hard link. */
 static bool is_own_list(const char *path)
 {
     static const char head[] = RECORDED_LIST_HEAD;
@@ -155,8 +156,8 @@ static bool is_own_list(const char *path)
     return is;
 }
 
-/* Creates the list of traces under that name, or with .2, .3.. before its ending, which is then
- * written to `path`; `overwrite` replaces a list of this user's.  NULL: errno has the reason. */
+/* Creates the list of traces under that name, or with .2, .3 and so on before its extension, and
+ * updates `path`.  `overwrite` replaces a list of this user's.  Returns NULL with errno. */
 static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool overwrite)
 {
     char wanted[PATH_MAX + 32];
@@ -180,7 +181,7 @@ static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool ove
 }
 
 #define LOOK_NS 2000000L
-#define LOOKS_MOST 500 /* at a trace whose process lives on */
+#define LOOKS_MOST 500 /* at a trace whose process is still running */
 
 static bool is_new(const struct recorded_traces *traces, const char *path)
 {
@@ -190,7 +191,8 @@ static bool is_new(const struct recorded_traces *traces, const char *path)
                                          status.st_mtim.tv_nsec >= traces->start.tv_nsec));
 }
 
-/* False: it is no trace, or says that it is of another, which recorded at the same time. */
+/* Returns false if the file is not a trace, or is one of another process that recorded at the same
+ * time. */
 static bool is_of_process(const char *path, pid_t process)
 {
     struct step_reader *reader;
@@ -204,7 +206,7 @@ static bool is_of_process(const char *path, pid_t process)
     return is;
 }
 
-/* By their starts. */
+/* Sorts by start time. */
 static int in_order(const void *left, const void *right)
 {
     const struct recorded_trace *a = left, *b = right;
@@ -232,7 +234,7 @@ static bool add(struct trace_list *list, const char *directory, const char *name
     return true;
 }
 
-/* All in the directory that are of this recording. */
+/* Finds all traces in the directory that belong to this recording. */
 static bool find_traces(const struct recorded_traces *traces, char *plain, size_t marker,
                         struct trace_list *list)
 {
@@ -273,7 +275,7 @@ static bool is_held(const char *path)
     return held;
 }
 
-/* The traced process, by the live file; 0: it does not say. */
+/* Returns the traced process according to the live file, or 0 if unknown. */
 static pid_t process_of(const struct recorded_trace *trace)
 {
     char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
@@ -289,7 +291,7 @@ static pid_t process_of(const struct recorded_trace *trace)
     return (pid_t) header.process_id;
 }
 
-/* Until its drain is done; false: the process itself lives on. */
+/* Waits until the drain has finished.  Returns false if the process itself is still running. */
 static bool wait_for_drain(const struct recorded_trace *trace)
 {
     for (int looks = 0; is_held(trace->path);) {
@@ -346,7 +348,7 @@ static enum step_status convert(const struct recorded_traces *traces,
     return status;
 }
 
-/* A trace that was cut is a fault, although its program did well, but where that was asked for. */
+/* A cut trace is an error even if its program succeeded, unless a limit was set. */
 static enum step_status judge_end(const struct recorded_trace *trace)
 {
     if (!recorded_trace_is_cut(trace) || strcmp(trace->end, RECORDED_LIMIT) == 0)
@@ -388,8 +390,8 @@ static enum step_status deliver_trace(const struct recorded_traces *traces,
 
 /* ---- all ---- */
 
-/* One line of the list: no byte of a name or a command line ends it or reaches a terminal as a
- * command. */
+/* Writes one line of the list.  Escapes bytes of names and command lines that would end the line or
+ * be interpreted by a terminal. */
 static void write_row(const struct recorded_trace *row, FILE *file)
 {
     const char *parent = row->parent[0] != '\0' ? row->parent : row->started_by;
@@ -400,7 +402,7 @@ static void write_row(const struct recorded_trace *row, FILE *file)
     fputc('\n', file);
 }
 
-/* A list beside the traces, its name theirs with `index` for the process id. */
+/* Writes a list beside the traces.  Its name is theirs with `index` instead of the process id. */
 static enum step_status write_index(const struct recorded_traces *traces, const char *plain,
                                     size_t marker, const struct trace_list *list)
 {
@@ -427,8 +429,8 @@ static enum step_status write_index(const struct recorded_traces *traces, const 
     return STEP_STATUS_OK;
 }
 
-/* One name was asked for, and the process was several programs. */
-static void tell_of_images(const struct trace_list *list)
+/* Reports the programs of a process for which only one name was given. */
+static void report_images(const struct trace_list *list)
 {
     for (size_t i = 0; list->count > 1 && i < list->count; i++)
         report_line("%s: program %u of the process: %s", list->rows[i].output, list->rows[i].image,
@@ -446,7 +448,7 @@ static enum step_status complete_all(const struct recorded_traces *traces, struc
     if (list->count > 1)
         qsort(list->rows, list->count, sizeof *list->rows, in_order);
     if (status == STEP_STATUS_OK && has_forks)
-        status = inherited_heaps_tell(list);
+        status = inherited_heaps_list(list);
     for (size_t i = 0; i < list->count; i++) {
         enum step_status one = deliver_trace(traces, &list->rows[i]);
         status = status == STEP_STATUS_OK ? one : status;
@@ -473,7 +475,7 @@ enum step_status recorded_traces_finish(const struct recorded_traces *traces, un
     if (status == STEP_STATUS_OK)
         status = complete_all(traces, &list, marker != SIZE_MAX);
     if (marker == SIZE_MAX) {
-        tell_of_images(&list);
+        report_images(&list);
     } else if (list.count > 0) {
         enum step_status one = write_index(traces, plain, marker, &list);
         status = status == STEP_STATUS_OK ? one : status;

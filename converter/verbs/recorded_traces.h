@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The traces that a recorded program and those that it started have left. */
+/* Completes the traces of a recorded program and of the processes that it started. */
 #ifndef CONVERTER_VERBS_RECORDED_TRACES_H
 #define CONVERTER_VERBS_RECORDED_TRACES_H
 
@@ -13,30 +13,30 @@
 #include "steptrace/status.h"
 
 struct recorded_traces {
-    const char *step_path; /* what the recorder was told, with % sequences; absolute */
-    bool is_converted;     /* to what is in front of ".step" */
-    const char *encoding;  /* for that; NULL: the format's own */
-    struct timespec start; /* of the program */
-    pid_t process;         /* the program's */
-    mode_t mode;           /* permissions of what is made */
+    const char *step_path; /* as passed to the recorder, with % sequences; absolute */
+    bool is_converted;     /* to the name without ".step" */
+    const char *encoding;  /* for the conversion; NULL: the format's default */
+    struct timespec start; /* start of the program */
+    pid_t process;         /* process id of the program */
+    mode_t mode;           /* permissions of new files */
     bool overwrite;
 };
 
 #define RECORDED_FIELD 300
 
-/* A trace, and what it says of its process. */
+/* A trace, and its information about the process. */
 struct recorded_trace {
     char path[PATH_MAX];   /* the STEP trace */
-    char output[PATH_MAX]; /* what it was converted to, or the same */
-    unsigned number;       /* NAME.2 has 2 */
-    unsigned image;        /* the how many-th program of its process, from 1 */
-    /* properties, empty where it has none */
+    char output[PATH_MAX]; /* the converted trace, or the same */
+    unsigned number;       /* 2 for NAME.2 */
+    unsigned image;        /* index of the program within its process, from 1 */
+    /* properties; empty if the trace has none */
     char process[RECORDED_FIELD], parent[RECORDED_FIELD], started_by[RECORDED_FIELD];
     char end[RECORDED_FIELD];
     char start_ns[RECORDED_FIELD], command[RECORDED_FIELD];
     char fork_stamp[RECORDED_FIELD], clock_scale[RECORDED_FIELD];
-    bool is_growing;    /* its process lives on */
-    bool has_inherited; /* it begins with what its process had from its parent */
+    bool is_growing;    /* the process is still running */
+    bool has_inherited; /* begins with objects inherited from the parent process */
 };
 
 struct trace_list {
@@ -46,7 +46,7 @@ struct trace_list {
 
 #define RECORDED_LIMIT "limit"
 
-/* Did it end before its program? */
+/* Returns true if the trace ended before its program. */
 static inline bool recorded_trace_is_cut(const struct recorded_trace *trace)
 {
     static const char *const cuts[] = {RECORDED_LIMIT, "disk-full", "failed"};
@@ -56,9 +56,9 @@ static inline bool recorded_trace_is_cut(const struct recorded_trace *trace)
     return false;
 }
 
-/* Waits until their drains have written them; makes whole what was left to be recovered; converts;
- * tells of those that were cut, and of further ones that nobody asked for by name; where the name
- * has the process id, writes a list.  `*count` becomes how many there are.  Faults are told. */
+/* Waits until the drains have written the traces, recovers unfinished ones, and converts them.
+ * Reports traces that were cut, and additional traces that the user did not name.  Writes a list if
+ * the name has the process id.  Sets `*count` to the number of traces.  Reports errors. */
 enum step_status recorded_traces_finish(const struct recorded_traces *traces, unsigned *count);
 
 #endif

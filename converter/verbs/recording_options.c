@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of recorders, as three verbs take them. */
+/* Parses recorder options for three verbs. */
 #include "converter/verbs/recording_options.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ bool recording_take_pair(void *options_target, const char *value, const char **f
     return true;
 }
 
-/* The agent's lists have `+` where people write a comma. */
+/* The agent's lists use `+` where users write a comma. */
 bool recording_take_events(void *options_target, const char *value, const char **fault)
 {
     char pair[256];
@@ -52,7 +52,8 @@ bool recording_take_mode(void *options_target, const char *value, const char **f
     return taken;
 }
 
-/* The value of the last `key=` (with its =), or NULL; it ends at a comma or the end. */
+/* Returns the value of the last `key=` (`key` includes the =), up to a comma or the end, or
+ * NULL. */
 static const char *find_last(const struct recording_options *options, const char *key)
 {
     const char *found = NULL;

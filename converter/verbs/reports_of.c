@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the verb `report`. */
+/* Runs the verb `report` on recorded traces. */
 #include "converter/verbs/reports_of.h"
 
 #include <glob.h>
@@ -28,7 +28,7 @@ enum step_status report_of(const char *trace)
     return status;
 }
 
-/* What % stands for is any text; what is special to glob() is not. */
+/* Replaces each % sequence with a wildcard, and escapes the special characters of glob(). */
 static void make_pattern(const char *name, size_t length, char *out, size_t size)
 {
     size_t used = strlen(out);
@@ -45,7 +45,7 @@ static void make_pattern(const char *name, size_t length, char *out, size_t size
     out[used] = '\0';
 }
 
-/* All files of that name, and of those that recorders take where it exists already. */
+/* Finds all files of that name, and of the alternatives that recorders use if it exists. */
 static void find_files(const char *name, glob_t *found)
 {
     char pattern[2 * PATH_MAX] = "";
@@ -84,7 +84,7 @@ static bool is_of_process(const char *path, pid_t process)
     return is;
 }
 
-/* `*made` becomes how many. */
+/* Sets `*made` to the number of pages. */
 static enum step_status report_all(const glob_t *found, const struct timespec *start, pid_t process,
                                    size_t *made)
 {

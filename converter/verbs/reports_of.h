@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of traces that have just been recorded. */
+/* Writes report pages of traces that have just been recorded. */
 #ifndef CONVERTER_VERBS_REPORTS_OF_H
 #define CONVERTER_VERBS_REPORTS_OF_H
 
@@ -8,11 +8,11 @@
 
 #include "steptrace/status.h"
 
-/* Makes FILE.html of FILE.step, and says so on stderr. */
+/* Writes FILE.html for FILE.step, and reports its name on stderr. */
 enum step_status report_of(const char *trace);
-/* The same of all traces that an agent's name of a file (with %p, %t, %h) may have become since
- * `start`: NAME.step, or NAME.2.step where that existed.  Where `process` (0: any) wrote one of
- * them, only of what it wrote. */
+/* The same for all traces since `start` whose names match an agent's file name pattern (with %p,
+ * %t, %h): NAME.step, or NAME.2.step if that existed.  If `process` (0: any) wrote any of them,
+ * only for those. */
 enum step_status reports_since(const char *pattern, const struct timespec *start, pid_t process);
 
 #endif

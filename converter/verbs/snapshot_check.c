@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both have is taken out of the replayed graph as the snapshot tells of it: what is left at
- * its end, stores alone have told of. */
+/* Compares the references of snapshots and stores.  References in both are removed from the
+ * replayed graph as the snapshot is read; those left at its end come from stores alone. */
 #include "converter/verbs/snapshot_check.h"
 
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "converter/base/no_memory.h"
 #include "format/core/grow.h"
 
-/* Marks of objects beside those of enum graph_flag: a root of the JVM's own, as class loaders have
- * the constants that their classes have resolved (a root of another kind since JDK 26); something
- * in the heap refers to it. */
+/* Flags of objects beside those of enum graph_flag.  SYSTEM_ROOT: a root of the JVM itself; class
+ * loaders have such roots for constants that their classes have resolved (another kind of root
+ * since JDK 26).  REFERRED: an object in the heap refers to it. */
 enum { SYSTEM_ROOT = 32, REFERRED = 64 };
 
 struct held_edge {
     uint64_t holder, target; /* objects */
     uint32_t key;
-    bool missing, other; /* no store told of it, or of another target */
+    bool missing, other; /* no store has it, or a store has another target */
 };
 
 struct snapshot_check {
@@ -25,13 +25,13 @@ struct snapshot_check {
     struct graph_replay replay;
     snapshot_report report;
     void *user;
-    bool compares; /* in a snapshot that is compared */
+    bool compares; /* inside a snapshot that is compared */
     struct snapshot_result result;
-    struct held_edge *edges; /* that it has told of */
+    struct held_edge *edges; /* references read from the snapshot */
     size_t edge_count, edge_capacity;
 };
 
-/* 0: it is not known; a static field has no object. */
+/* Returns 0 if it is unknown; static fields have no holder object. */
 static uint32_t holder_of(const struct object_graph *graph, uint64_t object)
 {
     return object != 0 ? object_graph_find(graph, object) : GRAPH_STATICS;
@@ -100,7 +100,7 @@ static uint32_t key_of(struct snapshot_check *check, const struct graph_event *e
                : edge_key_of_field((uint32_t) number);
 }
 
-/* A reference of the snapshot: is it in the replayed graph? */
+/* Looks up a reference of the snapshot in the replayed graph. */
 static bool compare(struct snapshot_check *check, const struct graph_event *event)
 {
     struct object_graph *graph = &check->replay.graph;
@@ -122,7 +122,7 @@ static bool compare(struct snapshot_check *check, const struct graph_event *even
     return replayed == 0 || object_graph_set(graph, holder, key, 0, &before);
 }
 
-/* What stores alone have told of goes. */
+/* Counts and removes references that only stores have. */
 static bool count_rest(struct snapshot_check *check, uint32_t node)
 {
     size_t slots;
@@ -151,9 +151,9 @@ static void add_up(struct snapshot_result *result, const struct id_table *places
     }
 }
 
-/* An array that a root of the JVM's own has, and no other object: what is in it, the JVM has put
- * there.  Since JDK 26 the archive's roots are such an array with ZGC: the array itself stands
- * where one was taken out (HotSpot's AOTStreamedHeapLoader::clear_root()). */
+/* An array referenced by a root of the JVM itself and by no other object: the JVM has stored its
+ * elements.  Since JDK 26 with ZGC, the archive's roots are such an array, and an element that was
+ * removed refers to the array itself (HotSpot's AOTStreamedHeapLoader::clear_root()). */
 static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge *edge)
 {
     const struct object_graph *graph = &check->replay.graph;
@@ -178,7 +178,7 @@ static void count_constants(struct snapshot_check *check)
     }
 }
 
-/* The snapshot's references take the place of the stores'. */
+/* Replaces the references from stores with those of the snapshot. */
 static bool take_edges(struct snapshot_check *check)
 {
     struct object_graph *graph = &check->replay.graph;
@@ -219,7 +219,7 @@ static bool is_of_vm(uint64_t root_kind)
     return root_kind == GRAPH_ROOT_SYSTEM_CLASS || root_kind == GRAPH_ROOT_OTHER;
 }
 
-/* Of a snapshot that is compared; others go into the replay. */
+/* Handles events of a compared snapshot; others go to the replay. */
 static bool take_of_snapshot(struct snapshot_check *check, const struct graph_event *event)
 {
     switch ((enum graph_event_kind) event->kind) {

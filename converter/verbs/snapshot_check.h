@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `steptrace check --graph`: are the references that stores tell of those that a snapshot finds?
- * The graph is replayed from the stores up to each snapshot but that of the start and compared with
- * it, edge for edge; from there on the replay goes by the snapshot.  Memory is that of what lives.
+ * `steptrace check --graph`: compares the references from recorded stores with those in heap
+ * snapshots.  Replays the graph from the stores up to each snapshot after the initial one, and
+ * compares both edge by edge.  After that the replay continues from the snapshot.  Memory is
+ * proportional to the live set.
  */
 #ifndef CONVERTER_VERBS_SNAPSHOT_CHECK_H
 #define CONVERTER_VERBS_SNAPSHOT_CHECK_H
@@ -11,36 +12,37 @@
 #include "converter/graph/graph_replay.h"
 #include "format/json/json_output.h"
 
-/* References, of all places or of one: a field, or the elements of arrays of a class. */
+/* Counts of references, in total or for one place: a field, or the elements of arrays of a
+ * class. */
 struct edge_counts {
     uint64_t found;   /* in the snapshot; of these */
-    uint64_t missing; /* no store told of, and */
-    uint64_t other;   /* stores have another target for; */
-    uint64_t surplus; /* only stores have them, of objects that the snapshot came to */
+    uint64_t missing; /* no store has them, and */
+    uint64_t other;   /* stores have another target */
+    uint64_t surplus; /* only stores have them, although the snapshot reached the object */
 };
 
-/* What came of one snapshot. */
+/* Result for one snapshot. */
 struct snapshot_result {
     uint64_t number, time_ns;
-    uint64_t unknown; /* references of which the snapshot could not say from where, or to what */
+    uint64_t unknown; /* references whose source or target the snapshot does not know */
     bool is_complete;
     struct edge_counts all;
-    uint64_t constants;       /* of the missing, those in arrays that nothing but the JVM refers to:
-                                 constants that classes have resolved, roots of an archive */
+    uint64_t constants;       /* of the missing, those in arrays that only the JVM refers to:
+                                 constants that classes have resolved, and roots of an archive */
     struct id_table fields;   /* struct edge_counts, by field */
-    struct id_table elements; /* the same, by the arrays' class */
+    struct id_table elements; /* struct edge_counts, by class of the array */
 };
 
-/* Called at the end of each snapshot that is compared; the result lives for the call. */
+/* Called at the end of each compared snapshot; the result is valid during the call. */
 typedef void (*snapshot_report)(void *user, const struct graph_source *source,
                                 const struct snapshot_result *result);
 
-/* FORMAT for a trace that is none of objects. */
+/* Returns FORMAT for a trace without objects. */
 enum step_status snapshots_check(const char *path, snapshot_report report, void *user,
                                  struct step_error *error);
 
-/* The same, printed: as text, or as an array "snapshots" where there is `json`; of each snapshot at
- * most `limit` places that differ. */
+/* Prints the results: as text, or with `json` as an array "snapshots".  Prints at most `limit`
+ * places that differ for each snapshot. */
 enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where stores and snapshots differ: by field and by class of array, the most first. */
+/* Reports where stores and snapshots differ, by field and by class of array, the largest difference
+ * first. */
 #include "converter/verbs/snapshot_check.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@ struct snapshot_printer {
     uint64_t limit;
     struct json_output *json;
     uint64_t count; /* of snapshots */
-    bool lost;      /* there was no memory for the places */
+    bool lost;      /* memory ran out, and the places were lost */
 };
 
 struct place {
@@ -40,7 +41,7 @@ static int by_differences(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Those that differ; `places` NULL: counts them. */
+/* Collects the places that differ; with `places` NULL, only counts them. */
 static size_t gather(const struct id_table *table, bool is_field, struct place *places)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the traces that an operand names. */
+/* Finds the traces that an operand names. */
 #include "converter/verbs/trace_set.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs of the command line, and what they share. */
+/* The table of verbs and their common interface. */
 #ifndef CONVERTER_VERBS_VERB_H
 #define CONVERTER_VERBS_VERB_H
 
@@ -9,11 +9,12 @@
 #include "converter/trace/event_source.h"
 
 /*
- * A verb takes its arguments (without its own name) and returns
- *   OK       done
- *   INVALID  a fault of usage, which it has reported
- *   CORRUPT  the input was damaged or cut, which it has reported; what could be salvaged was
- * and any other status for what failed, which it has reported.
+ * A verb takes its arguments (without its own name) and returns one of these, or the status of
+ * another failure.  It has reported all errors.
+ *
+ *   OK       success
+ *   INVALID  usage error
+ *   CORRUPT  the input was damaged or cut; the readable part was processed
  */
 typedef enum step_status (*verb_function)(int argc, char **argv);
 
@@ -21,11 +22,11 @@ struct verb {
     const char *name;
     const char *summary;
     verb_function run;
-    bool takes_memory; /* as much as the limit allows (memory_limit.h) */
+    bool takes_memory; /* uses memory up to the limit (memory_limit.h) */
 };
 
-/* The exit code of a verb that is done: how a program ended that it has run for the user, or that a
- * gate fails. */
+/* Exit code of a verb that succeeded: that of the program it ran, or VERB_EXIT_GATE if a gate
+ * failed. */
 extern int verb_exit_code;
 #define VERB_EXIT_GATE 4
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace agent-path: where the libraries lie that others load. */
+/* steptrace agent-path: prints the paths of the libraries that other programs load. */
 #include <limits.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace attach: records a part of the life of a JVM that runs already. */
+/* steptrace attach: records a JVM that is already running. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
-#define NAMES_TRIED 8u /* that others take from under it */
+#define NAMES_TRIED 8u /* attempts, if others take the names meanwhile */
 
 static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
@@ -32,8 +32,8 @@ static const struct verb_help help = {
     "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
 struct attachment {
-    const char *wanted; /* as the person gave it */
-    const char *output; /* that name, or the first that is free */
+    const char *wanted; /* as given by the user */
+    const char *output; /* that name, or the first free one */
     const char *agent;
     uint64_t duration_ns;
     bool wait;
@@ -105,11 +105,11 @@ static enum step_status end(struct attachment *attachment)
         return STEP_STATUS_IO;
     enum step_status status = attach_load(&attachment->process, agent, "stop", &error);
     if (status == STEP_STATUS_OK || !jvm_process_is_there(&attachment->process))
-        return STEP_STATUS_OK; /* its end was the trace's */
+        return STEP_STATUS_OK; /* the trace ended with the JVM */
     return fail(&error);
 }
 
-/* ---- between ---- */
+/* ---- recording ---- */
 
 static void catch_signals(void)
 {
@@ -119,7 +119,7 @@ static void catch_signals(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
-/* No trace is replaced, unless the agent's option asks for it where the JVM writes the file. */
+/* Never replaces a trace, unless the agent has that option and the JVM writes the file itself. */
 static enum step_status choose_name(struct attachment *attachment)
 {
     static char name[PATH_MAX];
@@ -135,7 +135,7 @@ static enum step_status choose_name(struct attachment *attachment)
     return STEP_STATUS_OK;
 }
 
-/* What could not be fetched stays, for somebody who knows better. */
+/* A trace that could not be fetched stays in place, so that the user can copy it. */
 static enum step_status fetch(struct attachment *attachment)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -232,7 +232,7 @@ static enum step_status run(struct attachment *attachment, const struct argument
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
     attachment->output = attachment->wanted;
-    /* A trace holds names and a command line: it is for who records it. */
+    /* A trace contains names and a command line, so by default only the user may read it. */
     umask(0777 & ~recording_mode(&attachment->options));
     enum step_status status = attach_to(attachment, (pid_t) pid, arguments);
     jvm_process_close(&attachment->process);
@@ -241,7 +241,8 @@ static enum step_status run(struct attachment *attachment, const struct argument
 
 enum step_status verb_attach(int argc, char **argv)
 {
-    /* A service gets nothing that writes into the JVM, unless -O internals= asks for it. */
+    /* The default for services is to write nothing into the JVM, unless -O internals= overrides
+     * it. */
     static struct attachment attachment = {.wanted = "run.step",
                                            .options = {",internals=safe"},
                                            .process = {.root = -1, .mount_namespace = -1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace check: is the trace closed? */
+/* steptrace check: checks whether a trace is closed. */
 #include <string.h>
 
 #include "converter/base/error_report.h"
@@ -38,7 +38,7 @@ static void begin_json(struct check_run *run, const char *path)
     json_begin_array(run->json, "breaches");
 }
 
-/* --graph; what the trace's rules came to stays what it was. */
+/* --graph.  Does not change the result of the other rules. */
 static enum step_status check_graph(const struct input *input, uint64_t limit,
                                     struct json_output *json, enum step_status status)
 {
@@ -47,7 +47,7 @@ static enum step_status check_graph(const struct input *input, uint64_t limit,
     return status == STEP_STATUS_OK ? of_graph : status;
 }
 
-/* The agent found that a technique of its own had failed (docs/hotspot-internals.md, canary). */
+/* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary). */
 static enum step_status report_doubts(const struct input *input, enum step_status status)
 {
     const char *fault = event_source_property(input->source, "internals-fault");

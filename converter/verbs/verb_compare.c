@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace compare: what changed from one trace, or set of traces, to another. */
+/* steptrace compare: shows the differences between two traces or sets of traces. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,15 +73,15 @@ static bool take_metric(void *metric_target, const char *value, const char **fau
     return metric != NULL && metric->group == METRICS_OF_TRACES;
 }
 
-/* By the main class or file; arguments may differ. */
+/* Compares the main class or file; arguments may differ. */
 static bool is_other_program(const char *a, const char *b)
 {
     size_t length = strcspn(a, " ");
     return a[0] != '\0' && b[0] != '\0' && (strcspn(b, " ") != length || memcmp(a, b, length) != 0);
 }
 
-/* Traces that hardly can be compared are: with a word. */
-static void tell_differences(const struct measures *measures)
+/* Warns about traces that are hardly comparable. */
+static void report_differences(const struct measures *measures)
 {
     const struct measure_run *first = &measures->runs[0];
     for (size_t i = 1; i < measures->run_count; i++) {
@@ -107,7 +107,8 @@ static void tell_differences(const struct measures *measures)
     }
 }
 
-/* Stacks that were recorded with other depths have no site in common: all are cut to the least. */
+/* Stacks recorded with different depths have no sites in common, so all are cut to the least
+ * depth. */
 static bool even_out_stacks(struct measures *measures)
 {
     const struct measure_run *least = NULL, *most = NULL;
@@ -166,14 +167,14 @@ static enum step_status compare(struct comparison *comparison,
         status = one != STEP_STATUS_OK ? one : status;
     }
     if (measures.run_count == runs) {
-        tell_differences(&measures);
+        report_differences(&measures);
         comparison->report.measures = &measures;
-        enum step_status told = even_out_stacks(&measures)
-                                    ? print(comparison, &comparison->report)
-                                    : report_error((no_memory(&error), &error));
-        if (told == STEP_STATUS_OK)
-            told = gates_judge(&comparison->gates, help.name, &measures, &failed);
-        status = status == STEP_STATUS_OK ? told : status;
+        enum step_status reported = even_out_stacks(&measures)
+                                        ? print(comparison, &comparison->report)
+                                        : report_error((no_memory(&error), &error));
+        if (reported == STEP_STATUS_OK)
+            reported = gates_judge(&comparison->gates, help.name, &measures, &failed);
+        status = status == STEP_STATUS_OK ? reported : status;
     }
     measures_reset(&measures);
     if (failed > 0)

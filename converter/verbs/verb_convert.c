@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace convert: a trace from one format into another. */
+/* steptrace convert: converts a trace to another format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +21,21 @@
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
-enum { OPTIONS_MOST = 64 }; /* of formats, and those before; arguments say which were given */
+enum {
+    OPTIONS_MOST = 64
+}; /* options of formats and common options; `arguments` records which
+      were given */
 
 struct conversion {
     struct event_selection selected;
-    struct event_selection of_heap; /* objects that a heap tells of */
+    struct event_selection of_heap; /* selection of objects for heap formats */
     struct format_settings settings;
-    struct format_job job; /* of these */
+    struct format_job job; /* built from these */
     const struct trace_format *from;
     uint64_t limit_output;
-    bool as_json;      /* what was done is told */
-    bool as_records;   /* of any definition, as they are */
-    bool exact_deaths; /* found first, where the trace has not got them */
+    bool as_json;      /* print the result as JSON */
+    bool as_records;   /* convert records of any definition unchanged */
+    bool exact_deaths; /* compute exact deaths first, unless the trace has them */
 };
 
 static bool take_deaths(void *bool_target, const char *value, const char **fault)
@@ -87,7 +90,7 @@ static enum step_status find_output_format(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
-/* Adds the rows of all formats, those that several share once; `owners` are theirs. */
+/* Adds the options of all formats, shared ones once; `owners` are their formats. */
 static size_t add_format_rows(struct conversion *conversion, struct option_row *rows, size_t count,
                               const struct format_options **owners)
 {
@@ -115,7 +118,7 @@ static size_t add_format_rows(struct conversion *conversion, struct option_row *
     return count;
 }
 
-/* Refuses an option that belongs to other formats. */
+/* Rejects an option that belongs to other formats. */
 static enum step_status check_owner(const struct arguments *arguments, size_t row,
                                     const struct format_options *owner,
                                     const struct trace_format *to)
@@ -132,8 +135,8 @@ static enum step_status check_owner(const struct arguments *arguments, size_t ro
                            arguments->rows[row].name, names, to->name);
 }
 
-/* Records of any definition are converted as they are: where they are chosen, or the format has
- * nothing else. */
+/* Converts records of any definition unchanged, if the user asked for that or the format supports
+ * only that. */
 static enum step_status prepare_records(const struct arguments *arguments,
                                         struct conversion *conversion)
 {
@@ -147,7 +150,7 @@ static enum step_status prepare_records(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
-/* A heap is made of the whole trace, and its maker follows what lives and chooses of it. */
+/* A heap needs the whole trace: the heap tracker selects the objects. */
 static enum step_status prepare_heap(const struct arguments *arguments,
                                      struct conversion *conversion)
 {
@@ -163,7 +166,7 @@ static enum step_status prepare_heap(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
-/* Calls that began before the slice are followed from the trace's start. */
+/* Calls that began before the slice are followed from the start of the trace. */
 static void prepare_calls(struct conversion *conversion)
 {
     struct event_selection *selected = &conversion->selected;
@@ -236,7 +239,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
     return status == STEP_STATUS_OK ? prepare(arguments, conversion) : status;
 }
 
-/* A trace with a DTD of its own, or the records of any as JSON lines or a table. */
+/* Converts a trace with another DTD, or the records of any trace to JSON lines or a table. */
 static enum step_status convert_metatf(const struct arguments *arguments,
                                        const struct conversion *conversion, const char *path)
 {
@@ -270,7 +273,7 @@ static enum step_status pour(struct input *input, struct conversion *conversion,
     return status == STEP_STATUS_OK ? damage : status;
 }
 
-/* What the trace holds, and what the format needs, say how. */
+/* Chooses the conversion by the trace's content and the format's needs. */
 static enum step_status convert_opened(const struct arguments *arguments, struct input *input,
                                        struct conversion *conversion, const char *in)
 {
@@ -327,8 +330,8 @@ static enum step_status convert(const struct arguments *arguments, struct conver
     return status == STEP_STATUS_OK ? dated : status;
 }
 
-/* After a conversion: of what could be read, where the input was damaged. */
-static void tell_as_json(const struct conversion *conversion, const char *in, bool is_whole)
+/* Prints the result after a conversion; of a damaged input, the result for the intact part. */
+static void print_as_json(const struct conversion *conversion, const char *in, bool is_whole)
 {
     struct json_output json;
     struct stat status;
@@ -360,8 +363,8 @@ enum step_status verb_convert(int argc, char **argv)
     output_limit_set(conversion.limit_output, arguments.operands[0]);
     status = convert(&arguments, &conversion);
     if (output_limit_end())
-        status = STEP_STATUS_CORRUPT; /* exit status 3: the input stands for too much */
+        status = STEP_STATUS_CORRUPT; /* exit status 3: the input would expand too much */
     else if (conversion.as_json && (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT))
-        tell_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
+        print_as_json(&conversion, arguments.operands[0], status == STEP_STATUS_OK);
     return status;
 }

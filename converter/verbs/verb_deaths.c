@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace deaths: when each object became unreachable, in place of when a collection found out.
- */
+/* steptrace deaths: replaces the time at which a collection detected a death with the time at which
+ * the object became unreachable. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace dump: the events as lines of text on standard output. */
+/* steptrace dump: prints events as lines of text. */
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/formats/metatf/metatf_records.h"
@@ -16,7 +16,7 @@ static const struct verb_help help = {
     "input. Records of STEP traces with other definitions are printed by the definition\n"
     "in the trace; --record does the same for any trace.\n"};
 
-/* The lines of the text format or, of a heap trace, of HATF's. */
+/* Prints the lines of the text format or, for a heap trace, of HATF. */
 static enum step_status print(struct input *input)
 {
     struct format_settings settings = {.count = 0};
@@ -46,7 +46,7 @@ static enum step_status dump_json(const struct arguments *arguments,
     return format_jsonl.write(&job);
 }
 
-/* Records of any definition have but times and threads. */
+/* Records of other definitions can only be selected by time and thread. */
 static enum step_status dump_records(const struct arguments *arguments, const char *path,
                                      const struct record_dump *records)
 {
@@ -56,7 +56,7 @@ static enum step_status dump_records(const struct arguments *arguments, const ch
     return record_dump(path, records);
 }
 
-/* Of a trace with a DTD of its own, or where records are asked for. */
+/* Handles a trace with another DTD, and requests for records. */
 static enum step_status dump_metatf(const struct arguments *arguments, const char *path,
                                     const struct record_dump *records)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace heap: what lives at a moment, or was allocated by then, and where it came from. */
+/* steptrace heap: shows live objects at a moment, or objects allocated until then, by class and
+ * allocation site. */
 #include <stdlib.h>
 
 #include "converter/base/error_report.h"
@@ -15,9 +16,9 @@
 #include "converter/verbs/heaps_found.h"
 #include "converter/verbs/verb.h"
 
-/* One pass over the trace; for ages at the peak two. */
+/* Finds the heaps in one pass over the trace, or in two for ages at the peak. */
 
-/* A pass over the trace, and what it gave. */
+/* A pass over the trace, and its results. */
 struct pass {
     const struct heap_asked *asked;
     struct input *input;
@@ -97,8 +98,7 @@ static void reset_pass(struct pass *pass)
     heap_tracker_reset(&pass->tracker);
 }
 
-/* Ages at the peak take the objects that lived then: they are met in a pass of its own, once it is
- * known when the peak was. */
+/* Ages at the peak need the objects that lived then.  A first pass finds the time of the peak. */
 static enum step_status follow_to_peak(struct pass *pass, const char *path,
                                        const struct event_selection *selected)
 {
@@ -129,7 +129,7 @@ static enum step_status trace_print(struct pass *pass, const char *path, size_t 
     return heaps_found_print(found, failed);
 }
 
-/* The events that heaps are made of; the tracker selects the objects. */
+/* Selects the events that heaps are made of; the tracker selects the objects. */
 static void select_heap(struct event_selection *selected, const char *dtd_path)
 {
     event_selection_init(selected);
@@ -138,9 +138,9 @@ static void select_heap(struct event_selection *selected, const char *dtd_path)
     selected->dtd_path = dtd_path;
 }
 
-/* Finds and prints, and judges by the rules; `*failed`: how many of these fail.  Faults and damage
- * are said to people.  The selection is good for nothing afterwards: what it chose was the trace's.
- */
+/* Finds and prints the heaps, and evaluates the rules.  Sets `*failed` to the number of failed
+ * rules.  Reports errors and damage.  asked->selected must not be used afterwards, since it borrows
+ * from the input. */
 static enum step_status heap_from_trace(struct heap_asked *asked, const char *path, size_t *failed)
 {
     struct input input;
@@ -165,7 +165,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     return status == STEP_STATUS_OK ? damage : status;
 }
 
-/* What dumps do not tell is refused; of their rows those stay that --class asks for. */
+/* Rejects options that dumps do not support, and filters rows by --class. */
 
 static bool name_matches(const void *user, const char *glob)
 {
@@ -189,7 +189,7 @@ static void add_amount(struct heap_amount *sum, const struct heap_amount *amount
 static void filter_classes(const struct heaps_found *found, struct heap_snapshot *snapshot)
 {
     size_t kept = 0;
-    free(snapshot->dumped); /* totals of all classes */
+    free(snapshot->dumped); /* these are totals of all classes */
     snapshot->dumped = NULL;
     snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
     for (size_t i = 0; i < snapshot->count; i++) {
@@ -234,7 +234,7 @@ static enum step_status print(struct heap_of_dump *import, const struct heap_ask
     return status;
 }
 
-/* As heap_from_trace().  INVALID: what dumps do not tell was asked for. */
+/* Like heap_from_trace().  Returns INVALID for options that dumps do not support. */
 static enum step_status heap_from_dump(const struct heap_asked *asked, const char *path,
                                        size_t *failed)
 {

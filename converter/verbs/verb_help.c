@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace help. */
+/* steptrace help: prints the list of verbs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ enum step_status verb_help(int argc, char **argv)
          &shell},
         {"manual", 0, NULL, "print a man page made of the options", take_flag, &as_manual}};
     struct arguments arguments = {.help = &help, .rows = rows, .row_count = 2};
-    if (argv == NULL) { /* there was no verb */
+    if (argv == NULL) { /* called without a verb */
         list_verbs(stderr);
         return STEP_STATUS_OK;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace info: what is in a trace. */
+/* steptrace info: prints a summary of a trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,12 @@
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 
-/* Records by tag, and what the paper's Table 3 has: allocations, bytes, and the most that lived. */
+/* Records by tag, and the figures of the paper's Table 3: allocations, bytes, and maximum live
+ * amounts. */
 
 struct alloc_facts {
     uint64_t tags[HATF_TAG_COUNT];
-    uint64_t record_count; /* of data */
+    uint64_t record_count; /* of data records */
     uint64_t first_ns;
     uint64_t last_ns;
     uint64_t bytes; /* allocated */
@@ -149,7 +150,7 @@ static void allocs_print_json(const struct alloc_facts *facts, const struct inpu
     json_finish(&json);
 }
 
-/* Reads the trace, prints, and tells its damage. */
+/* Reads the trace, prints the summary, and reports damage. */
 static enum step_status info_allocs(struct input *input, const char *path, bool json)
 {
     struct alloc_facts facts = {.record_count = 0};
@@ -209,7 +210,7 @@ static uint64_t names_in(const struct id_table *table)
     return table->end > 0 ? table->end - 1 : 0;
 }
 
-/* In other definitions events are the records with `<property:"event">`. */
+/* In other definitions, events are the records with `<property:"event">`. */
 static void count_marked(struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
@@ -259,7 +260,7 @@ static void print_label(const char *label)
     printf(LABEL, label);
 }
 
-/* Line feeds and the like in a value do not break the table. */
+/* Escapes line feeds and other characters that would break the table. */
 static void print_value(const char *value)
 {
     print_shown_text(value, stdout);
@@ -280,7 +281,7 @@ static void print_kinds(const struct info *info)
                    quantity_of_count(info->inventory.kinds[i]).text, texts[i]);
 }
 
-/* Each record type of a trace that is not of Java. */
+/* Prints each record type of a trace that is not of Java. */
 static void print_types(const struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
@@ -293,7 +294,7 @@ static void print_types(const struct info *info)
         }
 }
 
-/* Record types that are no events of ours. */
+/* Prints record types that are not StepTrace events. */
 static void print_others(const struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
@@ -336,7 +337,7 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
     return STEP_STATUS_OK;
 }
 
-/* The methods and classes that the agent could not trace. */
+/* Prints the methods and classes that the agent could not instrument. */
 static enum step_status print_gaps(const struct info *info)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};

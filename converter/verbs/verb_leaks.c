@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace leaks: what survives collections and still lives at the end. */
+/* steptrace leaks: lists objects that survived collections and are alive at the end. */
 #include <string.h>
 
 #include "converter/base/error_report.h"
@@ -30,8 +30,8 @@ struct leaks_options {
     struct suppressions suppressions;
     struct gates gates;
     const char *baseline;     /* NULL: none */
-    struct measures measures; /* of it, and then of the trace */
-    unsigned axes;            /* 0: not chosen */
+    struct measures measures; /* of the baseline, then of the trace */
+    unsigned axes;            /* 0: default */
     uint64_t top, depth;
     bool with_existing;
     bool json;
@@ -55,7 +55,8 @@ static bool take_axes(void *unsigned_target, const char *value, const char **fau
     return false;
 }
 
-/* Adds a run by class and site, whatever the table has: for gates, and beside the baseline. */
+/* Adds a run by class and site, independent of the table's axes: for gates, and to compare with the
+ * baseline. */
 static enum step_status measure(struct leaks_options *options, const struct leak_tracker *tracker,
                                 enum measure_side side)
 {
@@ -71,8 +72,8 @@ static enum step_status measure(struct leaks_options *options, const struct leak
     return report_error(&error);
 }
 
-static enum step_status tell(struct leaks_options *options, const char *path,
-                             const struct leak_tracker *tracker)
+static enum step_status print_rows(struct leaks_options *options, const char *path,
+                                   const struct leak_tracker *tracker)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_rows rows;
@@ -102,7 +103,7 @@ static enum step_status tell(struct leaks_options *options, const char *path,
     else if (!options->gates.is_quiet)
         leak_print_text(&report);
     leak_rows_reset(&rows);
-    suppressions_tell_unused(&options->suppressions);
+    suppressions_report_unused(&options->suppressions);
     if (options->gates.count > 0)
         status = gates_judge(&options->gates, help.name, &options->measures, &failed);
     if (failed > 0)
@@ -129,8 +130,8 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
         report_error(&error);
     }
     if (status == STEP_STATUS_OK)
-        status =
-            side == SIDE_BEFORE ? measure(options, &tracker, side) : tell(options, path, &tracker);
+        status = side == SIDE_BEFORE ? measure(options, &tracker, side)
+                                     : print_rows(options, path, &tracker);
     leak_tracker_reset(&tracker);
     return status;
 }
@@ -157,7 +158,7 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
     return status == STEP_STATUS_OK ? damage : status;
 }
 
-/* Of a damaged baseline what is whole is compared with. */
+/* Compares with the intact part of a damaged baseline. */
 static enum step_status run(struct leaks_options *options, const char *path)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};

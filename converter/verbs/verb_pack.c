@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steptrace pack: the same records for keeping.  Streams are written one after the other, in blocks
- * as large as readers can bear that merge all streams at once.
+ * steptrace pack: rewrites a trace in less space.  Writes one stream after the other, in the
+ * largest blocks that readers which merge all streams can afford.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #include "converter/verbs/verb.h"
 #include "steptrace/status.h"
 
-/* Record after record, through the sink of heap traces, in large blocks and strongly packed. */
+/* Packs a heap trace record by record, in large blocks with strong compression. */
 
 static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
 {
@@ -31,7 +31,7 @@ static void report_sizes(const char *output, uint64_t records, uint64_t before, 
                 before > 0 ? 100.0 * (double) after / (double) before : 0.0);
 }
 
-/* Writes the trace `path` anew; all faults are reported, and the sizes too. */
+/* Rewrites the trace at `path`.  Reports all errors, and the sizes. */
 static enum step_status pack_allocs(const char *path, const struct trace_format *from,
                                     const char *output, uint32_t block_records)
 {
@@ -72,14 +72,14 @@ static const struct verb_help help = {
     "times as long as recording. Reading the result takes about as long as before, and\n"
     "more memory. IN is a STEP trace, or a heap trace in any format; - is standard input.\n"};
 
-/* What is chosen. */
+/* The user's options. */
 struct choice {
     uint64_t block_records;
     uint64_t memory;
     const struct trace_format *from;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if memory runs out. */
 static size_t *sort_blocks(const struct step_reader *reader, size_t count)
 {
     size_t *blocks = calloc(count + 1, sizeof *blocks);
@@ -95,7 +95,8 @@ static uint64_t stream_of(const struct step_reader *reader, size_t block)
     return step_reader_block_info(reader, block)->stream;
 }
 
-/* Records that one block of each stream has, where none has more than `most`. */
+/* Returns the number of records that a reader holds with one block of each stream, if blocks have
+ * at most `most` records. */
 static uint64_t together(const struct step_reader *reader, const size_t *blocks, size_t count,
                          uint64_t most)
 {
@@ -205,7 +206,7 @@ static enum step_status pack(const char *path, const char *output, const struct 
     return status;
 }
 
-/* Its index is at its end. */
+/* Copies a pipe to a file first, because a trace's index is at its end. */
 static enum step_status pack_operand(const char *path, const char *output,
                                      const struct choice *choice)
 {

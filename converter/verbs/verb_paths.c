@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace paths: why objects live. */
+/* steptrace paths: shows why objects are reachable. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

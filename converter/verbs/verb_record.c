@@ -20,13 +20,13 @@
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 
-/* The first bytes of ELF files. */
+/* Identification in the header of ELF files. */
 
 struct elf_kind {
     unsigned char class; /* ELFCLASS64 */
     unsigned char order; /* ELFDATA2LSB */
     Elf64_Half machine;  /* EM_X86_64 */
-    bool is_musl;        /* a program that musl's loader starts */
+    bool is_musl;        /* the program uses musl's loader */
 };
 
 static const char *machine_name(const struct elf_kind *kind)
@@ -43,7 +43,7 @@ static const char *machine_name(const struct elf_kind *kind)
     return "another machine";
 }
 
-/* Does the program ask for musl's loader? */
+/* Returns true if the program requests musl's loader. */
 static bool asks_for_musl(int file, const Elf64_Ehdr *header)
 {
     for (unsigned i = 0; i < header->e_phnum; i++) {
@@ -77,7 +77,7 @@ static bool read_kind(const char *path, struct elf_kind *kind)
     return is_elf;
 }
 
-/* As execvp() finds it. */
+/* Searches like execvp(). */
 static bool find_command(const char *command, char *path, size_t size)
 {
     const char *directories = getenv("PATH");
@@ -93,14 +93,14 @@ static bool find_command(const char *command, char *path, size_t size)
     return false;
 }
 
-/* False: the library cannot be loaded into the command (a path, or found by PATH; what is a script
- * counts as this program), and `reason` says why.  True where that is not known. */
+/* Returns false, with a `reason`, if the library cannot be loaded into the command: a path, or
+ * found in PATH; a script counts as this program.  Returns true if that is unknown. */
 static bool elf_kinds_fit(const char *library, const char *command, char *reason, size_t size)
 {
     char path[PATH_MAX];
     struct elf_kind of_library, of_program;
     if (!read_kind(library, &of_library))
-        return true; /* its loader will tell */
+        return true; /* its loader will report it */
     if ((!find_command(command, path, sizeof path) || !read_kind(path, &of_program)) &&
         !read_kind("/proc/self/exe", &of_program))
         return true;
@@ -129,7 +129,7 @@ static const struct verb_help help = {
     "process id in the name. In OUT, %p, %t and %h stand for process id, time and host.\n"
     "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
-/* A text of bounded length; what does not fit is remembered. */
+/* A text of bounded length that remembers overflow. */
 struct text {
     char bytes[TEXT_MAX];
     size_t length;
@@ -139,7 +139,7 @@ struct text {
 struct recording {
     const char *output;
     const char *agent;
-    bool report; /* make pages at the end */
+    bool report; /* write report pages at the end */
     struct recording_options options;
 };
 
@@ -186,7 +186,7 @@ static enum launcher launcher_of(const char *command)
     return LAUNCHER_OTHER;
 }
 
-/* JVMs that others start may run in any directory, and there may be several. */
+/* JVMs started by other programs may run in any directory, and there may be several. */
 static void append_shared_name(struct text *text, const char *output)
 {
     char directory[PATH_MAX];
@@ -218,7 +218,7 @@ static void append_agent(struct text *text, const struct recording *recording, c
     append_text(text, recording->options.text);
 }
 
-/* Puts the agent where JVMs that the command starts find it. */
+/* Makes JVMs that the command starts load the agent. */
 static bool set_tool_options(const char *agent)
 {
     const char *before = getenv(TOOL_OPTIONS);
@@ -240,7 +240,7 @@ static enum step_status fail(const char *what, const char *why)
     return STEP_STATUS_IO;
 }
 
-/* As a shell does: what the terminal sends is for the command. */
+/* Ignores the terminal's signals like a shell, since they are for the command. */
 static enum step_status run_and_wait(char **words, pid_t *process)
 {
     int status = 0, code = 0, said[2];
@@ -259,7 +259,7 @@ static enum step_status run_and_wait(char **words, pid_t *process)
     code = child < 0 ? errno : 0;
     close(said[1]);
     if (child > 0 && read(said[0], &code, sizeof code) < (ssize_t) sizeof code)
-        code = 0; /* it runs */
+        code = 0; /* it was started */
     close(said[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -270,8 +270,8 @@ static enum step_status run_and_wait(char **words, pid_t *process)
     return STEP_STATUS_OK;
 }
 
-/* Runs the command in place of this program, or with `process` not NULL in another, which is then
- * waited for.  Without an agent (NULL) it is not traced. */
+/* Runs the command in place of this program or, if `process` is not NULL, in a child, and waits for
+ * it.  Without an agent (NULL) it is not traced. */
 static enum step_status start(char *agent, enum launcher launcher, char **command, size_t count,
                               pid_t *process)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace record-malloc: runs a native program with the recorder in it. */
+/* steptrace record-malloc: runs a native program with the recorder preloaded. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ struct recording {
     const char *output;
     const char *library;
     struct recording_options options;
-    char step_path[PATH_MAX]; /* absolute, with % sequences: what the recorder writes */
+    char step_path[PATH_MAX]; /* absolute, with % sequences: the recorder's output */
     struct recorded_traces traces;
 };
 
@@ -64,7 +64,8 @@ static bool ends_with(const char *text, const char *ending)
     return length >= end && strcmp(text + length - end, ending) == 0;
 }
 
-/* The program may change its directory before the recorder opens a file. */
+/* Makes the path absolute: the program may change its directory before the recorder opens the
+ * file. */
 static bool make_step_path(struct recording *recording)
 {
     char directory[PATH_MAX] = "", escaped[2 * PATH_MAX] = "";
@@ -100,7 +101,7 @@ static bool set_environment(const struct recording *recording, const char *libra
            setenv("LD_PRELOAD", preload, 1) == 0;
 }
 
-/* Tells the parent why the program could not be started. */
+/* Reports to the parent why the program could not be started. */
 static void run_child(const struct recording *recording, const char *library, char **command,
                       int report)
 {
@@ -124,7 +125,7 @@ static void pass_on(int number)
         kill((pid_t) child_process, number);
 }
 
-/* As a container's first process it is also the parent of all orphans, the drains among them. */
+/* As a container's first process, this is also the parent of all orphans, including drains. */
 static void wait_for(pid_t child)
 {
     int status = 0;
@@ -136,7 +137,7 @@ static void wait_for(pid_t child)
     verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Runs the command to its end; a keyboard's signals are for the program alone. */
+/* Runs the command to its end; the keyboard's signals are for the program alone. */
 static enum step_status run(struct recording *recording, const char *library, char **command)
 {
     int report[2], code = 0;
@@ -163,9 +164,9 @@ static enum step_status run(struct recording *recording, const char *library, ch
     return code == 0 ? STEP_STATUS_OK : fail(command[0], strerror(code));
 }
 
-/* ---- why nothing was recorded ---- */
+/* ---- reasons why nothing was recorded ---- */
 
-/* As execvp() finds it. */
+/* Searches like execvp(). */
 static bool find_command(const char *command, char *path)
 {
     const char *directories = getenv("PATH");
@@ -181,7 +182,7 @@ static bool find_command(const char *command, char *path)
     return false;
 }
 
-/* Programs that change who they are start without the variables that name libraries. */
+/* Programs that change their user are started without the variables that name libraries. */
 static bool has_special_rights(const char *path)
 {
     struct stat status;
@@ -189,7 +190,7 @@ static bool has_special_rights(const char *path)
                                         getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-/* An ELF file of this machine's that names no dynamic linker. */
+/* Returns true for an ELF file of this machine that has no dynamic linker. */
 static bool is_static(const char *path)
 {
     union {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace recover: a whole STEP trace of what a killed process left, or of a damaged file. */
+/* steptrace recover: makes a complete STEP trace from the files of a killed process, or from a
+ * damaged file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +27,8 @@ static const struct verb_help help = {
     "the result replaces IN, and IN.live is removed. (All other commands read such traces\n"
     "directly.)\n"};
 
-/* True while a process holds the file, as the agent does with trace and live file. */
+/* Returns true while a process holds the file, as the agent does with the trace and its live
+ * file. */
 static bool is_held(const char *path)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -72,7 +74,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     return status != STEP_STATUS_OK ? status : closed;
 }
 
-/* Writes OUT; what fails is reported. */
+/* Writes `output`.  Reports errors. */
 static enum step_status write_whole(struct step_reader *reader, const char *path,
                                     const char *output)
 {
@@ -113,7 +115,7 @@ static bool is_live_file(const char *live_path)
     return is;
 }
 
-/* True if a live file exists whose records the reader could not read. */
+/* Returns true if a live file exists whose records the reader could not read. */
 static bool is_unread(const struct step_reader *reader, const char *live_path)
 {
     struct stat about;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace replay: drives allocators with a heap trace. */
+/* steptrace replay: replays a heap trace against malloc implementations. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static bool take_megabytes(void *uint64_target, const char *value, const char **
     return true;
 }
 
-/* `names` is cut at its commas. */
+/* Splits `names` at commas. */
 static enum step_status add_allocators(struct replay *replay, const char *list, char *names,
                                        struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace report: a trace as one page for a browser. */
+/* steptrace report: writes a trace as one HTML page. */
 #include <string.h>
 
 #include "converter/base/given_definition.h"
@@ -64,7 +64,7 @@ static enum step_status write_page(const struct report_request *request,
     return page_file_write(request->output, &parts, put_data, &page, error);
 }
 
-/* Of a whole trace that has references: what keeps most of it alive. */
+/* Adds the largest retained sizes, if the whole trace is shown and it has references. */
 static enum step_status write_with_retained(const struct report_request *request, const char *path,
                                             enum trace_content content,
                                             const struct report_model *model,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace snapshot: a snapshot of all references into the trace that a JVM is recording. */
+/* steptrace snapshot: adds a snapshot of all references to the trace that a JVM is recording. */
 #include <limits.h>
 #include <stdio.h>
 

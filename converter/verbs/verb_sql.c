@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace sql: questions to traces in SQL. */
+/* steptrace sql: runs SQL queries on traces. */
 #include <stdio.h>
 
 #include "converter/base/given_definition.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace stats: what the trace adds up to. */
+/* steptrace stats: prints totals of a trace. */
 #include <string.h>
 
 #include "converter/base/given_definition.h"
@@ -34,10 +34,10 @@ struct stats_options {
     const char *baseline; /* traces to compare with; NULL: none */
 };
 
-/* What the events of one pass go into. */
+/* Consumers of the events of one pass. */
 struct stats_pass {
     struct statistics statistics;
-    bool is_measured; /* for gates */
+    bool is_measured; /* collect measures for gates */
     struct trace_measure measure;
 };
 
@@ -90,7 +90,7 @@ static enum step_status visit(void *user, const struct trace_event *events, size
                              : STEP_STATUS_OK;
 }
 
-/* Rules against what the pass has measured, and the baseline. */
+/* Evaluates the rules against the measures of the pass and of the baseline. */
 static enum step_status judge(const struct stats_options *options, const char *path,
                               struct input *input, struct stats_pass *pass)
 {

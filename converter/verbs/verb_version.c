@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace version: what this program is, and what it can. */
+/* steptrace version: prints the version of this program, its formats and its features. */
 #include <stdio.h>
 
 #include "converter/verbs/commit.h"
@@ -17,7 +17,7 @@ static const char *const features[] = {
 #endif
 };
 
-/* The versions that are written; docs/formats/versions.md says which are read. */
+/* The versions that are written; docs/formats/versions.md lists those that can be read. */
 static const struct {
     const char *name, *version;
 } formats[] = {{"step", "1"}, {"live", "1"}, {"hatf", "1.0"}, {"metatf", "1.0"}};

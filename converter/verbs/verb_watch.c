@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace watch: a trace while it is written. */
+/* steptrace watch: shows a trace while it is being written. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
 #include "steptrace/live.h"
 #include "steptrace/status.h"
 
-/* A recorded process has the live file of its trace mapped. */
+/* Finds the trace of a process, which has the trace's live file mapped. */
 
 struct watch_target {
-    long pid; /* 0: a file was named */
+    long pid; /* 0: the operand is a file */
     char path[PATH_MAX];
 };
 
@@ -37,7 +37,7 @@ static bool is_number(const char *text, long *pid)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *pid > 0;
 }
 
-/* The trace's path as the process sees it: that of the live file, without its ending. */
+/* Extracts the trace's path as the process sees it: that of the live file without its extension. */
 static bool take_line(char *line, char *path, size_t size)
 {
     static const size_t suffix = sizeof STEP_LIVE_SUFFIX - 1;
@@ -52,7 +52,7 @@ static bool take_line(char *line, char *path, size_t size)
     return true;
 }
 
-/* The path itself, or through the process's root where that is another. */
+/* Finds the file at the path itself, or below the process's root if that differs. */
 static bool find_file(long pid, const char *path, char *out, size_t size)
 {
     char live[PATH_MAX + 64], root[PATH_MAX + 32];
@@ -67,8 +67,8 @@ static bool find_file(long pid, const char *path, char *out, size_t size)
     return (is_here || is_there) && length > 0 && (size_t) length < size;
 }
 
-/* `operand`: a file, or else the number of a process.  INVALID: there is no such process, or none
- * that is recorded; the message says what to do. */
+/* `operand`: a file or, if there is none, a process id.  Returns INVALID if there is no such
+ * process or it is not being recorded; the message says what to do. */
 static enum step_status watch_target_find(const char *operand, struct watch_target *target,
                                           struct step_error *error)
 {
@@ -107,9 +107,9 @@ static enum step_status watch_target_find(const char *operand, struct watch_targ
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)
 #define INTERVAL_MOST_NS UINT64_C(3600000000000)
-#define CPU_DEFAULT 25 /* percent: some five million events a second */
+#define CPU_DEFAULT 25 /* percent; about five million events per second */
 #define TOP_DEFAULT UINT64_C(20)
-#define TOP_MOST UINT64_C(180) /* of text */
+#define TOP_MOST UINT64_C(180) /* for text output */
 
 static const struct verb_help help = {
     .name = "watch",
@@ -121,10 +121,10 @@ static const struct verb_help help = {
 struct watch_options {
     struct event_selection selected;
     struct watch_settings settings;
-    double cpu; /* percent of a core; 0: no limit */
+    double cpu; /* percent of a core; 0: unlimited */
     bool once;
     enum watch_axis axis;
-    enum watch_column by; /* WATCH_COLUMNS: not chosen */
+    enum watch_column by; /* WATCH_COLUMNS: default */
 };
 
 static bool take_cpu(void *double_target, const char *value, const char **fault)
@@ -168,7 +168,7 @@ static bool take_column(void *column_target, const char *value, const char **fau
     return false;
 }
 
-/* Of a trace that has ended: what is damaged, or was not closed. */
+/* Reports damage, or a missing end, of a trace that is no longer being written. */
 static enum step_status report_rest(const struct watch_feed *feed)
 {
     const struct watch_tail *tail = &feed->tail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of watch_terminal.c, where there is no ncurses. */
+/* Replaces watch_terminal.c in builds without ncurses. */
 #include "converter/watch/watch_terminal.h"
 
 enum step_status watch_terminal_open(struct step_error *error)

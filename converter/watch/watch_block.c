@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns are found by the names of their fields, so that other versions of the definition do. */
+/* Reads the columns of blocks.  Finds them by field name, so that other versions of the definition
+ * work. */
 #include "converter/watch/watch_block.h"
 
 #include <stdlib.h>
 
 #include "converter/base/record_layout.h"
 
-/* ---- where they are ---- */
+/* ---- positions ---- */
 
 static const char *const field_names[WATCH_FIELDS] = {"time",   "thread", "class", "size",
                                                       "object", "stack",  "method"};
@@ -64,7 +65,7 @@ uint64_t watch_schema_count(const struct watch_schema *schema, const struct step
     return count;
 }
 
-/* ---- their values ---- */
+/* ---- values ---- */
 
 struct columns {
     struct step_column_view views[WATCH_FIELDS];
@@ -99,7 +100,7 @@ static uint32_t id_at(const struct step_column_view *view, size_t row)
     return java_id(value_at(view, row));
 }
 
-/* Filters go by names, and methods by frames. */
+/* Filters need names, and rows of methods need frames. */
 static void name_event(struct watch_tail *tail, const struct watch_model *model,
                        const struct trace_event *event)
 {

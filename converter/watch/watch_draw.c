@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The view as lines: what is most worth seeing stays where there is little room. */
+/* Draws the view as lines.  Leaves out the least important parts if the screen is small. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -10,13 +10,13 @@
 #include "converter/watch/watch_view.h"
 #include "steptrace/show.h"
 
-/* Rows from which on there is more than the state, what lives, and the table. */
+/* Screen heights from which more is drawn than the state, the live amounts and the table. */
 #define ROWS_FOR_KEYS 8u
 #define ROWS_FOR_NUMBERS 10u
 #define ROWS_FOR_CURVE 14u
 #define ROWS_FOR_LARGE_CURVE 22u
 
-/* A screen while it is drawn, from its first row to its last. */
+/* A screen being drawn, from its first row to its last. */
 struct drawing {
     struct watch_view *view;
     struct watch_screen *screen;
@@ -36,7 +36,7 @@ struct drawing_layout {
     bool calls;
 };
 
-/* The mark of what lives where not all was read. */
+/* Marks live amounts as approximate if not everything was read. */
 static const char *drawing_about(const struct watch_view *view)
 {
     return watch_feed_is_exact(view->feed) ? "" : "~";
@@ -44,7 +44,7 @@ static const char *drawing_about(const struct watch_view *view)
 
 /* ---- lines ---- */
 
-/* Copies as much of the text as has room, in cells of the terminal; returns how many it takes. */
+/* Copies as much of the text as fits into `width` terminal cells, and returns the cells used. */
 static size_t fit(const struct watch_screen *screen, const char *text, size_t width, char *out)
 {
     const uint8_t *at = (const uint8_t *) text;
@@ -98,7 +98,7 @@ static struct quantity drawing_signed_bytes(double bytes)
     return out;
 }
 
-/* "12.3k": a number for a narrow column. */
+/* Formats a number for a narrow column: "12.3k". */
 static struct quantity drawing_count(double value, bool with_sign)
 {
     static const char units[] = " kMGTPE";
@@ -248,7 +248,7 @@ static void put_tabs(struct drawing *drawing)
     drawing_line(drawing, WATCH_PLAIN, text);
 }
 
-/* ---- the table: its columns as they have room, its rows ---- */
+/* ---- the table: its columns, as space permits, and its rows ---- */
 
 static const struct drawing_column object_table[] = {
     {WATCH_LIVE_BYTES, "live", 11}, {WATCH_LIVE_OBJECTS, "objects", 9},
@@ -272,7 +272,7 @@ static void add_column(struct drawing_layout *layout, const struct drawing_colum
     layout->name_width -= column->width;
 }
 
-/* What the table is sorted by is there whatever the width; then the others, as they have room. */
+/* The sort column is always shown; other columns follow as space permits. */
 static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout *layout)
 {
     const struct watch_view *view = drawing->view;
@@ -339,7 +339,7 @@ static void drawing_titles(struct drawing *drawing, const struct drawing_layout 
     drawing_line(drawing, WATCH_STRONG, text);
 }
 
-/* Of a class that has no room the last part is worth most. */
+/* Keeps the last part of a class name that does not fit: it is the most informative. */
 static const char *shortened(const struct watch_view *view, char *name, size_t length, size_t width)
 {
     if (view->axis != WATCH_CLASSES || length <= width || width < 6)

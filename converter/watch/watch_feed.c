@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decodes the blocks of a watched trace, as fast as it may. */
+/* Reads the blocks of a watched trace within its processor time limit. */
 #include "converter/watch/watch_feed.h"
 
 #include <time.h>
 
 #include "converter/base/no_memory.h"
 
-#define FIRST_NS 150.0e6    /* may be spent at the start */
-#define CREDIT_SECONDS 10.0 /* of which the share can be saved up */
-#define FOLLOWS_MOST 8u     /* the live file is looked at, while the trace grows */
+#define FIRST_NS 150.0e6    /* initial credit */
+#define CREDIT_SECONDS 10.0 /* the time over which the share can be saved up */
+#define FOLLOWS_MOST 8u     /* looks at the live file while the trace grows */
 #define ROUND_RECORDS 100000u
 
 double watch_feed_cpu_ns(void)
@@ -85,7 +85,6 @@ static enum step_status read_block(struct watch_feed *feed, struct step_error *e
     uint64_t count = watch_schema_count(&feed->schema, info);
     uint64_t time_ns = watch_tail_time_ns(&feed->tail, info->time_max);
     feed->records_read += count;
-    feed->round += count;
     feed->read_ns = time_ns > feed->read_ns ? time_ns : feed->read_ns;
     size_t number = feed->next++;
     return count == 0 ? STEP_STATUS_OK
@@ -93,7 +92,7 @@ static enum step_status read_block(struct watch_feed *feed, struct step_error *e
                                          &feed->model, error);
 }
 
-/* Whether the share of the core has something left. */
+/* Returns true if the share of the core is not used up. */
 static bool may_read(struct watch_feed *feed)
 {
     double now = watch_feed_cpu_ns();
@@ -107,12 +106,12 @@ static enum step_status refresh_tail(struct watch_feed *feed, struct step_error 
     bool opened_anew;
     enum step_status status = watch_tail_refresh(&feed->tail, &opened_anew, error);
     if (status == STEP_STATUS_OK && opened_anew && !watch_schema_init(&feed->schema, &feed->tail))
-        status = no_memory(error); /* else blocks that were there keep their numbers */
+        status = no_memory(error); /* otherwise existing blocks keep their numbers */
     return status;
 }
 
-/* Adds what lies in the live file.  If the trace has grown meanwhile, the two may overlap or leave
- * a gap: the new blocks are read first, and the live file again. */
+/* Adds the events of the live file.  If the trace has grown meanwhile, the two may overlap or leave
+ * a gap; then the new blocks are read first, and the live file again. */
 static enum step_status look_at_live_file(struct watch_feed *feed, struct step_error *error)
 {
     size_t blocks = step_reader_block_count(feed->tail.reader);
@@ -132,10 +131,10 @@ static bool wants_live_file(const struct watch_feed *feed)
     return feed->tail.state == WATCH_RUNNING && !feed->is_pending && feed->follows < FOLLOWS_MOST;
 }
 
-/* ---- a native program's trace, to the end of the file and then to that of the live file ---- */
+/* ---- a native program's trace: first the file, then the live file ---- */
 
-/* Where the trace has ended since reading began, begins anew, in the order of time.  Rows of
- * another source have other numbers. */
+/* If the trace has ended since reading began, starts again, in time order.  The new source numbers
+ * rows differently. */
 static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
 {
     if (!feed->heap.is_running || feed->tail.state == WATCH_RUNNING)
@@ -146,10 +145,10 @@ static enum step_status end_heap(struct watch_feed *feed, struct step_error *err
     return restart(feed, false, error);
 }
 
-/* A program that is faster than its trace is read is not followed for ever. */
+/* Limits how long reading follows a program that is faster than its trace can be read. */
 #define HEAP_FOLLOWS_MOST 4u
 
-/* Whether there is more of the file to read. */
+/* Checks whether the file has grown. */
 static enum step_status look_for_more(struct watch_feed *feed, struct step_error *error)
 {
     size_t blocks = step_reader_block_count(feed->tail.reader);
@@ -163,8 +162,8 @@ static enum step_status look_for_more(struct watch_feed *feed, struct step_error
     return end_heap(feed, error);
 }
 
-/* The live file is told of where the trace has not grown since it was read, nor while that was
- * done: what was in the one is in the other then. */
+/* Uses the live file only if the trace grew neither before nor during the look at it.  Otherwise
+ * its events may be in the trace already. */
 static enum step_status follow(struct watch_feed *feed, struct step_error *error)
 {
     enum step_status status = look_for_more(feed, error);
@@ -176,7 +175,7 @@ static enum step_status follow(struct watch_feed *feed, struct step_error *error
     status = watch_heap_peek(&feed->heap, &feed->tail, &feed->model, &feed->tail.dropped, error);
     if (status == STEP_STATUS_OK)
         status = look_for_more(feed, error);
-    if (!feed->heap.at_end) /* it is told once more */
+    if (!feed->heap.at_end) /* they will be added again */
         watch_model_begin_pending(&feed->model);
     feed->heap.has_peeked = feed->heap.at_end;
     feed->heap.follows = feed->heap.at_end ? 0 : feed->heap.follows;
@@ -226,13 +225,12 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
         feed->credit_ns = most;
     feed->is_pending = false;
     feed->follows = 0;
-    feed->round = feed->round_before = 0;
     watch_model_begin_pending(&feed->model);
     enum step_status status = refresh_tail(feed, error);
     return status == STEP_STATUS_OK && feed->tail.is_heap ? end_heap(feed, error) : status;
 }
 
-/* ---- how far ---- */
+/* ---- progress ---- */
 
 const struct trace_names *watch_feed_names(const struct watch_feed *feed)
 {
@@ -274,8 +272,8 @@ double watch_feed_progress(const struct watch_feed *feed)
     return all > 0 ? (double) feed->records_read / (double) all : 1.0;
 }
 
-/* Between two looks that had read everything, clocks of both agree; else what was read took the
- * time between its events. */
+/* Between two looks that both had read everything, the elapsed time is `seconds`; otherwise it is
+ * the time between the last events read. */
 double watch_feed_settle(struct watch_feed *feed, double seconds)
 {
     double read_ns = (double) watch_feed_read_ns(feed);

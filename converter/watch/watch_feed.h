@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a watched trace into its model, a slice at a time.  Every event is read: the sums are those
- * of the trace up to where it was read.  While the trace runs, reading takes at most a share of one
- * core; where that does not suffice the figures fall behind, and watch_feed_behind_ns() says how
- * far.
+ * Reads a watched trace into its model, in slices.  All events are read: sums are those of the
+ * trace up to the position read.  While the trace is being written, reading uses at most a share of
+ * one core. If that is too little, the figures lag, and watch_feed_behind_ns() returns by how much.
  */
 #ifndef CONVERTER_WATCH_WATCH_FEED_H
 #define CONVERTER_WATCH_WATCH_FEED_H
@@ -15,69 +14,67 @@
 struct watch_feed {
     struct watch_tail tail;
     struct watch_model model;
-    struct watch_heap heap; /* of a native program: no limit by `share` */
+    struct watch_heap heap; /* of a native program; not limited by `share` */
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
-    double share;                 /* of a core, for a running trace; 0: no limit */
-    size_t next;                  /* blocks before it were read */
-    uint64_t records_read;        /* of the kinds that are read */
-    uint64_t read_ns;             /* the latest time of blocks that were read */
-    bool is_pending;              /* the model has what lies in the live file, too */
-    unsigned follows;             /* how often the live file was looked at since the last refresh */
-    uint64_t round, round_before; /* records that were read since the last of these looks */
-    double credit_ns;             /* of processor time */
-    double spent_ns;              /* the process's, when this was looked at last */
-    double settled_ns;            /* time of the trace at the last look; < 0: there was none */
-    bool was_exact;               /* at the last look */
+    double share;          /* of a core, for a running trace; 0: unlimited */
+    size_t next;           /* the next block to read */
+    uint64_t records_read; /* of the record types that are read */
+    uint64_t read_ns;      /* the latest time in the blocks read */
+    bool is_pending;       /* the model includes the events of the live file */
+    unsigned follows;      /* looks at the live file since the last refresh */
+    double credit_ns;      /* processor time left to use */
+    double spent_ns;       /* processor time of the process at the last check */
+    double settled_ns;     /* trace time at the last look; < 0: there was none */
+    bool was_exact;        /* at the last look */
 };
 
-/* What is borrowed outlives the feed; `path` too. */
+/* Borrowed objects and `path` must outlive the feed. */
 enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  const struct event_selection *selected, double share,
                                  struct step_error *error);
 void watch_feed_close(struct watch_feed *feed);
-/* Another selection: all is read anew. */
+/* Sets another selection and restarts reading. */
 enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
                                    struct step_error *error);
 
-/* Finds the blocks that were written meanwhile.  The feed may take processor time for the
- * `elapsed_ns` since the last call. */
+/* Finds blocks written since the last call.  The feed may use processor time for the `elapsed_ns`
+ * since then. */
 enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns,
                                     struct step_error *error);
-/* Reads on, for about `slice_ns` of processor time, and at the end of the file looks at the live
- * file.  `*more`: call again at once; false also where the share of the core is used up. */
+/* Reads for about `slice_ns` of processor time, and looks at the live file when the end is reached.
+ * `*more`: call again immediately; false also if the share of the core is used up. */
 enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, bool *more,
                                  struct step_error *error);
 
-/* The reader that notes what is damaged. */
+/* Returns the reader that notes damage. */
 static inline const struct step_reader *watch_feed_reader(const struct watch_feed *feed)
 {
     return feed->heap.reader != NULL ? feed->heap.reader : feed->tail.reader;
 }
-/* Names of what the model's rows are of. */
+/* Returns the names of the model's rows. */
 const struct trace_names *watch_feed_names(const struct watch_feed *feed);
-/* Whether all that was recorded until the last look was read.  Otherwise sums are lower bounds, and
- * what lives is that of some moment before. */
+/* Returns true if everything recorded until the last look has been read.  Otherwise sums are lower
+ * bounds, and live amounts are of an earlier moment. */
 bool watch_feed_is_exact(const struct watch_feed *feed);
-/* The time between the latest event that was read and the latest that is known. */
+/* Returns the time between the latest event that was read and the latest known one. */
 uint64_t watch_feed_behind_ns(const struct watch_feed *feed);
-/* The latest time that is known; and the latest that was read. */
+/* Return the latest known time, and the latest time read. */
 uint64_t watch_feed_now_ns(const struct watch_feed *feed);
 uint64_t watch_feed_read_ns(const struct watch_feed *feed);
-/* Share of the events that was read, 0 to 1. */
+/* Returns the share of events that was read, 0 to 1. */
 double watch_feed_progress(const struct watch_feed *feed);
-/* Ends a look, `seconds` after the last one: see watch_model_settle().  Returns the seconds that
- * lie between the two, 0 where they are not known; -1: nothing was read, and nothing has changed.
- */
+/* Ends a look, `seconds` after the last one; see watch_model_settle().  Returns the seconds between
+ * the two, 0 if unknown, or -1 if nothing was read and nothing has changed. */
 double watch_feed_settle(struct watch_feed *feed, double seconds);
 
-/* Processor time of this process. */
+/* Returns the processor time of this process. */
 double watch_feed_cpu_ns(void);
 
 /* ---- watch_feed_live.c ---- */
 
-/* Puts the events of the live file that the trace does not have, as pending ones. */
+/* Adds the events of the live file that the trace does not have yet, as pending events. */
 void watch_feed_peek(struct watch_feed *feed);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a Java program that lie in the live file and have not reached the trace. */
+/* Reads the events of a Java program's live file that are not in the trace yet. */
 #include <stdio.h>
 
 #include "converter/watch/watch_feed.h"
@@ -11,7 +11,7 @@ static uint64_t written_of(void *user, uint64_t stream)
     return watch_tail_written(&feed->tail, stream);
 }
 
-/* What the file's dictionaries do not have yet is named by the live file. */
+/* Takes names that the file's dictionaries do not have yet from the live file. */
 static void take_entry(void *user, const struct step_live_entry *from)
 {
     struct watch_feed *feed = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums as they are shown at a look; growth and rates between two of them. */
+/* Computes the displayed sums of a look, and growth and rates between looks. */
 #include <math.h>
 
 #include "converter/watch/watch_model.h"

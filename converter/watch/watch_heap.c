@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which source, and its events; and what of a native program's trace lies in the live file.  Frees
- * are taken from there at once, in the order of their stream and without a gap, and are passed over
- * when they come with a block.  Births wait for their block, which tells their call stacks; whether
- * they live is known by the frees.
+ * Selects the event source of a native program's trace, and reads its live file.  Frees in the live
+ * file count immediately, in the order of their stream and without gaps, and are skipped when their
+ * block arrives.  Births wait for their block, which has their call stacks; the frees show whether
+ * they are alive.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@
 
 #define STREAMS_MOST (UINT64_C(1) << 24)
 
-/* Of a stream: what was taken of the live file, from a record's number up to another. */
-struct watch_told {
+/* The range of a stream's record numbers that was taken from the live file. */
+struct watch_seen {
     uint64_t from, to;
 };
 
@@ -38,23 +38,23 @@ struct peeking {
     bool no_memory;
 };
 
-static struct watch_told *told_of(struct watch_heap *heap, uint64_t stream)
+static struct watch_seen *seen_of(struct watch_heap *heap, uint64_t stream)
 {
-    if (heap->told.entry_bytes == 0)
-        id_table_init(&heap->told, sizeof(struct watch_told));
-    return stream < STREAMS_MOST ? id_table_get(&heap->told, (uint32_t) stream) : NULL;
+    if (heap->reported.entry_bytes == 0)
+        id_table_init(&heap->reported, sizeof(struct watch_seen));
+    return stream < STREAMS_MOST ? id_table_get(&heap->reported, (uint32_t) stream) : NULL;
 }
 
-static bool is_told(void *user, uint64_t stream, uint64_t number)
+static bool is_known(void *user, uint64_t stream, uint64_t number)
 {
     struct watch_heap *heap = user;
-    const struct watch_told *told = told_of(heap, stream);
-    return told != NULL && number >= told->from && number < told->to;
+    const struct watch_seen *reported = seen_of(heap, stream);
+    return reported != NULL && number >= reported->from && number < reported->to;
 }
 
 static void forget(struct watch_heap *heap)
 {
-    id_table_reset(&heap->told);
+    id_table_reset(&heap->reported);
     free(heap->births);
 }
 
@@ -62,9 +62,10 @@ static uint64_t written_of(void *user, uint64_t stream)
 {
     struct peeking *peeking = user;
     uint64_t written = watch_tail_written(peeking->tail, stream);
-    struct watch_told *told = told_of(peeking->heap, stream);
-    if (told != NULL && told->to < written) /* and all of that was read */
-        *told = (struct watch_told){written, written};
+    struct watch_seen *reported = seen_of(peeking->heap, stream);
+    if (reported != NULL &&
+        reported->to < written) /* the file has all of them, and they were read */
+        *reported = (struct watch_seen){written, written};
     return written;
 }
 
@@ -85,20 +86,21 @@ static void visit(void *user, const struct step_live_event *event)
 {
     struct peeking *peeking = user;
     struct watch_heap *heap = peeking->heap;
-    struct watch_told *told = told_of(heap, event->stream);
+    struct watch_seen *reported = seen_of(heap, event->stream);
     uint64_t time_ns = watch_tail_time_ns(peeking->tail, event->ticks);
     bool is_free = event->kind == STEP_LIVE_FREE_OBJECT, ok = true;
     bool is_resized = event->kind == STEP_LIVE_HEAP_REALLOC;
-    bool is_next = told != NULL && event->method == told->to;
+    bool is_next = reported != NULL && event->method == reported->to;
     if (is_next)
-        told->to++;
+        reported->to++;
     if (is_next && (is_free || is_resized)) {
         const struct hatf_record record = {.tag = is_free ? HATF_FREE : HATF_REALLOC_NO_ALLOC,
                                            .time = time_ns,
                                            .address = event->object};
         ok = arrival_order_free(heap->order, &record);
     }
-    if (!is_free && event->kind != STEP_LIVE_NONE && told != NULL && event->method < told->to) {
+    if (!is_free && event->kind != STEP_LIVE_NONE && reported != NULL &&
+        event->method < reported->to) {
         const struct watch_birth birth = {event->object, time_ns, event->size, event->thread,
                                           (uint32_t) event->class_};
         ok = add_birth(heap, &birth) && ok;
@@ -139,7 +141,7 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
     }
 }
 
-/* False: it is too long. */
+/* Returns false if it is too long. */
 static bool live_path(const struct watch_tail *tail, char *path, size_t size)
 {
     int length = snprintf(path, size, "%s%s", tail->path, STEP_LIVE_SUFFIX);
@@ -177,7 +179,7 @@ enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tai
         return STEP_STATUS_OK; /* it has ended meanwhile */
     enum step_status status = peeking.no_memory ? no_memory(error) : STEP_STATUS_OK;
     heap->at_end = false;
-    while (status == STEP_STATUS_OK && !heap->at_end) /* the deaths */
+    while (status == STEP_STATUS_OK && !heap->at_end) /* reads the deaths */
         status = watch_heap_read(heap, model, error);
     if (status == STEP_STATUS_OK)
         pend_births(heap, model);
@@ -193,7 +195,7 @@ static enum step_status open_running(struct watch_heap *heap, const struct watch
     enum step_status status = stepfile_alloc_tail_create(tail->path, tail->reader, &blocks, error);
     if (status != STEP_STATUS_OK)
         return status;
-    stepfile_alloc_tail_pass(blocks, is_told, heap);
+    stepfile_alloc_tail_pass(blocks, is_known, heap);
     status = arrival_order_create(blocks, out, error);
     heap->order = status == STEP_STATUS_OK ? *out : NULL;
     return status;
@@ -215,7 +217,7 @@ enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_ta
 {
     struct event_selection everything;
     struct alloc_source *records;
-    event_selection_init(&everything); /* the model selects */
+    event_selection_init(&everything); /* the model applies the selection */
     watch_heap_reset(heap);
     heap->is_running = tail->state == WATCH_RUNNING;
     enum step_status status = heap->is_running ? open_running(heap, tail, &records, error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When what is read, and when it is shown. */
+/* Schedules reading and display. */
 #include "converter/watch/watch_loop.h"
 
 #include <langinfo.h>
@@ -16,7 +16,7 @@
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
 
-/* The same figures as the screen's, unrounded. */
+/* Prints the figures of the screen, unrounded. */
 
 #define CURVE_POINTS 100u
 
@@ -86,7 +86,8 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
     return true;
 }
 
-/* `top`: rows of each table, by what the view sorts it by; 0: all.  False: out of memory. */
+/* `top`: rows of each table, by the view's sort column; 0: all.  Returns false if memory runs
+ * out. */
 static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 {
     static const char *const states[] = {"running", "ended", "cut"};
@@ -121,10 +122,11 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 #define SLICE_NS UINT64_C(100000000)
 #define FIRST_SLICE_NS UINT64_C(300000000)
 #define IDLE_MS 3600000u
-#define FIXED_ROWS 10u /* of a screen with a small curve, without the table's */
-#define CURVE_FROM 14u /* rows that a screen with a curve has at least, */
-#define LARGE_FROM 20u /* and with a large one, which */
-#define LARGE_MORE 2u  /* takes more */
+#define LOOKS_MOST 3u  /* additional looks after the first */
+#define FIXED_ROWS 10u /* rows of a screen with a small curve, without the table */
+#define CURVE_FROM 14u /* minimum rows of a screen with a curve, */
+#define LARGE_FROM 20u /* and with a large curve, which */
+#define LARGE_MORE 2u  /* needs this many more */
 
 static uint64_t now_ns(void)
 {
@@ -179,21 +181,32 @@ static void print_text(struct watch_view *view, size_t top)
     }
 }
 
+static bool lacks_rates(const struct watch_view *view)
+{
+    return view->feed->tail.state == WATCH_RUNNING && view->seconds <= 0;
+}
+
+static enum step_status look_again(struct watch_view *view, const struct watch_settings *settings,
+                                   struct step_error *error)
+{
+    uint64_t start = now_ns();
+    wait_for(settings->interval_ns);
+    double seconds = (double) (now_ns() - start) / 1e9;
+    enum step_status status = watch_feed_refresh(view->feed, settings->interval_ns, error);
+    return status == STEP_STATUS_OK ? read_all(view, seconds, error) : status;
+}
+
+/* Rates need two looks; a third is needed if the trace had to be read anew, because the rate of its
+ * clock had become known. */
 enum step_status watch_once(struct watch_view *view, const struct watch_settings *settings,
                             struct step_error *error)
 {
-    view->feed->share = 0; /* all is read, and the look is exact */
+    view->feed->share = 0; /* read everything, for an exact look */
     enum step_status status = watch_feed_refresh(view->feed, 0, error);
-    uint64_t start = now_ns();
     if (status == STEP_STATUS_OK)
         status = read_all(view, 0, error);
-    if (status == STEP_STATUS_OK && view->feed->tail.state == WATCH_RUNNING) {
-        wait_for(settings->interval_ns);
-        double seconds = (double) (now_ns() - start) / 1e9;
-        status = watch_feed_refresh(view->feed, settings->interval_ns, error);
-        if (status == STEP_STATUS_OK)
-            status = read_all(view, seconds, error);
-    }
+    for (unsigned i = 0; i < LOOKS_MOST && status == STEP_STATUS_OK && lacks_rates(view); i++)
+        status = look_again(view, settings, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (!settings->json)
@@ -209,8 +222,8 @@ struct watching {
     struct watch_view *view;
     const struct watch_settings *settings;
     struct watch_screen screen;
-    char words[WATCH_INPUT_MOST]; /* of the selection, cut apart */
-    struct event_selection given; /* that of the command line */
+    char words[WATCH_INPUT_MOST]; /* of the selection, split */
+    struct event_selection given; /* of the command line */
     uint64_t looked_ns;
     bool more;
 };
@@ -257,7 +270,7 @@ static enum step_status select_anew(struct watching *watching, struct step_error
     return status == STEP_STATUS_OK ? look(watching, error) : status;
 }
 
-/* Milliseconds until the next look. */
+/* Returns milliseconds until the next look. */
 static unsigned look_in(const struct watching *watching)
 {
     const struct watch_view *view = watching->view;
@@ -269,7 +282,7 @@ static unsigned look_in(const struct watching *watching)
     return (unsigned) ((watching->settings->interval_ns - passed) / 1000000) + 1;
 }
 
-/* Milliseconds to wait for a key. */
+/* Returns milliseconds to wait for a key. */
 static unsigned wait_of(const struct watching *watching)
 {
     return watching->view->table.search.left > 0 ? 0 : look_in(watching);
@@ -282,9 +295,9 @@ static enum step_status watch(struct watching *watching, struct step_error *erro
     while (status == STEP_STATUS_OK && !ended) {
         show(watching);
         int key = watch_terminal_key(wait_of(watching), &ended);
-        enum watch_wish wish = watch_view_key(watching->view, key);
-        ended |= wish == WATCH_QUIT;
-        if (wish == WATCH_SELECT)
+        enum watch_action action = watch_view_key(watching->view, key);
+        ended |= action == WATCH_QUIT;
+        if (action == WATCH_SELECT)
             status = select_anew(watching, error);
         else if (!ended && look_in(watching) == 0)
             status = look(watching, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts events in rows. */
+/* Counts events in the rows of the watch model. */
 #include "converter/watch/watch_model.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void watch_curve_begin_pending(struct watch_curve *curve)
     memset(curve->pending, 0, sizeof curve->pending);
 }
 
-/* The same for what is replaced at each look: `bytes` more, or less. */
+/* Changes the live bytes of the live file's events, which are replaced at each look. */
 static void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
 {
     curve->pending[step_at(curve, time_ns)] += bytes;
@@ -64,7 +64,7 @@ static void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_
 void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
                       size_t columns)
 {
-    uint64_t live = 0; /* as if signed: a death may be known before the birth, and sums may wrap */
+    uint64_t live = 0; /* modulo 2^64: sums may wrap below 0 if a death precedes its birth */
     size_t step = 0;
     for (size_t i = 0; i < columns; i++) {
         double until = (double) end_ns * (double) (i + 1) / (double) columns;
@@ -76,8 +76,8 @@ void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t
     }
 }
 
-/* Numbers of the dead that wait for their birth; far more are no late births but a trace that does
- * not have them. */
+/* Limit for ids of deaths that wait for their births; more means that the trace lacks the
+ * births. */
 #define EARLY_MOST (UINT64_C(1) << 26)
 
 struct origin {
@@ -192,7 +192,7 @@ static void add_row(struct watch_place *place, struct watch_row *row)
         place->rows[place->count++] = row;
 }
 
-/* A frame without a name may get one later, and its method with it. */
+/* A frame without a name may get one later, and then its method too. */
 static void find_rows(struct watch_model *model, const struct origin *origin,
                       struct watch_place *place)
 {
@@ -296,7 +296,7 @@ static void put_free(struct watch_model *model, const struct trace_event *event)
         note_early(model, &model->early, &model->early_count, event->object);
 }
 
-/* What a free is of is known by what lives, so the filter is asked of births alone. */
+/* A free's class and site come from the live object, so the filter only checks births. */
 static bool is_wanted(struct watch_model *model, const struct trace_event *event)
 {
     const struct event_selection *selected = &model->filter.selected;

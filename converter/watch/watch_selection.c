@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the options of all verbs, without the command line. */
+/* Parses selections with the option tables of the verbs, without the command line. */
 #include "converter/watch/watch_selection.h"
 
 #include <stdio.h>

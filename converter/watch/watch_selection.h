@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A selection as it is typed while a trace is watched: "class=com.acme.** size=>=1k". */
+/* Parses a selection typed while a trace is watched: "class=com.acme.** size=>=1k". */
 #ifndef CONVERTER_WATCH_WATCH_SELECTION_H
 #define CONVERTER_WATCH_WATCH_SELECTION_H
 
 #include "converter/trace/event_selection.h"
 
-/* Adds what the text says, whose words are cut apart and borrowed, to the selection.  False:
- * `fault` says where and what is wrong. */
+/* Adds the text's criteria to the selection, which borrows the text's words; modifies `text`.
+ * Returns false with the position and the reason in `fault`. */
 bool watch_selection_parse(char *text, struct event_selection *selected, char *fault,
                            size_t fault_size);
-/* The name of an option that cannot be asked of a trace that is being written; NULL: none was. */
+/* Returns the name of an option that does not work while a trace is being written; NULL: none was
+ * used. */
 const char *watch_selection_fault(const struct event_selection *selected);
 
 #endif

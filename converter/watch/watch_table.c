@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows into lines. */
+/* Sorts and filters rows into the lines of a table. */
 #include "converter/watch/watch_table.h"
 
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "format/core/grow.h"
 #include "steptrace/show.h"
 
-/* Searches the names of rows. */
+/* Search in the names of rows. */
 
-#define NAMES_AT_ONCE 64u /* between two looks at the clock */
+#define NAMES_AT_ONCE 64u /* between two checks of the clock */
 
 enum { NOT_ASKED, MATCHES, DIFFERS };
 
@@ -60,7 +60,7 @@ bool watch_search_matches(struct watch_search *search, struct watch_feed *feed, 
 }
 
 #define FRAMES_SHOWN 16u
-#define SEARCH_NS 50.0e6 /* processor time that a look may take for names */
+#define SEARCH_NS 50.0e6 /* processor time per look for names */
 
 void watch_table_reset(struct watch_table *table)
 {
@@ -86,7 +86,7 @@ static size_t method_text(const struct watch_feed *feed, uint32_t id, struct fra
 {
     const struct trace_method *method = trace_method_of(watch_feed_names(feed), id);
     struct step_bytes class_name = {NULL, 0};
-    if (!feed->tail.is_heap) /* of which functions have no classes */
+    if (!feed->tail.is_heap) /* functions of native programs have no classes */
         class_name = trace_class_of(watch_feed_names(feed), method->class_id)->name;
     return frame_text(class_name, method->name, place, room, FRAME_TEXT);
 }
@@ -209,7 +209,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* Names are made for the time of sorting; where memory lacks, lines stay as they are. */
+/* Builds names for the time of sorting.  If memory runs out, the order stays unchanged. */
 static void sort_by_name(struct watch_table *table, struct watch_feed *feed, enum watch_axis axis)
 {
     struct named *named = calloc(table->count + 1, sizeof *named);

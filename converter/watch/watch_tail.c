@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the headers of blocks tell, as they come. */
+/* Follows a growing trace by the headers of its blocks. */
 #include "converter/watch/watch_tail.h"
 
 #include "converter/base/given_definition.h"
@@ -7,7 +7,7 @@
 #include "converter/base/trace_ticks.h"
 #include "converter/step/stepfile.h"
 
-/* Numbers of streams are small but in damaged files. */
+/* Stream numbers are small, except in damaged files. */
 #define STREAMS_MOST (UINT64_C(1) << 24)
 
 uint64_t watch_tail_time_ns(const struct watch_tail *tail, uint64_t ticks)
@@ -121,7 +121,7 @@ void watch_tail_reset(struct watch_tail *tail)
     tail->reader = tail->before = NULL;
 }
 
-/* Names stay what they are, and with them the reader that they borrow their texts from. */
+/* Keeps the names, and therefore the reader that owns their texts. */
 static enum step_status open_anew(struct watch_tail *tail, struct step_error *error)
 {
     java_records_reset(&tail->decoder.java);
@@ -133,7 +133,7 @@ static enum step_status open_anew(struct watch_tail *tail, struct step_error *er
     tail->events = 0;
     tail->counted = 0;
     note_state(tail);
-    if (tail->state == WATCH_RUNNING) /* of another process: what was known is of no use */
+    if (tail->state == WATCH_RUNNING) /* another process: previous data is useless */
         tail->state = WATCH_CUT;
     count_blocks(tail);
     return STEP_STATUS_OK;

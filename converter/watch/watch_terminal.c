@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ncurses. */
+/* The terminal, with ncurses. */
 #include "converter/watch/watch_terminal.h"
 
 #include <curses.h>
@@ -26,7 +26,8 @@ static void note_stop(int number)
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = note_stop}; /* no SA_RESTART: waiting ends */
+    struct sigaction action = {.sa_handler = note_stop}; /* without SA_RESTART, so that waiting
+                                                            ends */
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         sigaction(numbers[i], &action, NULL);

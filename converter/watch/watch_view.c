@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys, and what they change. */
+/* Handles keys. */
 #include "converter/watch/watch_view.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "converter/watch/watch_selection.h"
 
-/* What tables are sorted by, in the order that a key goes through. */
+/* Sort columns, in the order in which a key selects them. */
 static const enum watch_column object_columns[] = {
     WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
     WATCH_RATE,       WATCH_GROWTH,       WATCH_NAME};
@@ -113,7 +113,7 @@ static void begin_input(struct watch_view *view, enum watch_input input)
              input == WATCH_INPUT_NAME ? view->name : view->selection);
 }
 
-/* A selection with a fault stays in the prompt. */
+/* A selection with a syntax error stays in the prompt. */
 static bool is_good(struct watch_view *view)
 {
     struct event_selection selected;
@@ -126,7 +126,7 @@ static bool is_good(struct watch_view *view)
     return good;
 }
 
-static enum watch_wish end_input(struct watch_view *view, bool taken)
+static enum watch_action end_input(struct watch_view *view, bool taken)
 {
     bool is_name = view->input == WATCH_INPUT_NAME;
     if (taken && !is_name && !is_good(view))
@@ -139,7 +139,7 @@ static enum watch_wish end_input(struct watch_view *view, bool taken)
     return is_name ? WATCH_GOES_ON : WATCH_SELECT;
 }
 
-static enum watch_wish input_key(struct watch_view *view, int key)
+static enum watch_action input_key(struct watch_view *view, int key)
 {
     size_t length = strlen(view->typed);
     if (key == WATCH_KEY_ENTER || key == WATCH_KEY_ESCAPE)
@@ -180,7 +180,7 @@ static void scroll(struct watch_view *view, int key)
     view->top = view->top < last ? view->top : last;
 }
 
-static enum watch_wish plain_key(struct watch_view *view, int key)
+static enum watch_action plain_key(struct watch_view *view, int key)
 {
     switch (key) {
     case 'q':
@@ -224,24 +224,24 @@ static enum watch_wish plain_key(struct watch_view *view, int key)
     return WATCH_GOES_ON;
 }
 
-enum watch_wish watch_view_key(struct watch_view *view, int key)
+enum watch_action watch_view_key(struct watch_view *view, int key)
 {
-    enum watch_wish wish = WATCH_GOES_ON;
+    enum watch_action action = WATCH_GOES_ON;
     if (key == WATCH_KEY_NONE) {
         if (view->table.search.left > 0 && !make_table(view))
             say(view, "out of memory");
-        return wish;
+        return action;
     }
     view->message[0] = '\0';
     if (view->input != WATCH_NO_INPUT)
-        wish = input_key(view, key);
+        action = input_key(view, key);
     else if (key >= WATCH_KEY_UP && key <= WATCH_KEY_END)
         scroll(view, key);
     else if (view->help)
         view->help = false;
     else
-        wish = plain_key(view, key);
-    if (wish == WATCH_GOES_ON && view->input == WATCH_NO_INPUT && !make_table(view))
+        action = plain_key(view, key);
+    if (action == WATCH_GOES_ON && view->input == WATCH_NO_INPUT && !make_table(view))
         say(view, "out of memory");
-    return wish;
+    return action;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is on the screen: keys change it, and it is laid out as lines of a width.  It knows no
- * terminal, so that it can be tested, and printed by `--once`.
+ * State of the screen: handles keys, and formats the state as lines of a given width.  It is
+ * independent of the terminal, so that tests and `--once` can use it.
  */
 #ifndef CONVERTER_WATCH_WATCH_VIEW_H
 #define CONVERTER_WATCH_WATCH_VIEW_H
@@ -13,7 +13,7 @@
 #define WATCH_LINE_BYTES (WATCH_WIDTH_MOST * 4u + 1u)
 #define WATCH_INPUT_MOST 240u
 
-/* Keys that are no characters. */
+/* Keys that are not characters. */
 enum watch_key {
     WATCH_KEY_UP = 0x1000,
     WATCH_KEY_DOWN,
@@ -24,14 +24,14 @@ enum watch_key {
     WATCH_KEY_ENTER,
     WATCH_KEY_ESCAPE,
     WATCH_KEY_BACKSPACE,
-    WATCH_KEY_NONE /* the terminal has another size, or time has passed */
+    WATCH_KEY_NONE /* the size of the terminal has changed, or a timeout */
 };
 
 enum watch_look { WATCH_PLAIN, WATCH_STRONG, WATCH_TURNED, WATCH_DIM, WATCH_GRAPH };
 
 struct watch_screen {
     size_t width, height;
-    bool unicode; /* the terminal shows it */
+    bool unicode; /* supported by the terminal */
     char lines[WATCH_ROWS_MOST][WATCH_LINE_BYTES];
     enum watch_look looks[WATCH_ROWS_MOST];
 };
@@ -40,37 +40,38 @@ enum watch_input { WATCH_NO_INPUT, WATCH_INPUT_NAME, WATCH_INPUT_SELECTION };
 
 struct watch_view {
     struct watch_feed *feed; /* borrowed */
-    long pid;                /* 0: not known */
+    long pid;                /* 0: unknown */
     enum watch_axis axis;
     enum watch_column by[WATCH_AXES];
     bool reversed, frozen, help;
-    size_t top;                       /* the first line of the table that is shown */
-    size_t page;                      /* how many are */
-    char name[WATCH_INPUT_MOST];      /* what names must have in them */
-    char selection[WATCH_INPUT_MOST]; /* as it was typed */
+    size_t top;                       /* the first visible line of the table */
+    size_t page;                      /* number of visible lines */
+    char name[WATCH_INPUT_MOST];      /* text that names must contain */
+    char selection[WATCH_INPUT_MOST]; /* as typed */
     enum watch_input input;
     char typed[WATCH_INPUT_MOST];
-    char message[200]; /* the last line, until a key */
+    char message[200]; /* shown in the last line until the next key */
     struct watch_table table;
-    struct watch_sums total, before; /* now, and at the look before */
-    double seconds;                  /* between the two; 0: not known */
+    struct watch_sums total, before; /* now, and at the previous look */
+    double seconds;                  /* between the two; 0: unknown */
 };
 
-/* What a key asks the loop to do. */
-enum watch_wish { WATCH_GOES_ON, WATCH_QUIT, WATCH_SELECT };
+/* The action that a key requests from the loop. */
+enum watch_action { WATCH_GOES_ON, WATCH_QUIT, WATCH_SELECT };
 
 void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid);
 void watch_view_reset(struct watch_view *view);
-/* Shows the feed as it is now, `seconds` after the last time.  False: out of memory. */
+/* Updates the view from the feed, `seconds` after the last update.  Returns false if memory runs
+ * out. */
 bool watch_view_look(struct watch_view *view, double seconds);
-/* WATCH_SELECT: the text in view->selection is another one, which watch_selection_parse() takes. */
-enum watch_wish watch_view_key(struct watch_view *view, int key);
-/* Fills the screen's lines for its width and height. */
+/* Handles a key.  WATCH_SELECT: view->selection has a new text for watch_selection_parse(). */
+enum watch_action watch_view_key(struct watch_view *view, int key);
+/* Formats the view as lines for the screen's width and height. */
 void watch_view_draw(struct watch_view *view, struct watch_screen *screen);
 
-/* Bytes a second, and what else a second, of the whole trace where it has ended. */
+/* Rates per second; of a completed trace, over its whole duration. */
 struct watch_rates {
-    double seconds; /* 0: not known */
+    double seconds; /* 0: unknown */
     double bytes, objects, freed_objects, calls;
 };
 struct watch_rates watch_view_rates(const struct watch_view *view);

@@ -58,13 +58,14 @@ static bool has_records(const struct metatf_reader_rest *rest, const struct meta
 static bool check_count(struct metatf_reader *reader)
 {
     struct metatf_reader_rest *rest = reader->rest;
-    uint64_t told = rest->file->about.records;
+    uint64_t reported = rest->file->about.records;
     uint64_t found = reader->record_number - rest->other_count;
-    if (told == 0 || told == found)
+    if (reported == 0 || reported == found)
         return true;
     step_error_set(&rest->error, STEP_STATUS_CORRUPT, rest->file->name,
                    METATF_FIXED_BYTES + 2 * metatf_file_ints(rest->file),
-                   "the file announces %" PRIu64 " data records, and has %" PRIu64, told, found);
+                   "the file announces %" PRIu64 " data records, and has %" PRIu64, reported,
+                   found);
     return false;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metadata, the dictionaries, then stream after stream, block by block: one file is open at a
- * time, and memory is that of a block and a packet. */
+/* Exports a trace to CTF: the metadata, the dictionaries, then each stream, block by block.  One
+ * file is open at a time, and memory is limited to a block and a packet. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,19 +19,19 @@
 #include "converter/records/record_values.h"
 #include "format/core/bytes.h"
 
-/* What the metadata of ctf_metadata.c says, value by value. */
+/* Encodes values as described by the metadata of ctf_metadata.c. */
 
 struct ctf_values {
     const struct ctf_types *types;
-    struct record_values json; /* of fields that are text */
-    char *text;                /* where these go to */
+    struct record_values json; /* of fields encoded as text */
+    char *text;                /* memory of `json` */
     size_t text_length;
 };
 
 static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
                            struct step_buffer *out);
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; reset is allowed then. */
 static bool ctf_values_init(struct ctf_values *values, const struct ctf_types *types,
                             const struct step_reader *reader)
 {
@@ -49,7 +49,7 @@ static void ctf_values_reset(struct ctf_values *values)
     *values = (struct ctf_values){.types = NULL};
 }
 
-/* A number of 1 to 8 bytes.  False: out of memory. */
+/* A number of 1 to 8 bytes.  Returns false if memory runs out. */
 static bool ctf_put_number(struct step_buffer *out, uint64_t value, size_t bytes)
 {
     uint8_t little[8];
@@ -64,7 +64,7 @@ static bool put_bytes(const void *data, size_t length, struct step_buffer *out)
            step_buffer_append(out, data, length);
 }
 
-/* It ends with a zero; one within is C0 80, as in class files. */
+/* A zero ends the text; a zero inside is encoded as C0 80, as in class files. */
 static bool put_text(const uint8_t *text, size_t length, struct step_buffer *out)
 {
     bool ok = true;
@@ -126,7 +126,7 @@ static bool put_value(struct ctf_values *values, const struct step_field *field,
                                            : put_bytes(bytes->data, bytes->length, out);
 }
 
-/* False: out of memory, or a field is longer than CTF's lengths here can say. */
+/* Returns false if memory runs out, or if a field is too long for CTF's length fields. */
 static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
                            struct step_buffer *out)
 {
@@ -143,24 +143,24 @@ static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uin
     return ok;
 }
 
-/* Packets are made in memory, since their heads say how long they are. */
+/* Packets are built in memory, because their headers contain their length. */
 
 struct ctf_stream {
     struct output_file file;
     enum ctf_stream_class class;
     bool has_clock;
-    uint64_t number;         /* of the trace's stream */
-    struct step_buffer body; /* the events of the packet */
-    uint64_t begin, last;    /* times of the packet's first event, and of the latest of all */
+    uint64_t number;         /* number of the trace's stream */
+    struct step_buffer body; /* events of the packet */
+    uint64_t begin, last;    /* time of the packet's first event, and the latest time of all */
     uint64_t event_count;    /* in the packet */
-    uint64_t packet_count;   /* that were written */
-    uint64_t lost_count;     /* events of which it is known that they were lost */
-    uint64_t told_count;     /* of them those that a packet has told */
+    uint64_t packet_count;   /* packets written */
+    uint64_t lost_count;     /* known lost events */
+    uint64_t reported_count; /* of these, reported by earlier packets */
 };
 
 #define PACKET_MAGIC 0xC1FC1FC1u
 
-/* Zero-initialised has no file.  `path` lives on. */
+/* A zero-initialised stream has no file.  `path` must outlive the stream. */
 static enum step_status ctf_stream_open(struct ctf_stream *stream, const char *path,
                                         enum ctf_stream_class class, uint64_t number,
                                         bool has_clock, struct step_error *error)
@@ -170,12 +170,12 @@ static enum step_status ctf_stream_open(struct ctf_stream *stream, const char *p
     stream->has_clock = has_clock;
     stream->body.length = 0;
     stream->begin = stream->last = stream->event_count = stream->packet_count = 0;
-    stream->lost_count = stream->told_count = 0;
+    stream->lost_count = stream->reported_count = 0;
     return output_file_open(&stream->file, path, error);
 }
 
-/* Begins an event: its fields are to be appended to `stream->body`.  Times that go back become the
- * last one.  False: out of memory. */
+/* Begins an event, whose fields are then appended to `stream->body`.  A time before the previous
+ * one is replaced by it.  Returns false if memory runs out. */
 static bool ctf_stream_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
 {
     if (time > stream->last)
@@ -186,7 +186,7 @@ static bool ctf_stream_event(struct ctf_stream *stream, uint32_t id, uint64_t ti
            (!stream->has_clock || ctf_put_number(&stream->body, stream->last, 8));
 }
 
-/* The header and the context of packets, as ctf_metadata.c has them. */
+/* Writes the header and the context of packets as defined in ctf_metadata.c. */
 static bool make_head(const struct ctf_stream *stream, struct step_buffer *head)
 {
     size_t length = (stream->has_clock ? 2 * 8 : 0) + 4 + 4 + 8 + 4 * 8;
@@ -202,13 +202,12 @@ static bool make_head(const struct ctf_stream *stream, struct step_buffer *head)
            ctf_put_number(head, stream->lost_count, 8);
 }
 
-/* Writes the packet, where there are events for one, or losses to tell; `at_least`: if it has so
- * many bytes. */
+/* Writes the packet if it has `at_least` bytes, and events or new losses. */
 static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_least,
                                           struct step_error *error)
 {
     struct step_buffer head = {0};
-    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->told_count;
+    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->reported_count;
     if (!is_needed || stream->body.length < at_least)
         return STEP_STATUS_OK;
     enum step_status status = make_head(stream, &head)
@@ -217,14 +216,14 @@ static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_l
     if (status == STEP_STATUS_OK)
         status = output_file_write(&stream->file, stream->body.data, stream->body.length, error);
     step_buffer_reset(&head);
-    stream->told_count = stream->lost_count;
+    stream->reported_count = stream->lost_count;
     stream->body.length = 0;
     stream->event_count = 0;
     stream->packet_count++;
     return status;
 }
 
-/* The last packet; the file is complete. */
+/* Writes the last packet and completes the file. */
 static enum step_status ctf_stream_close(struct ctf_stream *stream, struct step_error *error)
 {
     enum step_status status = ctf_stream_packet(stream, 0, error);
@@ -237,7 +236,7 @@ static void ctf_stream_reset(struct ctf_stream *stream)
     step_buffer_reset(&stream->body);
 }
 
-/* Packets are not much longer. */
+/* Limit at which a packet is written. */
 #define PACKET_BYTES ((size_t) 1 << 20)
 enum { PATH_BYTES = 4096 };
 
@@ -250,8 +249,8 @@ struct exporting {
     struct ctf_types types;
     struct ctf_values values;
     struct ctf_stream stream;
-    size_t *time_slots; /* by record: of the time, or STEP_NO_PROPERTY_SLOT */
-    size_t *blocks;     /* in order of their streams */
+    size_t *time_slots; /* by record: slot of the time, or STEP_NO_PROPERTY_SLOT */
+    size_t *blocks;     /* ordered by stream */
     char path[PATH_BYTES];
 };
 
@@ -267,7 +266,7 @@ static bool begins_as_ours(int directory, const char *name)
     return got == (ssize_t) sizeof head - 1 && strcmp(head, CTF_METADATA_HEAD) == 0;
 }
 
-/* The files of an earlier export, which has its metadata. */
+/* Recognises the files of an earlier export by its metadata. */
 static bool is_own(int directory, const char *name)
 {
     if (strcmp(name, "metadata") != 0 && strcmp(name, "dictionaries") != 0 &&
@@ -276,7 +275,7 @@ static bool is_own(int directory, const char *name)
     return begins_as_ours(directory, "metadata");
 }
 
-/* The path lives until the next is made. */
+/* The path is valid until the next call. */
 static enum step_status make_path(struct exporting *exporting, const char *name,
                                   struct step_error *error)
 {
@@ -346,7 +345,7 @@ static enum step_status put_record(struct exporting *exporting, const struct ste
     return put_fields(exporting, view->record, view->slots, error);
 }
 
-/* The first time that there is: dictionaries have none, and stand before all else. */
+/* Returns the first time in the trace.  Dictionaries have no time and are written with this one. */
 static uint64_t first_time(const struct exporting *exporting)
 {
     size_t count = step_reader_block_count(exporting->reader);
@@ -387,7 +386,7 @@ static enum step_status put_dictionaries(struct exporting *exporting, struct ste
     return status == STEP_STATUS_OK ? ctf_stream_close(&exporting->stream, error) : status;
 }
 
-/* A block that cannot be decoded is lost; how many records it had is known. */
+/* A block that cannot be decoded counts as lost events. */
 static enum step_status put_block(struct exporting *exporting, size_t number,
                                   struct step_block **block, struct step_error *error)
 {
@@ -407,7 +406,7 @@ static enum step_status put_block(struct exporting *exporting, size_t number,
     return status == STEP_STATUS_OK ? ctf_stream_packet(&exporting->stream, 0, error) : status;
 }
 
-/* All blocks of the stream that the block at `*at` is of. */
+/* Writes all blocks of the stream of the block at `*at`. */
 static enum step_status put_stream(struct exporting *exporting, size_t *at,
                                    struct step_block **block, struct step_error *error)
 {
@@ -437,7 +436,7 @@ static enum step_status put_streams(struct exporting *exporting, struct step_err
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the export ---- */
 
 static enum step_status prepare(struct exporting *exporting, struct step_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types, clock, streams, a class of events a record.  Fields begin with an underscore, which
- * readers take off, so that none is a word of TSDL; what other types refer to has none, since
- * babeltrace2 loses it where a named type is used. */
+/* Writes CTF metadata: types, clock, streams, and an event class for each record type.  Field names
+ * begin with an underscore, which readers remove, so that none is a keyword of TSDL.  Names that
+ * other types refer to have no underscore, because babeltrace2 removes it from named types. */
 #include "converter/formats/ctf/ctf_metadata.h"
 
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static void put_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* "start-time-ns" is step_start_time_ns: a name by itself may be a word of the language. */
+/* "start-time-ns" becomes step_start_time_ns, because a name alone may be a keyword of TSDL. */
 static void put_key(FILE *out, const char *key)
 {
     fputs("step_", out);
@@ -158,8 +158,8 @@ static void put_elements_type(FILE *out, const struct step_field *field, uint32_
     fputs(" elements[length]; }", out);
 }
 
-/* "NAME_length" before a field of many elements, with more underscores where a field is called so.
- * False: out of memory. */
+/* Writes "NAME_length" before a field with many elements, with additional underscores if another
+ * field has that name.  Returns false if memory runs out. */
 static bool put_length(FILE *out, const struct step_record *type, const struct step_field *field,
                        char **name)
 {
@@ -201,7 +201,7 @@ static bool put_field(FILE *out, const struct ctf_types *types, uint32_t record,
     return true;
 }
 
-/* A record that may be of any type that extends `base`. */
+/* A record of any type that extends `base`. */
 static void put_any(FILE *out, const struct ctf_types *types, uint32_t base)
 {
     const struct step_definition *definition = types->definition;
@@ -216,7 +216,7 @@ static void put_any(FILE *out, const struct ctf_types *types, uint32_t base)
     fputs(" struct { } none; } value;\n};\n", out);
 }
 
-/* The types of a record's fields stand before it.  False: out of memory. */
+/* Writes the types of a record's fields before the record.  Returns false if memory runs out. */
 static bool put_record(FILE *out, const struct ctf_types *types, uint32_t record, uint8_t *is_there)
 {
     const struct step_record *type = &types->definition->records[record];
@@ -238,7 +238,8 @@ static bool put_record(FILE *out, const struct ctf_types *types, uint32_t record
 
 static bool put_records(FILE *out, const struct ctf_types *types)
 {
-    uint8_t *is_there = calloc(types->definition->record_count + 1, 1); /* struct any_N */
+    uint8_t *is_there =
+        calloc(types->definition->record_count + 1, 1); /* by record: struct any_N was written */
     bool ok = is_there != NULL;
     for (size_t i = 0; ok && i < types->order_count; i++)
         ok = put_record(out, types, types->order[i], is_there);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records in the order of what they hold, found by going down into them. */
+/* Orders records so that contained records come first, by depth-first search. */
 #include "converter/formats/ctf/ctf_types.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ bool ctf_holds_record(const struct step_field *field)
 
 /* ---- labels ---- */
 
-/* "java.Class" is java_Class.  One word by itself may be one of TSDL's, a first underscore is taken
- * off by readers, and two names may become the same: then its number makes it another. */
+/* "java.Class" becomes java_Class.  A single word may be a keyword of TSDL, readers remove a
+ * leading underscore, and two names may become equal; a number then makes the label unique. */
 static char *label_of(struct name_index *taken, const struct step_definition *definition,
                       uint32_t record)
 {
@@ -54,7 +54,7 @@ static bool make_labels(struct ctf_types *types)
 
 enum colour { NEW, OPEN, DONE };
 
-/* On the way down: in which record, at which of its fields, at which type that it may have. */
+/* Position of the search: a record, one of its fields, and one of that field's possible types. */
 struct step_down {
     uint32_t record, field, target;
 };
@@ -66,7 +66,7 @@ struct descent {
     size_t depth;
 };
 
-/* The next record that the field at hand may hold; false: there is none. */
+/* Finds the next record that the current field may contain.  Returns false if there is none. */
 static bool next_target(const struct step_definition *definition, const struct step_field *field,
                         struct step_down *at, uint32_t *record)
 {
@@ -91,7 +91,7 @@ static void go_into(struct descent *descent, uint32_t record)
     descent->path[descent->depth++] = (struct step_down){.record = record};
 }
 
-/* One step: into a record, on to the next field, or out. */
+/* One step of the search: into a record, on to the next field, or out. */
 static void advance(struct descent *descent)
 {
     struct ctf_types *types = descent->types;

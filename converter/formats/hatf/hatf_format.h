@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HATF: binary in its packings, split, as text, the paper's simple binary, and the text of
- * memory_replay.  hatf_options.c has the formats. */
+/* HATF formats: binary with each compression, split, text, the paper's simple binary, and the text
+ * of memory_replay.  hatf_options.c has the table of formats. */
 #ifndef CONVERTER_FORMATS_HATF_HATF_FORMAT_H
 #define CONVERTER_FORMATS_HATF_HATF_FORMAT_H
 
@@ -10,11 +10,13 @@
 
 struct hatf_options {
     enum hatf_encoding encoding;
-    enum step_compression packed_by; /* what the encoding is chosen for; NONE: as it is */
+    enum step_compression packed_by; /* the compression that the encoding is optimised for; NONE:
+                                        none */
 };
 
 extern const struct format_options hatf_options;
-extern const struct format_options simple_binary_options; /* a bool: fields of 4 bytes, not 8 */
+extern const struct format_options simple_binary_options; /* a bool: fields are 4 bytes wide, not
+                                                             8 */
 
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);
@@ -28,7 +30,7 @@ enum step_status hatf_text_stream_create(const struct standard_input *start,
                                          struct alloc_source **out, struct step_error *error);
 enum step_status hatf_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
                                         struct step_error *error);
-/* Lines of HATF, or of memory_replay. */
+/* Creates a sink that writes lines of HATF or of memory_replay. */
 enum step_status hatf_text_alloc_sink_create(const struct format_output *to,
                                              struct alloc_sink **out, struct step_error *error);
 enum step_status simple_binary_alloc_sink_create(const struct format_output *to,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The formats of HATF, and what can be chosen of its encodings. */
+/* The formats of HATF, and the options of their encodings. */
 #include <string.h>
 
 #include "converter/formats/hatf/hatf_format.h"
@@ -50,7 +50,7 @@ static const struct format_option field_rows[] = {
 const struct format_options hatf_options = {sizeof(struct hatf_options), encoding_rows, NULL};
 const struct format_options simple_binary_options = {sizeof(bool), field_rows, NULL};
 
-/* Without a magic; ours begin with a comment. */
+/* HATF has no magic number; files of StepTrace begin with a comment. */
 static bool starts_hatf(const char *start, size_t length)
 {
     static const char comment[] = "HATF 1.0";
@@ -73,7 +73,7 @@ static const struct format_options *const text_options[] = {&alloc_event_options
 static const struct format_options *const simple_options[] = {
     &alloc_event_options, &alloc_omit_options, &simple_binary_options, NULL};
 
-/* What the binary formats share. */
+/* Members shared by the binary formats. */
 #define OF_BINARY                                                                                  \
     .needs = FORMAT_NEEDS_ALLOCATIONS, .options = binary_options, .open_sink = event_sink_create,  \
     .open_source = hatf_source_create, .open_alloc_sink = hatf_alloc_sink_create

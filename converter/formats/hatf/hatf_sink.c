@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks that write HATF files, in any encoding, packed or split. */
+/* Writes HATF files in any encoding, compressed or split. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct hatf_sink {
     struct step_packed_output *packed; /* NULL: split */
     struct hatf_writer *writer;
     struct hatf_encoder *encoder;
-    bool begun; /* the first record was put */
+    bool begun; /* the first record was written */
 };
 
 static struct hatf_sink *of(struct alloc_sink *sink)
@@ -24,7 +24,7 @@ static struct hatf_sink *of(struct alloc_sink *sink)
     return (struct hatf_sink *) sink;
 }
 
-/* The comment that this project's files begin with, unless the trace has it already. */
+/* Writes the comment at the start of StepTrace's files, unless the trace already has it. */
 static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *first,
                               struct step_error *error)
 {

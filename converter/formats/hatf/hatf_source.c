@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records of HATF files, binary and text, and of standard input as it comes. */
+/* Reads records of HATF files, binary and text, and of standard input as a stream. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 struct hatf_alloc_source {
     struct alloc_source base;
-    struct hatf_reader *binary; /* one of the two */
+    struct hatf_reader *binary; /* exactly one of the two is set */
     struct hatf_text_reader *text;
-    struct step_packed_input *packed; /* of standard input; else NULL */
+    struct step_packed_input *packed; /* for standard input; else NULL */
     int descriptor;
     bool gives_metadata;
     uint64_t offset; /* of the last record */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks that write a heap trace as text: HATF's lines, and those that Android's memory_replay
- * reads. */
+/* Writes a heap trace as text: HATF's lines, or the format of Android's memory_replay. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@ struct line_sink {
     struct output_file *output; /* borrowed */
     size_t (*format)(struct line_sink *sink, const struct hatf_record *record, char *out);
     size_t used;
-    unsigned own_records; /* of memory_replay: what is to follow of the last realloc */
+    unsigned own_records; /* memory_replay: records that still belong to the last realloc */
     struct hatf_record last_realloc;
     char buffer[BUFFER_BYTES + HATF_LINE_MAX];
 };
@@ -27,7 +26,7 @@ static struct line_sink *of(struct alloc_sink *sink)
     return (struct line_sink *) sink;
 }
 
-/* In the paper's words, as a comment. */
+/* Formats metadata as a comment, in the words of the paper. */
 static size_t format_metadata(const struct hatf_metadata *metadata, char *out)
 {
     const char *const field = hatf_field_name((enum hatf_field) metadata->field);
@@ -60,7 +59,7 @@ static size_t format_line(struct line_sink *sink, const struct hatf_record *reco
 
 enum { OWN_ALLOC = 1, OWN_FREE = 2 };
 
-/* What a realloc did itself has records of its own, which memory_replay must not see. */
+/* Records that belong to a realloc itself must not be passed to memory_replay. */
 static bool is_own(struct line_sink *sink, const struct hatf_record *record)
 {
     const struct hatf_record *last = &sink->last_realloc;

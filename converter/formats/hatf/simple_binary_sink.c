@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sink that writes a heap trace as the HATF paper's "simple binary": four numbers a record
- * (section 3), for comparison and for the plainest of readers. */
+/* Writes a heap trace as the HATF paper's "simple binary": four numbers per record (section 3), for
+ * comparison and for simple readers. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static enum step_status flush(struct alloc_sink *base, struct step_error *error)
     return output_file_write(sink->output, sink->buffer, used, error);
 }
 
-/* What of the record there is room for. */
+/* Copies the fields for which the format has room. */
 static void take_fields(const struct hatf_record *record, uint64_t *fields)
 {
     fields[0] = record->tag;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sink that writes heaptrack's format.  A file numbers pairs of a size and a stack; an allocation
- * and a free are a pair's number each, so what lives has to be followed.  The pairs of late are in
- * a table of fixed size: one that was forgotten gets another number, which readers allow.
+ * Writes heaptrack's format.  A file numbers pairs of a size and a stack, and allocations and frees
+ * contain only a pair's number, so live objects must be tracked.  Recent pairs are in a table of
+ * fixed size.  A pair that was evicted gets another number, which readers accept.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,11 +23,11 @@
 #include "steptrace/packed.h"
 #include "steptrace/value.h"
 
-/* A line is made in one piece: printf is too slow for one an allocation. */
+/* Lines are formatted by hand: printf is too slow for one line per allocation. */
 
 enum { NUMBERS_MOST = 8, DIGITS_MOST = 16 };
 
-/* "+ 1f": `count` numbers, eight at most. */
+/* Writes "+ 1f": at most eight numbers. */
 static void heaptrack_put_numbers(FILE *out, char kind, const uint64_t *numbers, size_t count)
 {
     char line[NUMBERS_MOST * (DIGITS_MOST + 1) + 2];
@@ -44,7 +44,7 @@ static void heaptrack_put_numbers(FILE *out, char kind, const uint64_t *numbers,
     fwrite_unlocked(line + at, 1, sizeof line - at, out);
 }
 
-/* "s java/lang/String": what would end the line is shown as `?`. */
+/* Writes "s java/lang/String"; characters that would end the line become `?`. */
 static void heaptrack_put_text(FILE *out, char kind, struct step_bytes text)
 {
     putc_unlocked(kind, out);
@@ -62,23 +62,23 @@ static void heaptrack_put_text(FILE *out, char kind, struct step_bytes text)
     putc_unlocked('\n', out);
 }
 
-/* Texts (s), frames (i: an instruction pointer there) and stacks (t: a node and its parent). */
+/* Texts (s), frames (i: heaptrack's instruction pointers) and stacks (t: a node and its parent). */
 
 struct heaptrack_stacks {
     FILE *out;                      /* borrowed */
-    const struct heap_sites *sites; /* borrowed: of the trace; may grow */
-    struct name_index texts;        /* a Java method's go by its number + 1 */
-    struct id_table class_frames;   /* uint32_t: of a class, the frame */
-    struct id_table site_stacks;    /* uint32_t: of a site, the stack */
-    struct heap_sites places;       /* sites without parents: a frame each */
-    struct id_table place_frames;   /* uint32_t: the file's number of a place */
+    const struct heap_sites *sites; /* of the trace, borrowed; may grow */
+    struct name_index texts;        /* a Java method's text is keyed by its number + 1 */
+    struct id_table class_frames;   /* uint32_t: frame, by class */
+    struct id_table site_stacks;    /* uint32_t: stack, by site */
+    struct heap_sites places;       /* sites without parents: one per frame */
+    struct id_table place_frames;   /* uint32_t: number in the file, by place */
     struct heap_sites stacks;       /* numbers are the file's; method_id is the frame */
     uint32_t frame_count;
-    uint32_t *chain; /* scratch: sites on the way out */
+    uint32_t *chain; /* scratch: sites on the way to the outermost */
     size_t chain_capacity;
 };
 
-/* False: out of memory; reset is allowed then. */
+/* Returns false if memory runs out; reset is allowed then. */
 static bool heaptrack_stacks_init(struct heaptrack_stacks *stacks, FILE *out,
                                   const struct heap_sites *sites)
 {
@@ -103,7 +103,8 @@ static void heaptrack_stacks_reset(struct heaptrack_stacks *stacks)
 
 /* ---- texts ---- */
 
-/* The number of a text that lives on, written at its first use.  0: out of memory. */
+/* Returns the number of a text, which must outlive the table; writes it at its first use.  Returns
+ * 0 if memory runs out. */
 static uint32_t text_of(struct heaptrack_stacks *stacks, struct step_bytes text)
 {
     bool is_new;
@@ -118,7 +119,7 @@ static struct step_bytes cut(struct step_bytes text, size_t from, size_t to)
     return (struct step_bytes){text.data + from, to - from};
 }
 
-/* Where the file begins in "function file.c"; the text's length: there is none. */
+/* Returns the position of the file in "function file.c", or the text's length if there is none. */
 static size_t file_at(struct step_bytes text)
 {
     for (size_t i = text.length; i-- > 1;)
@@ -127,7 +128,7 @@ static size_t file_at(struct step_bytes text)
     return text.length;
 }
 
-/* Where the offset begins in "library.so+0x1234"; 0: it is something else. */
+/* Returns the position of the offset in "library.so+0x1234", or 0 if the text is something else. */
 static size_t offset_at(struct step_bytes text)
 {
     for (size_t i = text.length; i-- > 3;)
@@ -168,7 +169,8 @@ static uint32_t put_frame(struct heaptrack_stacks *stacks, const struct frame *f
     return stacks->frame_count;
 }
 
-/* A Java method's file is not in the trace: its class stands for it.  False: out of memory. */
+/* The trace does not have a Java method's file, so its class is used.  Returns false if memory runs
+ * out. */
 static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
                        const struct trace_method *method, struct frame *frame)
 {
@@ -180,7 +182,8 @@ static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *
     return frame->module != 0 && frame->function != 0 && (frame->file != 0 || place->line == 0);
 }
 
-/* "function file.c" and a line, "library.so+0x1234", or "function".  False: out of memory. */
+/* Parses "function file.c" with a line, "library.so+0x1234", or "function".  Returns false if
+ * memory runs out. */
 static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
                          const struct trace_method *method, struct frame *frame)
 {
@@ -199,7 +202,7 @@ static bool native_frame(struct heaptrack_stacks *stacks, const struct heap_site
            (frame->file != 0 || !has_file);
 }
 
-/* The frame of a site, whatever called it.  0: out of memory. */
+/* Returns the frame of a site, independent of its callers, or 0 if memory runs out. */
 static uint32_t frame_of(struct heaptrack_stacks *stacks, const struct heap_site *site)
 {
     struct heap_site place = *site;
@@ -243,7 +246,8 @@ static uint32_t put_stack(struct heaptrack_stacks *stacks, uint32_t parent, uint
     return number;
 }
 
-/* The sites from this one out to the first that has a stack, in `chain`; false: out of memory. */
+/* Collects in `chain` the sites from this one out to the first that has a stack.  Returns false if
+ * memory runs out. */
 static bool gather_sites(struct heaptrack_stacks *stacks, uint32_t site, uint32_t *stack,
                          size_t *count)
 {
@@ -264,7 +268,7 @@ static bool gather_sites(struct heaptrack_stacks *stacks, uint32_t site, uint32_
     return true;
 }
 
-/* 0: out of memory. */
+/* Returns 0 if memory runs out. */
 static uint32_t stack_of_site(struct heaptrack_stacks *stacks, uint32_t site)
 {
     uint32_t stack;
@@ -287,8 +291,8 @@ static bool is_java(const struct heap_sites *sites, uint32_t site)
     return trace_method_of(sites->names, sites->items[site].method_id)->class_id != 0;
 }
 
-/* The stack of a site, with the class as its innermost frame where the site is a Java method's or
- * there is none.  0: out of memory. */
+/* Returns the stack of a site.  The class is its innermost frame if the site is a Java method's or
+ * there is none.  Returns 0 if memory runs out. */
 static uint32_t heaptrack_stack_of(struct heaptrack_stacks *stacks, uint32_t site,
                                    uint32_t class_id)
 {
@@ -304,7 +308,7 @@ enum { PAIR_BITS = 19, PAIR_PLACES = 1 << PAIR_BITS };
 struct pair {
     uint64_t size;
     uint32_t site, class_id;
-    uint32_t number; /* 0: the place is empty */
+    uint32_t number; /* 0: unused */
 };
 
 struct heaptrack_sink {
@@ -312,13 +316,13 @@ struct heaptrack_sink {
     struct heap_sites sites;
     struct call_sites calls;
     struct heaptrack_stacks stacks;
-    struct object_table live; /* class_id is the pair's number */
+    struct object_table live; /* class_id is the number of the pair */
     struct pair *pairs;       /* by hash */
-    uint32_t pair_count;      /* that were written; the first is never used */
+    uint32_t pair_count;      /* pairs written; the first number is never used */
     struct step_packed_output *packed;
     struct output_stream stream;
     bool has_begun;
-    uint64_t start_ns, now_ns; /* of the first event and the last */
+    uint64_t start_ns, now_ns; /* times of the first event and of the last */
     uint64_t written_ms;
 };
 
@@ -327,7 +331,7 @@ static struct heaptrack_sink *of(struct event_sink *sink)
     return (struct heaptrack_sink *) sink;
 }
 
-/* Number 0 stays unused: heaptrack takes a free of it that follows another free for that of a
+/* Number 0 stays unused: heaptrack interprets a free of it after another free as that of a
  * temporary allocation. */
 static enum step_status write_pair(struct heaptrack_sink *sink, struct pair *pair,
                                    struct step_error *error)
@@ -352,7 +356,7 @@ static struct pair *place_of(const struct heaptrack_sink *sink, uint64_t size, u
     return &sink->pairs[step_hash(hash) >> (64 - PAIR_BITS)];
 }
 
-/* Lines before an allocation or a free say when it was. */
+/* A line before an allocation or a free has its time. */
 static void put_time(struct heaptrack_sink *sink)
 {
     uint64_t now_ms = (sink->now_ns - sink->start_ns) / NS_PER_MS;
@@ -378,7 +382,7 @@ static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trac
     enum step_status status = STEP_STATUS_OK;
     if (event->object == 0)
         return status;
-    put_free(sink, event->object); /* of a number that is used anew, where its free was lost */
+    put_free(sink, event->object); /* the id is reused and its free was lost */
     if (pair->number == 0 || pair->size != event->size || pair->site != site ||
         pair->class_id != event->class_id) {
         *pair = (struct pair){event->size, site, event->class_id, 0};
@@ -453,8 +457,8 @@ static const struct event_sink_operations operations = {
     .destroy = destroy,
 };
 
-/* Version 2 of the format is that of heaptrack 1.1, and all later ones read it.  How much memory
- * the machine has is not in a trace. */
+/* Version 2 of the format is that of heaptrack 1.1; all later versions read it.  The trace does not
+ * have the size of the machine's memory. */
 static void write_head(struct heaptrack_sink *sink, const struct event_source *source)
 {
     static const char *const keys[] = {"java-command", "command-line"};

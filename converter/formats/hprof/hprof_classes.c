@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes over the graph once. */
+/* Finds the classes of a heap dump in one pass over the graph. */
 #include "converter/formats/hprof/hprof_classes.h"
 
 #include <stdlib.h>
@@ -7,11 +7,12 @@
 
 #include "format/core/grow.h"
 
-/* Numbers of what the trace does not have. */
+/* Ids for classes and fields that the trace does not have. */
 #define MADE_CLASS(i) (UINT32_MAX - 1 - (uint32_t) (i))
 #define MADE_REFERENT EDGE_NUMBER_MOST
 
-/* Readers want all of them.  What extends another than these is taken for a weak one. */
+/* Readers expect all of these classes.  A class that extends any other is treated as a weak
+ * reference. */
 enum { REFERENCE, WEAK_REFERENCE, FINAL_REFERENCE = 4, REFERENCES };
 static const char *const references[REFERENCES] = {
     "java/lang/ref/Reference", "java/lang/ref/WeakReference", "java/lang/ref/SoftReference",
@@ -59,8 +60,8 @@ struct hprof_class *hprof_class_parent(const struct hprof_classes *found,
     return class->parent != 0 ? id_table_find(&found->classes, class->parent) : NULL;
 }
 
-/* The class that has the field: that of the object, or java/lang/ref/Reference above it.  What lies
- * between them is known later. */
+/* Returns the class that has the field: the object's, or its superclass java/lang/ref/Reference.
+ * The classes between them are determined later. */
 static struct hprof_class *owner_of(struct hprof_classes *found, struct hprof_class *class,
                                     uint32_t field)
 {
@@ -112,7 +113,7 @@ static bool use_static(struct hprof_classes *found, uint32_t field)
     return true;
 }
 
-/* The fields that an object has, or, where `class` is NULL, statics. */
+/* Uses the fields of an object or, if `class` is NULL, static fields. */
 static bool use_fields(struct hprof_classes *found, struct hprof_class *class,
                        const struct edge_list *list)
 {
@@ -130,7 +131,7 @@ static bool use_fields(struct hprof_classes *found, struct hprof_class *class,
     return true;
 }
 
-/* Goes over the objects: classes, and the fields that they have. */
+/* Reads the objects to find classes and their fields. */
 static bool find_classes(struct hprof_classes *found)
 {
     const struct object_graph *graph = &found->graph->replay.graph;
@@ -177,7 +178,7 @@ static bool make_referent(struct hprof_classes *found, struct hprof_class *refer
     return use_field(found, reference, MADE_REFERENT);
 }
 
-/* Puts the classes of references above those that extend them. */
+/* Makes the reference classes superclasses of those that extend them. */
 static bool make_references(struct hprof_classes *found)
 {
     uint32_t ids[REFERENCES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names, classes, roots, objects. */
+/* Writes an HPROF dump: names, classes, roots, objects. */
 #include "converter/formats/hprof/hprof_writer.h"
 
 #include <stdlib.h>
@@ -17,9 +17,9 @@ enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_
 enum { CLASS_DUMP = 0x20, INSTANCE_DUMP = 0x21, OBJECT_ARRAY = 0x22, PRIMITIVE_ARRAY = 0x23 };
 enum { TYPE_OBJECT = 2 };
 
-/* More elements are not written: a trace may claim any size. */
+/* Limit for elements: a trace may claim any size. */
 #define ELEMENTS_MOST (UINT64_C(1) << 28)
-/* Numbers of classes and names, which traces have none of. */
+/* Ids for classes and names, in ranges that traces do not use. */
 #define CLASS_ID(class_id) (UINT64_C(1) << 62 | (class_id))
 #define CLASS_NAME_ID(class_id) (UINT64_C(2) << 62 | (class_id))
 #define FIELD_NAME_ID(field) (UINT64_C(3) << 62 | (field))
@@ -28,7 +28,7 @@ struct dumping {
     const struct graph_moment *graph;
     struct output_file *output;
     struct step_error *error;
-    enum step_status status; /* the first that is not OK */
+    enum step_status status; /* the first failure */
     uint8_t *segment;
     size_t used;
     struct hprof_classes found;
@@ -55,14 +55,14 @@ static void flush_segment(struct dumping *dumping)
     dumping->used = 0;
 }
 
-/* Into the segment, or, outside of one, into the file: see put_to(). */
+/* Writes to the segment, or, outside of one, to the file: see put_to(). */
 static void put(struct dumping *dumping, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         dumping->segment[dumping->used++] = (uint8_t) (value >> (8 * (bytes - 1 - i)));
 }
 
-/* Room for a sub-record of so many bytes. */
+/* Ensures room for a sub-record of this size. */
 static void begin(struct dumping *dumping, size_t bytes)
 {
     if (dumping->used + bytes > SEGMENT_BYTES)
@@ -120,7 +120,7 @@ static void put_names(struct dumping *dumping)
     }
 }
 
-/* The static fields of a class: those among all that it declares. */
+/* Selects the static fields of a class among all its fields. */
 static void put_statics(struct dumping *dumping, uint32_t class_id)
 {
     size_t count, mine = 0;
@@ -145,7 +145,7 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
     set_id(dumping->segment + place, mine, 2);
 }
 
-/* As many as a segment has room for. */
+/* Limited to what fits into a segment. */
 static size_t field_count(const struct hprof_class *class)
 {
     size_t most = (SEGMENT_BYTES - 4096 * 17 - 128) / 27;
@@ -166,7 +166,7 @@ static void put_classes(struct dumping *dumping)
         put(dumping, 1, 4);
         uint32_t above = class->parent != 0 ? class->parent : object;
         put(dumping, above != UINT32_MAX && above != id ? CLASS_ID(above) : 0, ID_BYTES);
-        for (int i = 0; i < 5; i++) /* loader, signers, domain, and two that are reserved */
+        for (int i = 0; i < 5; i++) /* loader, signers, domain, and two reserved */
             put(dumping, 0, ID_BYTES);
         put(dumping, class->kind == 'L' ? class->size : 0, 4);
         put(dumping, 0, 2); /* of the constant pool */
@@ -199,13 +199,13 @@ static void put_root(struct dumping *dumping, const struct graph_start *root)
         put(dumping, 0x07, 1);
         put(dumping, object, ID_BYTES);
         break;
-    default: /* locals belong to threads, of which the dump has none */
+    default: /* locals belong to threads, which the dump does not have */
         put(dumping, 0xff, 1);
         put(dumping, object, ID_BYTES);
     }
 }
 
-/* A static field is in its class, and that is a root. */
+/* A static field is part of its class, which is a root. */
 static void put_roots(struct dumping *dumping)
 {
     for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
@@ -229,8 +229,8 @@ static uint64_t element_count(uint64_t size, unsigned bytes)
     return count < ELEMENTS_MOST ? count : ELEMENTS_MOST;
 }
 
-/* Zeros, or the list's targets, until the array is complete; the segment may end in between only if
- * the array has one of its own. */
+/* Writes the list's targets, or zeros, until the array is complete.  The segment may only end in
+ * between if the array has its own. */
 static void put_elements(struct dumping *dumping, const struct edge_list *list, uint64_t count,
                          unsigned bytes)
 {
@@ -245,7 +245,7 @@ static void put_elements(struct dumping *dumping, const struct edge_list *list, 
     }
 }
 
-/* Where the array does not fit into a segment with others, its own is written as it comes. */
+/* An array that does not fit into a shared segment is written directly, in its own. */
 static void put_array(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
 {
     static const char types[] = "ZCFDBSIJ";
@@ -348,7 +348,7 @@ static void put_objects(struct dumping *dumping)
 
 static void put_head(struct dumping *dumping)
 {
-    static const char format[] = "JAVA PROFILE 1.0.2"; /* with its 0 */
+    static const char format[] = "JAVA PROFILE 1.0.2"; /* including the final 0 */
     uint8_t rest[12];
     const char *start = step_reader_property(dumping->graph->source.java.reader, "start-time-ns");
     uint64_t ns = start != NULL ? strtoull(start, NULL, 10) : 0;

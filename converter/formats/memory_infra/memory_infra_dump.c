@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An event: its process and time, frames and types, and the entries of its heaps. */
+/* Parses an event: its process and time, frames and types, and the entries of its heaps. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
 
-/* Sizes are hexadecimal digits in a string.  False: they are not, or too large. */
+/* Sizes are strings of hexadecimal digits.  Returns false if this one is not, or is too large. */
 static bool read_hexadecimal(struct step_bytes text, uint64_t *value)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
@@ -93,7 +93,7 @@ static enum step_status take_entry(struct infra_reading *reading, bool *is_old, 
         return status;
     if (is_first)
         *is_old = !has_frame;
-    /* In an old dump an entry without a backtrace is a sum over all. */
+    /* In an old dump, an entry without a backtrace is a total. */
     value.is_old = *is_old && has_frame;
     if (!has_size || !is_good || (!has_frame && !*is_old)) {
         memory_infra_fault(reading->infra, "offset %" PRIu64 ": an entry has %s",
@@ -165,7 +165,7 @@ static enum step_status take_argument(struct infra_reading *reading, enum json_t
     return infra_skip(reading, token);
 }
 
-/* Microseconds, with a fraction perhaps. */
+/* Microseconds, possibly with a fraction. */
 static void read_time(struct infra_reading *reading)
 {
     struct step_bytes text = json_input_text(reading->json);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokens, and room for what an event has. */
+/* Reads tokens, and allocates memory for the parts of an event. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
 
-#define VALUES_MAX ((size_t) 1 << 26) /* of one dump */
+#define VALUES_MAX ((size_t) 1 << 26) /* limit for one dump */
 
 void memory_infra_fault(struct memory_infra *infra, const char *format, ...)
 {

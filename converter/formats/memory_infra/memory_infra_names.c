@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids of the file into sites and classes. */
+/* Maps ids of the file to sites and classes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
 
-/* A number for a name; 0: out of memory. */
+/* Returns the number of a name, or 0 if memory runs out. */
 static uint32_t name_number(struct memory_infra *infra, uint64_t space, struct step_bytes name,
                             bool *is_new)
 {
@@ -44,7 +44,7 @@ static uint32_t method_of(struct memory_infra *infra, struct step_bytes name)
     return id;
 }
 
-/* Puts an id of the event into an index, with a copy of its text; 0: out of memory. */
+/* Adds an id of the event to an index, with a copy of its text.  Returns 0 if memory runs out. */
 static uint32_t put_id(struct infra_reading *reading, struct name_index *index,
                        struct step_bytes text, bool *is_new)
 {
@@ -58,7 +58,7 @@ static uint32_t put_id(struct infra_reading *reading, struct name_index *index,
     return id;
 }
 
-/* Ids of heaps_v2 are others than those of stackFrames: a byte in front tells them apart. */
+/* Ids of heaps_v2 are distinct from those of stackFrames; a prefix byte distinguishes them. */
 static struct step_bytes id_text(const struct infra_reading *reading, size_t at, bool is_v2,
                                  char *room, size_t room_size)
 {
@@ -108,7 +108,7 @@ static bool put_frame(struct infra_reading *reading, const size_t *row)
                                            : (struct step_bytes){(const uint8_t *) "?", 1};
     if (!trace_names_copy(&infra->names, name, &frame->name))
         return false;
-    /* In heaps_v2 0, like nothing at all, is no parent. */
+    /* In heaps_v2, 0 means no parent, like a missing one. */
     if (row[3] == 0 || (is_v2 && strcmp(reading->event.texts + row[3], "0") == 0))
         return true;
     return trace_names_copy(&infra->names, id_text(reading, row[3], is_v2, room, sizeof room),
@@ -200,8 +200,8 @@ bool infra_resolve_value(struct infra_reading *reading, const struct infra_value
     return true;
 }
 
-/* The frame's site; frames that are called from themselves, or from none that is there, are taken
- * for outermost ones. */
+/* Finds the frame's site.  A frame that is its own ancestor, or whose parent is missing, is treated
+ * as an outermost frame. */
 static bool resolve_frame(struct memory_infra *infra, uint32_t first, uint32_t *stack)
 {
     enum { NEW, OPEN, DONE };

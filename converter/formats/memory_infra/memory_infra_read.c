@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file: its events, in two passes. */
+/* Reads the events of a file in two passes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static enum step_status give_dump(struct infra_reading *reading)
     uint64_t sum = 0, objects = 0;
     if (dump.values == NULL)
         return infra_no_memory(reading);
-    /* Where both forms are there they tell the same. */
+    /* If both forms are present, they have the same content. */
     bool only_v2 = true;
     for (size_t i = 0; i < event->count; i++)
         only_v2 = only_v2 && event->values[i].is_v2;
@@ -111,7 +111,7 @@ enum step_status memory_infra_open(struct memory_infra *infra, const char *path,
     *infra = (struct memory_infra){.path = path};
     trace_names_init(&infra->names);
     bool ok = heap_sites_init(&infra->sites, &infra->names);
-    /* class 0 is what no type is known of */
+    /* class 0 is the unknown type */
     struct trace_class *unknown = ok ? id_table_get(&infra->names.classes, 0) : NULL;
     if (unknown == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");

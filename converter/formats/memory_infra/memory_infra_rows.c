@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cumulative values of a dump into rows that add up.  A group is all that a dump has of one frame
- * (or of its `<self>`); a parent that is not dumped is the sum of its children.
+ * Converts cumulative values of a dump to rows that add up.  A group has all values of one frame
+ * (or of its `<self>`).  A parent that is not in the dump is the sum of its children.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct splitter {
     size_t row_capacity;
     struct group *groups;
     size_t count, capacity;
-    uint32_t *by_site; /* number + 1 of the group of a site */
+    uint32_t *by_site; /* by site: index + 1 of its group */
     size_t site_count;
 };
 
@@ -59,7 +59,7 @@ static struct group *add_group(struct splitter *splitter, uint32_t site, bool is
     return group;
 }
 
-/* Groups for the values, and for what lies between them and the root. */
+/* Makes groups for the values, and for their ancestors. */
 static bool make_groups(struct splitter *splitter)
 {
     struct dump_value *values = splitter->dump->values;
@@ -67,7 +67,7 @@ static bool make_groups(struct splitter *splitter)
     qsort(values, splitter->dump->count, sizeof *values, compare_values);
     for (size_t i = 0; i < splitter->dump->count; i++) {
         if (kept > 0 && compare_values(&values[kept - 1], &values[i]) == 0) {
-            /* several heaps of one dump, or several type numbers of one name */
+            /* several heaps of one dump, or several type ids with one name */
             values[kept - 1].bytes += values[i].bytes;
             values[kept - 1].objects += values[i].objects;
         } else {
@@ -102,7 +102,7 @@ static bool make_groups(struct splitter *splitter)
     return splitter->by_site[0] != 0 || add_group(splitter, 0, false) != NULL;
 }
 
-/* Inner groups first: a site after those it calls, `<self>` before its site. */
+/* Sorts inner groups first: a site after those it calls, `<self>` before its site. */
 static int compare_groups(const void *left, const void *right)
 {
     const struct group *a = left;
@@ -121,7 +121,7 @@ static struct group *parent_of(struct splitter *splitter, const struct group *gr
     return &splitter->groups[splitter->by_site[parent] - 1];
 }
 
-/* Completes totals from the inside out. */
+/* Computes totals from the innermost groups outwards. */
 static void add_up(struct splitter *splitter)
 {
     qsort(splitter->groups, splitter->count, sizeof *splitter->groups, compare_groups);
@@ -177,7 +177,7 @@ static bool add_row(struct splitter *splitter, uint32_t site, uint32_t class_id,
     return true;
 }
 
-/* The value of the group's parent for the same type, or NULL. */
+/* Returns the value of the group's parent for the same type, or NULL. */
 static struct dump_value *same_of_parent(struct splitter *splitter, const struct group *group,
                                          uint32_t class_id)
 {
@@ -194,8 +194,8 @@ static uint64_t less(uint64_t from, uint64_t part)
     return from > part ? from - part : 0;
 }
 
-/* Takes from each type what the children have of it.  Outer groups go first, so that a group's own
- * values are still whole when its parent's are lessened by them. */
+/* Subtracts from each type the values of the children.  Outer groups are first, so that a group's
+ * own values are still complete when they are subtracted from its parent's. */
 static void take_children_off(struct splitter *splitter)
 {
     for (size_t i = splitter->count; i-- > 0;) {
@@ -211,7 +211,8 @@ static void take_children_off(struct splitter *splitter)
     }
 }
 
-/* Types that the children did not dump make the sum of types larger than what is left: cut. */
+/* If children lack some types, the types may add up to more than what is left; limits them to
+ * that. */
 static bool put_group(struct splitter *splitter, const struct group *group)
 {
     uint64_t bytes = group->bytes - group->inner_bytes;
@@ -244,7 +245,7 @@ static int by_size(const void *left, const void *right)
     return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
 }
 
-/* The group of a node, or NULL (an `<other>` of our making has none). */
+/* Returns the group of a node, or NULL for a generated `<other>`. */
 static const struct group *group_of(const struct splitter *splitter, uint32_t site, bool is_self)
 {
     size_t number = site < splitter->site_count ? splitter->by_site[site] : 0;
@@ -256,7 +257,7 @@ static const struct group *group_of(const struct splitter *splitter, uint32_t si
     return before != NULL && before->site == site && before->is_self ? before : NULL;
 }
 
-/* The dump's own entries in the order of heap_dump.h; `values` are as they were in the file. */
+/* Adds the dump's own entries in the order of heap_dump.h.  `values` are as read from the file. */
 static bool put_dumped(struct splitter *splitter, struct dump_value *values)
 {
     struct heap_dump nodes, dump = {.entries = NULL};

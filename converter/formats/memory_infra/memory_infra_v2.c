@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heaps_v2: maps of names, and columns of numbers. */
+/* Parses heaps_v2: maps of names, and columns of numbers. */
 #include <inttypes.h>
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
 
-/* An array of objects with some numbers and a text in each, as heaps_v2 has them. */
+/* Parses an array of objects of heaps_v2, each with some numbers and a text. */
 static enum step_status take_v2_items(struct infra_reading *reading, enum infra_name_kind kind)
 {
     enum json_token token;
@@ -50,7 +50,7 @@ static enum step_status take_v2_map(struct infra_reading *reading, enum json_tok
     return infra_skip(reading, token);
 }
 
-/* Numbers of heaps_v2 into a field of the values from `first` on, made as needed. */
+/* Stores a column of heaps_v2 in the values from `first` on, which are created as needed. */
 static enum step_status take_v2_column(struct infra_reading *reading, size_t first, char column)
 {
     enum json_token token;

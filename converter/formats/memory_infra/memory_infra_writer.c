@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heap dumps of Chromium's memory-infra in Trace Event JSON (docs/formats/memory-infra.md): a
- * process dump for each snapshot, and the frames and types that they name at the end.
+ * Writes heap dumps in the format of Chromium's memory-infra, as Trace Event JSON
+ * (docs/formats/memory-infra.md): a process dump for each snapshot, and at the end the frames and
+ * types that the dumps name.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "format/json/json_output.h"
 
 #define ALLOCATOR "java_heap"
-#define LEAST_SHARE 1000 /* of the heap, where nothing else was asked for */
+#define LEAST_SHARE 1000 /* of the heap, by default */
 
 enum named { NAMED_FRAME = 1, NAMED_SELF = 2 };
 
@@ -23,8 +24,8 @@ struct memory_infra_file {
     struct json_output json;
     uint64_t dump_count;
     bool has_begun;
-    struct id_table sites;   /* uint8_t: which of the site's frames dumps name */
-    struct id_table classes; /* uint8_t: not 0 where a dump names it */
+    struct id_table sites;   /* uint8_t: which frames of the site the dumps name */
+    struct id_table classes; /* uint8_t: not 0 if a dump names it */
 };
 
 static struct memory_infra_file *of(struct heap_writer *writer)
@@ -100,7 +101,7 @@ static void put_totals(struct memory_infra_file *file, const struct heap_amount 
     json_end_object(json);
 }
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 static bool note(struct id_table *table, uint32_t id, uint8_t bits, bool *is_new)
 {
     uint8_t *known = id_table_get(table, id);
@@ -154,7 +155,7 @@ static bool put_heaps(struct memory_infra_file *file, const struct heap_snapshot
     return ok;
 }
 
-/* heaps_v2: ids are decimal and begin at 1, so all numbers are one more than ours. */
+/* heaps_v2: ids are decimal and begin at 1, so they are StepTrace's plus one. */
 static void put_v2_name(struct json_output *json, uint64_t id, uint64_t string,
                         const uint64_t *parent)
 {
@@ -174,7 +175,7 @@ static void put_v2_string(struct json_output *json, uint64_t id, struct step_byt
     json_end_object(json);
 }
 
-/* What a dump is the first to name. */
+/* Names that a dump is the first to use. */
 struct fresh {
     uint32_t *items;
     size_t count, capacity;
@@ -347,7 +348,7 @@ static void put_frames(struct memory_infra_file *file)
     json_end_object(&file->json);
 }
 
-/* Always there: without it a viewer passes over dumps. */
+/* Always written: viewers skip dumps without it. */
 static void put_types(struct memory_infra_file *file)
 {
     char id[24];
@@ -399,7 +400,7 @@ static const struct heap_writer_operations memory_infra_writer = {
     .takes_series = true,
 };
 
-/* Any JSON is taken for it. */
+/* Accepts any JSON. */
 static bool starts_json(const char *start, size_t length)
 {
     while (length > 0 && *start != '\0' && strchr(" \n\r\t", *start) != NULL)

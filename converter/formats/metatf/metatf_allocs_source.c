@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HATF's records out of Meta-TF files.  Records and fields are found by their names, so that any
- * DTD of HATF does: ours, that of the paper's Appendix C, that of the slides.
+ * Reads HATF's records from Meta-TF files.  Finds records and fields by name, so that any DTD of
+ * HATF works: StepTrace's, that of the paper's Appendix C, and that of the slides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "converter/formats/metatf/metatf_trace.h"
 #include "format/core/no_memory.h"
 
-/* Where the values of a record go. */
+/* Destinations of a record's values. */
 enum place {
     PLACE_NONE,
     PLACE_SIZE,
@@ -27,7 +27,7 @@ enum { PLACES_MAX = 16, NO_TAG = HATF_TAG_COUNT };
 
 struct mapping {
     const struct metatf_record *record;
-    uint8_t tag; /* NO_TAG: it is none of HATF's */
+    uint8_t tag; /* NO_TAG: not a record of HATF */
     uint8_t places[PLACES_MAX];
 };
 
@@ -36,7 +36,7 @@ struct metatf_alloc_source {
     struct metatf_trace trace;
     struct mapping *mappings;
     size_t mapping_count;
-    size_t last; /* the mapping of the last record: most follow one of their own kind */
+    size_t last; /* the mapping of the last record, as most records follow one of their own kind */
     uint64_t offset;
 };
 

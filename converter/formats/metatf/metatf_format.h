@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meta-TF, of Java's and of HATF's DTD. */
+/* The Meta-TF format: traces with the DTD of Java or of HATF. */
 #ifndef CONVERTER_FORMATS_METATF_METATF_FORMAT_H
 #define CONVERTER_FORMATS_METATF_METATF_FORMAT_H
 
@@ -10,14 +10,14 @@
 
 enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
                                       struct opened_trace *out, struct step_error *error);
-/* A trace with a DTD of HATF; `dtd_path` NULL: the file tells. */
+/* Opens a trace with a DTD of HATF.  `dtd_path` NULL: the DTD that the file names or contains. */
 enum step_status metatf_alloc_source_create(const char *path, const char *dtd_path,
                                             struct alloc_source **out, struct step_error *error);
 
-/* The names of HATF's records in its DTD, by tag. */
+/* Names of HATF's records in its DTD, by tag. */
 extern const char *const metatf_heap_records[HATF_METADATA];
 
-/* How a file is laid out. */
+/* Layout of a file. */
 struct metatf_look {
     enum { METATF_BY_SEGMENTS, METATF_BY_INDEX, METATF_BY_RECORDS } layout;
     bool is_narrow;   /* class 1 */
@@ -26,7 +26,7 @@ struct metatf_look {
 };
 extern const struct format_options metatf_options;
 
-/* All of a writer's options that people choose. */
+/* All options of a writer that the user can set. */
 struct metatf_writer_options;
 void metatf_layout_options(struct metatf_writer_options *how,
                            const struct format_settings *settings);

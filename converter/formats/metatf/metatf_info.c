@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of the records of a Meta-TF trace of any DTD. */
+/* Counts the records of a Meta-TF trace of any DTD. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void count(struct counts *counts, const struct metatf_event *event)
     counts->metadata += event->record->role == METATF_METADATA;
 }
 
-/* END: all could be read. */
+/* Returns END if everything could be read. */
 static enum step_status count_all(struct counts *counts, struct metatf_records_reading *reading)
 {
     struct metatf_event event;

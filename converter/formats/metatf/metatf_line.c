@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk over a record's fields and values, with another way to print for each form. */
+/* Prints a record by walking over its fields and values, with a printer for each form. */
 #include "converter/formats/metatf/metatf_line.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
 
-/* What is left of a record's values. */
+/* The remaining values of a record. */
 struct values {
     const struct metatf_record *record;
     const struct metatf_value *at, *end;
@@ -31,7 +31,7 @@ static void put_hex(struct step_bytes bytes, FILE *out)
         fprintf(out, "%02x", bytes.data[i]);
 }
 
-/* The next value of the field; of a trace's events none is ever missing. */
+/* Returns the next value of the field.  Events of a trace have all their values. */
 static struct metatf_value take(struct values *values)
 {
     return values->at < values->end ? *values->at++ : (struct metatf_value){.number = 0};
@@ -182,7 +182,7 @@ static void put_json_elements(struct json_output *json, struct values *values, u
 {
     json_begin_array(json, key);
     for (uint64_t k = 0; k < times && values->at < values->end; k++) {
-        /* deeper than that there is no room; the values are passed over */
+        /* nested too deeply: the values are skipped */
         bool fits = json->depth + 2 < JSON_DEPTH_MAX;
         if (fits)
             json_begin_object(json, NULL);
@@ -278,7 +278,7 @@ void metatf_columns_put_head(const struct metatf_columns *columns, FILE *out)
     fputc('\n', out);
 }
 
-/* A count, and what it repeats: [{...},{...}]. */
+/* A count and the repeated elements: [{...},{...}]. */
 static void put_cell_elements(struct values *values, uint32_t field, uint64_t times, FILE *out)
 {
     struct json_output json;
@@ -320,7 +320,7 @@ static void pass_over(struct values *values, uint32_t first, uint32_t count)
     }
 }
 
-/* Records may have the fields of one name in any order. */
+/* Fields of one name may be in different orders in different records. */
 void metatf_columns_put(const struct metatf_columns *columns, const struct metatf_event *event,
                         FILE *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of Meta-TF traces of any DTD, for people and for tools: a line of text, a JSON object, a
- * row of a table.  Fields have the paths of the DTD's model.
+ * Prints records of Meta-TF traces of any DTD as a line of text, a JSON object, or a row of a
+ * table.  Fields have the paths of the DTD's model.
  *
  *   heap.alloc size=32 address=4096 vfield.length=5 vfield.data="hello"
  *   mixed.repeated n=2 [small=1 wide=2] [small=3 wide=4] block=x'00ff'
@@ -13,26 +13,27 @@
 
 #include "steptrace/metatf.h"
 
-/* "section.record", or "record" of the DTD's own level in the global section. */
+/* Prints "section.record", or "record" for a record of the DTD's top level in the global
+ * section. */
 void metatf_name_put(const struct metatf_section *section, const struct metatf_record *record,
                      FILE *out);
-/* Comments begin with `#`, and so do metadata ("# set heap.alloc.size width 2"). */
+/* Prints a line.  Comments and metadata begin with `#` ("# set heap.alloc.size width 2"). */
 void metatf_line_put(const struct metatf_event *event, FILE *out);
-/* {"section":"heap","record":"alloc","size":32,...}; of what is repeated a list of objects under
- * "elements of N". */
+/* Prints {"section":"heap","record":"alloc","size":32,...}.  Repeated elements are a list of
+ * objects under "elements of N". */
 void metatf_json_put(const struct metatf_event *event, FILE *out);
 
-/* The columns of a table of all records: section, record, and each path of any data record. */
+/* Columns of a table of all records: section, record, and each field path of any data record. */
 struct metatf_columns {
     const char **paths;
     size_t count;
-    const struct metatf_value **starts; /* of a record's fields, while it is put */
+    const struct metatf_value **starts; /* of a record's fields, while it is printed */
 };
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 bool metatf_columns_init(struct metatf_columns *columns, const struct metatf_dtd *dtd);
 void metatf_columns_reset(struct metatf_columns *columns);
 void metatf_columns_put_head(const struct metatf_columns *columns, FILE *out);
-/* Data records; what is repeated stands as JSON. */
+/* Prints a data record; repeated elements are printed as JSON. */
 void metatf_columns_put(const struct metatf_columns *columns, const struct metatf_event *event,
                         FILE *out);
 

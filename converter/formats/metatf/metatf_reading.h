@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside converter/records: a Meta-TF trace that is read record by record. */
+/* State of reading a Meta-TF trace record by record. */
 #ifndef CONVERTER_FORMATS_METATF_METATF_READING_H
 #define CONVERTER_FORMATS_METATF_METATF_READING_H
 
@@ -12,12 +12,12 @@ struct metatf_records_reading {
     struct step_error error; /* of the reader */
 };
 
-/* `path` may be "-".  Faults are told.  Close is allowed after a failure. */
+/* `path` may be "-".  Reports errors.  Close is allowed after a failure. */
 enum step_status metatf_reading_open(struct metatf_records_reading *reading, const char *path,
                                      const char *dtd_path);
 enum step_status metatf_reading_next(struct metatf_records_reading *reading,
                                      struct metatf_event *event);
-/* Tells the reader's error, and returns what the verb ends with. */
+/* Reports the reader's error, and returns the final status of the verb. */
 enum step_status metatf_reading_report(struct metatf_records_reading *reading,
                                        enum step_status status);
 void metatf_reading_close(struct metatf_records_reading *reading);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, choosing, writing. */
+/* Reads, selects and writes records of Meta-TF traces. */
 #include "converter/formats/metatf/metatf_records.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static bool is_wanted(const struct metatf_choice *choice, const struct metatf_ev
     return choice->names == NULL || is_named(choice->names, event->section, event->record->name);
 }
 
-/* INVALID: no record has one of the names. */
+/* Returns INVALID if a name matches no record. */
 static enum step_status check_names(const struct metatf_choice *choice,
                                     const struct metatf_dtd *dtd, struct step_error *error)
 {
@@ -126,7 +126,7 @@ static enum step_status put_events(struct metatf_records_reading *reading,
     return status;
 }
 
-/* What came before a fault is written; END: all of it. */
+/* Also writes the part before a fault.  Returns END if everything was written. */
 static enum step_status put_text(struct metatf_records_reading *reading,
                                  const struct metatf_choice *choice, struct output_file *file,
                                  struct step_error *error)
@@ -169,7 +169,7 @@ static enum step_status copy_event(struct metatf_writer *writer, const struct me
 
 #define ANY_SECTION UINT32_MAX
 
-/* Does a field of the DTD name, or stride through, that section (`number`)? */
+/* Returns true if a field of the DTD refers to section `number` with this interpretation. */
 static bool goes_to(const struct metatf_dtd *dtd, uint8_t interpretation, uint32_t number)
 {
     for (uint32_t s = 0; s < dtd->section_count; s++)
@@ -192,7 +192,7 @@ static bool strides_through_records(const struct metatf_dtd *dtd)
     return false;
 }
 
-/* What would not be the same trace. */
+/* Returns why a copy would not be an equivalent trace, or NULL. */
 static const char *copy_fault(const struct metatf_records_reading *reading,
                               const struct metatf_writer_options *how)
 {
@@ -207,7 +207,7 @@ static const char *copy_fault(const struct metatf_records_reading *reading,
     return NULL;
 }
 
-/* Metadata take as many bytes as ints do, and what stands behind them is elsewhere then. */
+/* Metadata are as wide as ints, so another width would move what follows them. */
 static const char *metadata_fault(const struct metatf_records_reading *reading,
                                   const struct metatf_writer_options *how,
                                   const struct metatf_event *event)
@@ -230,8 +230,8 @@ static const char *metadata_fault(const struct metatf_records_reading *reading,
     return NULL;
 }
 
-/* The content of each section stays what it is, byte for byte but for the width of metadata's
- * values, so that offsets do too: metadata are copied, and none are added. */
+/* The content of each section stays identical except for the width of metadata's values, so offsets
+ * remain valid.  Therefore metadata are copied, and none are added. */
 static enum step_status put_metatf(struct metatf_records_reading *reading,
                                    const struct metatf_choice *choice, struct output_file *file,
                                    struct step_error *error)
@@ -266,7 +266,7 @@ static enum step_status put_metatf(struct metatf_records_reading *reading,
     return put != STEP_STATUS_OK ? put : status;
 }
 
-/* ---- all ---- */
+/* ---- output ---- */
 
 static enum step_status write_output(struct metatf_records_reading *reading, const char *output,
                                      const struct metatf_choice *choice)
@@ -281,7 +281,7 @@ static enum step_status write_output(struct metatf_records_reading *reading, con
     status = choice->form == METATF_AS_METATF ? put_metatf(reading, choice, &file, &error)
                                               : put_text(reading, choice, &file, &error);
     bool is_read = status == STEP_STATUS_END;
-    bool is_damaged = !is_read && error.status == STEP_STATUS_OK; /* the reader's error */
+    bool is_damaged = !is_read && error.status == STEP_STATUS_OK; /* an error of the reader */
     if (is_read || is_damaged)
         status = output_file_commit(&file, &error);
     output_file_abort(&file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sinks that write Meta-TF: events as java.dtd has them, HATF's records as hatf.dtd or
- * hatf-split.dtd has them.  Classes, methods, threads and frames stand in sections of their own;
- * what names them is their offset there.
+ * Writes Meta-TF: events with java.dtd, HATF's records with hatf.dtd or hatf-split.dtd.  Classes,
+ * methods, threads and frames are in separate sections, and records refer to them by their offsets
+ * there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #include "steptrace/hatf_split_metatf.h"
 #include "steptrace/java_metatf.h"
 
-/* An index or one run is as the paper prints it: ints of 4 bytes, a header for each section,
- * nothing compressed, and the DTD elsewhere. */
+/* An index, or a single run, is laid out as in the paper: ints of 4 bytes, a header for each
+ * section, no compression, and the DTD in a separate file. */
 void metatf_layout_options(struct metatf_writer_options *how,
                            const struct format_settings *settings)
 {
@@ -58,7 +58,7 @@ struct metatf_sink {
     struct event_sink base;
     const struct trace_names *names; /* borrowed */
     struct metatf_writer *writer;
-    bool is_part;              /* not all events come: frees tell their class */
+    bool is_part;              /* events are filtered: frees include their class */
     struct id_table places[4]; /* offsets in the sections, by number of the names; 0: not written */
     enum step_status status;
     struct step_error error;
@@ -77,7 +77,7 @@ static void put_java(struct metatf_sink *sink, const struct step_java_metatf_eve
         sink->status = step_java_metatf_put_event(sink->writer, event, &sink->error);
 }
 
-/* The offset's slot; *slot is not 0 where the entry was written. */
+/* Returns the offset's slot; *slot is 0 until the entry is written. */
 static uint64_t *slot_of(struct metatf_sink *sink, unsigned table, uint32_t id)
 {
     uint64_t *slot = id_table_get(&sink->places[table], id);
@@ -132,7 +132,7 @@ static uint64_t thread_place(struct metatf_sink *sink, uint32_t id)
     return write_entry(sink, slot, &event);
 }
 
-/* Parents come first: each turn writes the outermost frame that has not been. */
+/* Parents come first: each iteration writes the outermost frame that has not been written. */
 static uint64_t frame_place(struct metatf_sink *sink, uint32_t id)
 {
     while (id != 0 && sink->status == STEP_STATUS_OK) {
@@ -173,7 +173,7 @@ static void put_object(struct metatf_sink *sink, const struct trace_event *event
         out->as.events_alloc.frame = frame_place(sink, event->stack_id);
         return;
     }
-    /* a reader learns the class from the allocation, if that is there and says the same */
+    /* readers know the class from the allocation, if that is present and has the same class */
     bool is_known = !sink->is_part && (event->flags & TRACE_BORN_CLASS) != 0;
     out->kind = STEP_JAVA_METATF_EVENTS_FREE;
     out->as.events_free.object = event->object;
@@ -183,7 +183,7 @@ static void put_object(struct metatf_sink *sink, const struct trace_event *event
 static void put_event(struct metatf_sink *sink, const struct trace_event *event)
 {
     struct step_java_metatf_event out = {.section = 0};
-    /* time and thread stand first in each struct of an event */
+    /* time and thread are the first members of each event's struct */
     struct step_java_metatf_events_vmStart *common = &out.as.events_vmStart;
     switch ((enum step_text_kind) event->kind) {
     case EVENT_VM_START:
@@ -270,7 +270,8 @@ static void put_property(struct metatf_sink *sink, const char *key, const char *
     put_java(sink, &event);
 }
 
-/* So that no entry of a table has offset 0; and what is known of the trace. */
+/* Writes a comment to each section, so that no entry of a table has offset 0, and the properties.
+ */
 static enum step_status begin(struct metatf_sink *sink, const struct event_source *source,
                               bool has_pieces, struct step_error *error)
 {
@@ -320,7 +321,7 @@ static enum step_status create_sink(const struct format_output *to, struct event
 struct metatf_record_sink {
     struct alloc_sink base;
     struct metatf_writer *writer;
-    uint32_t records[HATF_METADATA]; /* by tag, in the section heap */
+    uint32_t records[HATF_METADATA]; /* by tag, in the section "heap" */
 };
 
 static struct metatf_record_sink *of_records(struct alloc_sink *sink)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source that reads Meta-TF: Java traces by java.dtd, heap traces as records. */
+/* Reads Meta-TF: Java traces with java.dtd, and heap traces as records. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "converter/formats/metatf/metatf_trace.h"
 #include "converter/trace/event.h"
 
-/* Fields by kind, then what they refer to. */
+/* Event kinds, by kind of record. */
 
 static const uint8_t kinds[] = {
     [STEP_JAVA_METATF_EVENTS_VMSTART] = EVENT_VM_START,
@@ -27,7 +27,7 @@ static const uint8_t kinds[] = {
     [STEP_JAVA_METATF_EVENTS_POP] = EVENT_METHOD_POP,
 };
 
-/* What an event refers to, by offset. */
+/* References of an event, as offsets. */
 struct references {
     uint64_t class_place, method_place, frame_place;
 };
@@ -71,12 +71,12 @@ static struct references take_fields(const struct step_java_metatf_event *in,
     return refer;
 }
 
-/* False: it refers to what the tables do not have. */
+/* Returns false if it refers to an entry that the tables do not have. */
 static bool metatf_event_take(const struct metatf_tables *tables,
                               const struct step_java_metatf_event *in, struct trace_event *event,
                               struct metatf_dangling *dangling)
 {
-    /* time and thread stand first in each struct of an event */
+    /* time and thread are the first members of each event's struct */
     const struct step_java_metatf_events_vmStart *common = &in->as.events_vmStart;
     *event = (struct trace_event){.kind = kinds[in->kind], .time_ns = common->time};
     struct references refer = take_fields(in, event);
@@ -100,7 +100,7 @@ struct metatf_source {
     struct metatf_tables tables;
     struct property *properties;
     size_t property_count;
-    struct step_java_metatf_event pending; /* the first event behind the properties */
+    struct step_java_metatf_event pending; /* the first event after the properties */
     bool has_pending;
     bool has_damage;
     struct step_damage damage;
@@ -154,7 +154,7 @@ static enum step_status take_property(struct metatf_source *source,
     return STEP_STATUS_OK;
 }
 
-/* Of what stands in vain in the record at hand; for what failed otherwise, memory ran out. */
+/* Reports an unresolved reference of the current record or, if there is none, lack of memory. */
 static enum step_status refuse(const struct metatf_source *source,
                                const struct metatf_dangling *dangling, struct step_error *error)
 {
@@ -166,7 +166,7 @@ static enum step_status refuse(const struct metatf_source *source,
         metatf_reader_record_number(source->trace.reader), dangling->what, dangling->position);
 }
 
-/* Reads on to the next event; what stands in tables is taken on the way. */
+/* Reads up to the next event, and adds table entries on the way. */
 static enum step_status next_event(struct metatf_source *source,
                                    struct step_java_metatf_event *event, struct step_error *error)
 {
@@ -259,7 +259,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-/* ---- what is known ---- */
+/* ---- summary ---- */
 
 static void summary(const struct event_source *base, struct trace_summary *out)
 {
@@ -327,7 +327,7 @@ static const struct event_source_operations operations = {
 
 /* ---- opening ---- */
 
-/* As far as the first event, so that the properties are known. */
+/* Reads up to the first event, so that the properties are known. */
 static enum step_status begin(struct metatf_source *source, struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
@@ -343,7 +343,8 @@ static enum step_status begin(struct metatf_source *source, struct step_error *e
     return STEP_STATUS_OK;
 }
 
-/* Another DTD than Java's: HATF's, or one that only verbs know that read records by themselves. */
+/* Opens a trace with another DTD than Java's: HATF's, or one that only verbs that read records
+ * support. */
 static enum step_status open_other(struct metatf_source *source, const char *dtd_path,
                                    struct opened_trace *out, struct step_error *error)
 {

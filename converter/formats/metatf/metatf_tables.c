@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An entry gets its number when it is met: what refers to it stands behind it. */
+/* Numbers table entries in order of appearance.  References always follow their entries. */
 #include "converter/formats/metatf/metatf_tables.h"
 
 #include <stdlib.h>
 
 #include "format/core/grow.h"
 
-/* The number of the new entry; 0: out of memory. */
+/* Returns the number of the new entry, or 0 if memory runs out. */
 static uint32_t add_place(struct metatf_places *places, uint64_t position)
 {
     if (places->count == places->capacity) {

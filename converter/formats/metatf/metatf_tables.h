@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of a Java trace in Meta-TF: classes, methods, threads, frames.  Its records refer to
- * entries by their offsets in the section; names have numbers, and the first entry has 1.
+ * Tables of a Java trace in Meta-TF: classes, methods, threads, frames.  Records refer to entries
+ * by their offsets in the section.  These tables map offsets to numbers, starting at 1.
  */
 #ifndef CONVERTER_FORMATS_METATF_METATF_TABLES_H
 #define CONVERTER_FORMATS_METATF_METATF_TABLES_H
@@ -12,32 +12,32 @@
 
 enum metatf_table { METATF_CLASSES, METATF_METHODS, METATF_THREADS, METATF_FRAMES, METATF_TABLES };
 
-/* Where the entries of a table stand, in order. */
+/* Offsets of the entries of a table, ascending. */
 struct metatf_places {
     uint64_t *items;
     size_t count;
     size_t capacity;
 };
 
-/* Zeroed it is empty but for its names. */
+/* To initialise, zero the structure and set `names`. */
 struct metatf_tables {
     struct metatf_places places[METATF_TABLES];
-    struct trace_names *names; /* borrowed: what entries become */
+    struct trace_names *names; /* borrowed; receives the entries */
 };
 
 void metatf_tables_reset(struct metatf_tables *tables);
 
-/* What an entry, or an event, refers to in vain. */
+/* An unresolved reference of an entry or event. */
 struct metatf_dangling {
     const char *what; /* NULL: nothing */
     uint64_t position;
 };
 
-/* What was looked for in vain. */
+/* Describes a reference that was not found. */
 struct metatf_dangling metatf_tables_miss(enum metatf_table table, uint64_t position);
 
-/* The number of an entry; 0 is that of position 0.  False: nothing stands there, `dangling` says
- * what was looked for.  Events ask for four each. */
+/* Sets *id to the number of the entry at `position`, or to 0 for position 0.  Returns false and
+ * fills in `dangling` if there is no entry.  Inline because each event needs four lookups. */
 static inline bool metatf_tables_find(const struct metatf_tables *tables, enum metatf_table table,
                                       uint64_t position, uint32_t *id,
                                       struct metatf_dangling *dangling)
@@ -55,7 +55,8 @@ static inline bool metatf_tables_find(const struct metatf_tables *tables, enum m
     return true;
 }
 
-/* Takes a record that is an entry of a table.  OK; NO_MEMORY; CORRUPT: `dangling` says why. */
+/* Adds a record that is an entry of a table.  Returns OK, NO_MEMORY, or CORRUPT with the reason in
+ * `dangling`. */
 enum step_status metatf_tables_take(struct metatf_tables *tables,
                                     const struct step_java_metatf_event *event,
                                     struct metatf_dangling *dangling);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a Meta-TF file and finding its DTD. */
+/* Opens a Meta-TF file and finds its DTD. */
 #include "converter/formats/metatf/metatf_trace.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static enum step_status read_dtd(struct metatf_trace *trace, FILE *file, const c
     return status;
 }
 
-/* This project's DTDs need not be beside the trace. */
+/* StepTrace's own DTDs are built in, so they need not be beside the trace. */
 static const struct metatf_dtd *find_own_dtd(const char *name)
 {
     return strcmp(name, METATF_JAVA_DTD) == 0         ? &step_java_metatf_dtd
@@ -65,7 +65,7 @@ static const struct metatf_dtd *find_own_dtd(const char *name)
                                                       : NULL;
 }
 
-/* The trace names it: only a plain file is opened, no FIFO is waited for. */
+/* The trace contains this name, so only regular files are opened: opening a FIFO could block. */
 static FILE *open_named(const char *path)
 {
     struct stat about;
@@ -78,7 +78,7 @@ static FILE *open_named(const char *path)
     return opened;
 }
 
-/* The last part of the DTD's URL, in the trace's directory. */
+/* The last component of the DTD's URL, in the trace's directory. */
 static enum step_status find_dtd(struct metatf_trace *trace, struct step_error *error)
 {
     const char *url = metatf_file_about(trace->file)->dtd_name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Meta-TF file with its DTD: given by the person, carried by the file, or found beside it. */
+/* A Meta-TF file with its DTD, which the user gives, the file contains, or a file beside it has. */
 #ifndef CONVERTER_FORMATS_METATF_METATF_TRACE_H
 #define CONVERTER_FORMATS_METATF_METATF_TRACE_H
 
@@ -18,12 +18,12 @@ struct metatf_trace {
     struct metatf_reader *reader;
 };
 
-/* `dtd_path` NULL: none was given.  Reset is allowed after a failure. */
+/* `dtd_path` NULL: not given by the user.  Reset is allowed after a failure. */
 enum step_status metatf_trace_open(struct metatf_trace *trace, const char *path,
                                    const char *dtd_path, struct step_error *error);
 void metatf_trace_reset(struct metatf_trace *trace);
 
-/* Share of the file that was read. */
+/* Returns the share of the file that was read, 0 to 1. */
 double metatf_trace_progress(const struct metatf_trace *trace);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collecting the values of a row group. */
+/* Collects the values of a row group for a Parquet column. */
 #include "converter/formats/tables/parquet_column.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "converter/base/utf8_text.h"
 
-/* Bits from the lowest upwards, as all of these have them. */
+/* These encodings store bits from the lowest upwards. */
 
 enum { BLOCK = 128, MINIBLOCK = 32, MINIBLOCKS = BLOCK / MINIBLOCK, LEAST_RUN = 16, GROUP = 8 };
 
@@ -21,7 +21,7 @@ static bool put_zigzag(struct step_buffer *out, int64_t value)
     return step_buffer_append_varint(out, (uint64_t) value << 1 ^ (uint64_t) (value >> 63));
 }
 
-/* `count` values of `width` bits; bits and count make whole bytes. */
+/* `count` values of `width` bits; the total is a whole number of bytes. */
 static bool put_bits(struct step_buffer *out, const uint64_t *values, size_t count, unsigned width)
 {
     size_t length = count * width / 8;
@@ -94,7 +94,7 @@ static bool put_run(struct step_buffer *out, uint32_t value, size_t count, unsig
            step_buffer_append(out, bytes, (width + 7) / 8);
 }
 
-/* Groups of 8; what is missing of the last is 0. */
+/* Groups of 8; the last is padded with 0. */
 static bool put_groups(struct step_buffer *out, const uint32_t *values, size_t count,
                        unsigned width)
 {
@@ -112,13 +112,14 @@ static bool put_groups(struct step_buffer *out, const uint32_t *values, size_t c
 bool parquet_put_hybrid(struct step_buffer *out, const uint32_t *values, size_t count,
                         unsigned width)
 {
-    size_t from = 0; /* of what waits to be packed */
+    size_t from = 0; /* start of the values to be packed */
     bool good = true;
     for (size_t i = 0; good && i < count;) {
         size_t end = i + 1;
         while (end < count && values[end] == values[i])
             end++;
-        size_t fill = (GROUP - (i - from) % GROUP) % GROUP; /* groups are whole but the last */
+        size_t fill = (GROUP - (i - from) % GROUP) % GROUP; /* all groups but the last are
+                                                               complete */
         if (end - i >= LEAST_RUN + fill) {
             i += fill;
             good = put_groups(out, values + from, i - from, width) &&
@@ -230,7 +231,7 @@ static bool put_value(struct parquet_column *column, const struct table_vector *
     return good;
 }
 
-/* Numbers, codes and flags without nulls, at once. */
+/* Copies numbers, codes and flags without nulls in one call. */
 static void put_all(struct parquet_column *column, const struct table_vector *vector, size_t from,
                     size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A column of a row group: its values as they come, and then its pages. */
+/* Encodes a column of a Parquet row group: collects values, and then writes their pages. */
 #ifndef CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 #define CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 
@@ -8,7 +8,7 @@
 #include "steptrace/value.h"
 
 /* Parquet's encodings of values (github.com/apache/parquet-format, Encodings.md), appended to a
- * buffer.  All return false when memory runs out. */
+ * buffer.  All functions return false if memory runs out. */
 
 enum parquet_encoding {
     PARQUET_PLAIN = 0,
@@ -17,12 +17,13 @@ enum parquet_encoding {
     PARQUET_RLE_DICTIONARY = 8
 };
 
-/* Bits that the value takes. */
+/* Returns the number of bits that the value needs. */
 unsigned parquet_width(uint64_t value);
 
 /* DELTA_BINARY_PACKED: blocks of 128 differences, miniblocks of 32. */
 bool parquet_put_deltas(struct step_buffer *out, const uint64_t *values, size_t count);
-/* The hybrid of runs and bit-packed groups, of values of `width` bits at most; no length before. */
+/* The hybrid of runs and bit-packed groups, for values of at most `width` bits.  Writes no length
+ * prefix. */
 bool parquet_put_hybrid(struct step_buffer *out, const uint32_t *values, size_t count,
                         unsigned width);
 /* PLAIN. */
@@ -32,14 +33,14 @@ bool parquet_put_text(struct step_buffer *out, struct step_bytes text);
 
 enum { PARQUET_PAGE_ROWS = 32768, PARQUET_BOUND_BYTES = 128 };
 
-/* A least or greatest value, as bytes; at most PARQUET_BOUND_BYTES of a text. */
+/* A minimum or maximum as bytes; at most PARQUET_BOUND_BYTES of a text. */
 struct parquet_bound {
     uint8_t bytes[PARQUET_BOUND_BYTES];
     size_t length;
 };
 
 struct parquet_page {
-    uint64_t offset;       /* of its header; from the chunk's start, or in the file */
+    uint64_t offset;       /* of the page header, from the chunk's start or in the file */
     uint32_t stored_bytes; /* header included */
     uint64_t first_row;    /* in the row group */
     uint64_t null_count;
@@ -47,13 +48,13 @@ struct parquet_page {
     struct parquet_bound least, most;
 };
 
-/* What the footer says of a column chunk. */
+/* Metadata of a column chunk for the footer. */
 struct parquet_chunk {
     struct parquet_page *pages;
     size_t page_count;
-    uint64_t dictionary_offset; /* 0: no dictionary, and no page is there */
+    uint64_t dictionary_offset; /* 0: no dictionary, and no dictionary page */
     bool has_dictionary;
-    bool has_bounds; /* least and most, of the chunk and its pages */
+    bool has_bounds; /* minimum and maximum, of the chunk and its pages */
     struct parquet_bound least, most;
     enum parquet_encoding encoding;
     uint64_t row_count, null_count;
@@ -65,7 +66,7 @@ struct parquet_column {
     uint64_t added;                   /* to each number: the clock at time zero */
     size_t row_count;
     size_t capacity; /* rows */
-    void *values;    /* of rows that are not null; of texts nothing */
+    void *values;    /* non-null values; unused for texts */
     size_t value_count;
     uint8_t *present;                          /* of nullable columns, by row */
     struct step_buffer text;                   /* of TEXT and DATA: the values, PLAIN */
@@ -73,9 +74,9 @@ struct parquet_column {
     const struct table_dictionary *dictionary; /* of names; borrowed */
 };
 
-/* What encoding pages needs, for all columns of a file. */
+/* Working memory of the page encoder, shared by all columns of a file. */
 struct parquet_encoder {
-    void *compressor; /* ZSTD_CCtx; NULL: pages are not compressed */
+    void *compressor; /* ZSTD_CCtx; NULL: no compression */
     int level;
     struct step_buffer raw, stored, header;
     uint32_t *indices; /* by value */
@@ -92,18 +93,18 @@ struct parquet_encoder {
 void parquet_column_init(struct parquet_column *column, const struct table_column *about,
                          size_t capacity, uint64_t added);
 void parquet_column_reset(struct parquet_column *column);
-/* Takes `count` rows of a vector from `from` on.  False: out of memory. */
+/* Adds `count` rows of a vector, starting at `from`.  Returns false if memory runs out. */
 bool parquet_column_put(struct parquet_column *column, const struct table_vector *vector,
                         size_t from, size_t count);
 
 bool parquet_encoder_init(struct parquet_encoder *encoder, int level);
 void parquet_encoder_reset(struct parquet_encoder *encoder);
-/* Appends the column's pages to `out`, and begins it anew.  The pages of `chunk` are the caller's.
- */
+/* Appends the column's pages to `out`, and empties the column.  The caller owns the pages of
+ * `chunk`. */
 bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
                            struct step_buffer *out, struct parquet_chunk *chunk);
 
-/* Are pages compressed? */
+/* Returns true if pages are compressed. */
 bool parquet_is_compressed(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Row groups, one after the other; what the footer says of them is kept. */
+/* Writes row groups to a Parquet file, and keeps their metadata for the footer. */
 #include "converter/formats/tables/parquet_file.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 /* Field numbers are those of parquet.thrift. */
 
-/* Where the page index of a chunk stands. */
+/* Position of a chunk's page index. */
 struct parquet_index_place {
-    uint64_t offset_index, column_index; /* offset_index 0: there is none */
+    uint64_t offset_index, column_index; /* offset_index 0: none */
     uint32_t offset_index_bytes, column_index_bytes;
 };
 
@@ -41,7 +41,7 @@ static struct step_bytes bytes_of(const struct parquet_bound *bound)
 
 /* ---- the page index ---- */
 
-/* Append to `out`; false: out of memory. */
+/* These append to `out` and return false if memory runs out. */
 static bool parquet_put_column_index(struct step_buffer *out, const struct parquet_chunk *chunk)
 {
     struct thrift_output thrift;
@@ -56,7 +56,7 @@ static bool parquet_put_column_index(struct step_buffer *out, const struct parqu
     thrift_begin_list(&thrift, 3, THRIFT_BINARY, count);
     for (size_t i = 0; i < count; i++)
         thrift_put_binary(&thrift, bytes_of(&chunk->pages[i].most));
-    thrift_i32(&thrift, 4, 0); /* in no order */
+    thrift_i32(&thrift, 4, 0); /* unordered */
     thrift_begin_list(&thrift, 5, THRIFT_I64, count);
     for (size_t i = 0; i < count; i++)
         thrift_put_number(&thrift, (int64_t) chunk->pages[i].null_count);
@@ -204,7 +204,7 @@ static void put_orders(struct thrift_output *thrift, size_t count)
     thrift_begin_list(thrift, 7, THRIFT_STRUCT, count);
     for (size_t i = 0; i < count; i++) {
         thrift_begin_element(thrift);
-        thrift_begin_struct(thrift, 1); /* that of the type */
+        thrift_begin_struct(thrift, 1); /* the type's struct */
         thrift_end_struct(thrift);
         thrift_end_struct(thrift);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of a column chunk.  Numbers are written as differences, or by a dictionary where they
- * are few, whichever makes the first page smaller; names by a dictionary; texts and flags as they
- * are.
+ * Writes the pages of a column chunk.  Numbers are stored as differences, or with a dictionary if
+ * there are few distinct ones, whichever makes the first page smaller.  Names have a dictionary;
+ * texts and flags are stored plainly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,9 @@ static bool has_indices(struct parquet_encoder *encoder, size_t count)
     return true;
 }
 
-/* The place of a number in the dictionary; ENTRIES_MOST: that is full.  A table of its own, of
- * fixed size: with a step_index the export of objects took 3 % more instructions. */
+/* Returns the index of a number in the dictionary, or ENTRIES_MOST if it is full.  This is a
+ * separate hash table of fixed size because with a step_index the export of objects took 3 % more
+ * instructions. */
 static uint32_t number_index(struct parquet_encoder *encoder, uint64_t value)
 {
     size_t at = (size_t) (step_hash(value) >> 46);
@@ -107,7 +108,8 @@ static uint32_t number_index(struct parquet_encoder *encoder, uint64_t value)
     return (uint32_t) encoder->entry_count - 1;
 }
 
-/* Few different numbers?  Then encoder->indices has them by value. */
+/* Returns true if there are few distinct numbers; encoder->indices then has the index of each
+ * value. */
 static bool index_numbers(struct parquet_encoder *encoder, const uint64_t *values, size_t count)
 {
     memset(encoder->slots, 0, SLOTS * sizeof *encoder->slots);
@@ -121,7 +123,7 @@ static bool index_numbers(struct parquet_encoder *encoder, const uint64_t *value
     return count > 0;
 }
 
-/* The names that the column uses, and the values' places among them. */
+/* Finds the names that the column uses, and the index of each value. */
 static bool index_names(struct parquet_encoder *encoder, const struct parquet_column *column)
 {
     const uint32_t *codes = column->values;
@@ -151,7 +153,7 @@ static bool index_names(struct parquet_encoder *encoder, const struct parquet_co
     return true;
 }
 
-/* ---- least and greatest ---- */
+/* ---- minimum and maximum ---- */
 
 static bool is_signed(const struct table_column *about)
 {
@@ -186,7 +188,7 @@ static int compare_texts(struct step_bytes a, struct step_bytes b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-/* False: a name is too long to be a bound. */
+/* Returns false if the name is too long for a bound. */
 static bool bound_text(struct parquet_bound *bound, struct step_bytes text)
 {
     struct step_buffer clean = {0};
@@ -216,7 +218,7 @@ static bool bound_names(const struct parquet_column *column, const uint32_t *cod
     return bound_text(least, texts[low]) && bound_text(most, texts[high]);
 }
 
-/* Of `count` values from `from` on, which are some.  False: they have no bounds. */
+/* Of `count` values from `from` on; `count` is not 0.  Returns false if they have no bounds. */
 static bool find_bounds(const struct parquet_column *column, size_t from, size_t count,
                         struct parquet_bound *least, struct parquet_bound *most)
 {
@@ -235,7 +237,7 @@ static bool find_bounds(const struct parquet_column *column, size_t from, size_t
 
 /* ---- pages ---- */
 
-/* A page of encoder->raw, after its header, to `out`. */
+/* Appends a page to `out`: its header, then encoder->raw. */
 static bool put_page(struct parquet_encoder *encoder, int kind, size_t values,
                      enum parquet_encoding encoding, struct step_buffer *out,
                      struct parquet_chunk *chunk)
@@ -293,7 +295,7 @@ static bool put_indices(struct parquet_encoder *encoder, size_t from, size_t cou
            parquet_put_hybrid(&encoder->raw, encoder->indices + from, count, width);
 }
 
-/* Values from `from` on, behind what encoder->raw has. */
+/* Appends the encoded values from `from` on to encoder->raw. */
 static bool put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
                        enum parquet_encoding encoding, size_t from, size_t count)
 {
@@ -309,7 +311,7 @@ static bool put_values(const struct parquet_column *column, struct parquet_encod
            step_buffer_append(&encoder->raw, column->text.data + start, end - start);
 }
 
-/* Which rows are there: a run-length encoded bit each, after its length. */
+/* Writes which rows have a value: their length, then run-length encoded bits. */
 static bool put_levels(struct parquet_encoder *encoder, const uint8_t *present, size_t count)
 {
     uint32_t levels[PARQUET_PAGE_ROWS];
@@ -324,7 +326,7 @@ static bool put_levels(struct parquet_encoder *encoder, const uint8_t *present, 
     return true;
 }
 
-/* Stored bytes of the first page's values in that encoding. */
+/* Returns the stored size of the first page's values with this encoding. */
 static size_t try_encoding(const struct parquet_column *column, struct parquet_encoder *encoder,
                            enum parquet_encoding encoding, size_t count)
 {
@@ -349,7 +351,8 @@ static enum parquet_encoding choose_encoding(const struct parquet_column *column
         return PARQUET_DELTA_BINARY_PACKED;
     size_t count =
         column->value_count < PARQUET_PAGE_ROWS ? column->value_count : (size_t) PARQUET_PAGE_ROWS;
-    size_t entries = encoder->entry_count * 4 * count / column->value_count; /* half, compressed */
+    size_t entries = encoder->entry_count * 4 * count /
+                     column->value_count; /* half of their size, assuming compression */
     size_t by_deltas = try_encoding(column, encoder, PARQUET_DELTA_BINARY_PACKED, count);
     size_t by_dictionary = try_encoding(column, encoder, PARQUET_RLE_DICTIONARY, count);
     return by_deltas <= by_dictionary || by_deltas - by_dictionary <= entries

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each file appears under its name when it is complete; those that an earlier export made of the
- * same run, and this one did not, are removed. */
+/* Exports tables to Parquet files or Native streams.  A file gets its name when it is complete.
+ * Removes files of an earlier export of the same run that this one did not write. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "converter/trace/trace_format.h"
 #include "format/core/bytes.h"
 
-/* Lengths are varints, numbers little-endian; nulls are a byte a row before the values. */
+/* Lengths are varints, numbers little-endian; nulls are one byte per row before the values. */
 
 static const char *plain_type(enum table_type type)
 {
@@ -35,7 +35,7 @@ static const char *plain_type(enum table_type type)
     }
 }
 
-/* What `create table` says of a column: "Nullable(UInt64)". */
+/* Writes the type for `create table`: "Nullable(UInt64)". */
 static void native_type(const struct table_column *column, char *out, size_t out_size)
 {
     snprintf(out, out_size, column->nullable ? "Nullable(%s)" : "%s", plain_type(column->type));
@@ -67,7 +67,7 @@ static bool put_numbers(struct step_buffer *out, const uint64_t *numbers, size_t
     return true;
 }
 
-/* Names are put as they are: short ones, many times. */
+/* Encodes names in place, because there are many and they are short. */
 static bool put_names(struct step_buffer *out, const struct table_vector *vector, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -103,8 +103,8 @@ static bool put_values(struct step_buffer *out, const struct table_vector *vecto
     }
 }
 
-/* Appends a block of the batch's rows; `columns` are numbers of the table's.  False: out of memory.
- */
+/* Appends a block of the batch's rows; `columns` are column numbers of the table.  Returns false if
+ * memory runs out. */
 static bool native_put_block(struct step_buffer *out, const struct table *table,
                              const size_t *columns, size_t column_count,
                              const struct table_batch *batch)
@@ -122,16 +122,16 @@ static bool native_put_block(struct step_buffer *out, const struct table *table,
     return good;
 }
 
-/* A part is as large as engines like it. */
+/* Default size of a part, suitable for query engines. */
 #define PART_ROWS ((uint64_t) 1 << 24)
 enum { PATH_BYTES = 4096, RANGES_MOST = 1 };
 
-/* What is chosen of the tables. */
+/* The selected tables and columns. */
 struct table_choice {
-    const char *tables;  /* names with commas between */
-    const char *columns; /* the same, of one table; NULL: all */
-    const char *run;     /* what the run is called; NULL: like the file, without its ending */
-    bool by_clock;       /* times are those of the clock, not since the VM's start */
+    const char *tables;  /* names separated by commas */
+    const char *columns; /* the same, for one table; NULL: all */
+    const char *run;     /* name of the run; NULL: the file name without its extension */
+    bool by_clock;       /* use wall clock times instead of times since the VM's start */
     uint64_t part_rows;  /* of a Parquet file in a directory; 0: the default */
 };
 
@@ -140,8 +140,8 @@ struct exporting {
     const struct table_choice *options;
     struct tables *tables;
     char run[256];
-    const struct table *table; /* the one at hand, */
-    size_t *columns;           /* its columns that are wanted, */
+    const struct table *table; /* the current table, */
+    size_t *columns;           /* its selected columns, */
     size_t column_count;
     struct table_scan *scan; /* and its rows */
     struct output_file file;
@@ -149,9 +149,9 @@ struct exporting {
     struct step_buffer bytes;
 };
 
-/* ---- what is wanted ---- */
+/* ---- selection ---- */
 
-/* The next of names with commas between; false: there is none. */
+/* Copies the next of the comma-separated names.  Returns false if there is none. */
 static bool next_name(const char **names, char *out, size_t out_size)
 {
     const char *end = *names != NULL ? strchrnul(*names, ',') : NULL;
@@ -183,7 +183,8 @@ static enum step_status choose_columns(struct exporting *exporting, struct step_
     return status;
 }
 
-/* The column that --from-time and --to-time are about; SIZE_MAX: the table has none. */
+/* Returns the column to which --from-time and --to-time apply, or SIZE_MAX if the table has
+ * none. */
 static size_t time_column(const struct table *table)
 {
     static const char *const names[] = {"time", "born", "entry"};
@@ -195,14 +196,14 @@ static size_t time_column(const struct table *table)
     return SIZE_MAX;
 }
 
-/* NULL: any, or what a table cannot choose by. */
+/* Returns NULL for any class, or a pattern by which tables cannot be filtered. */
 static const char *one_class(const struct event_selection *selected)
 {
     const struct selected_globs *classes = &selected->classes;
     return classes->count == 1 && classes->items[0][0] != '!' ? classes->items[0] : NULL;
 }
 
-/* Tables have columns of their own for the rest of what events are chosen by. */
+/* Returns true if tables support this selection: a time range, a class, and a thread. */
 static bool is_choice_of_tables(const struct event_selection *selected)
 {
     struct event_selection rest = *selected;
@@ -236,7 +237,7 @@ static enum step_status open_scan(struct exporting *exporting, struct step_error
 
 /* ---- Parquet ---- */
 
-/* Makes the directories of a path. */
+/* Creates the directories of a path. */
 static enum step_status make_directories(const char *path, struct step_error *error)
 {
     char part[PATH_BYTES];
@@ -266,7 +267,7 @@ static void part_path(const struct exporting *exporting, unsigned number, char *
                  exporting->table->name, exporting->run, number);
 }
 
-/* One part, of the rows that come next; `*batch` is the first and may be none. */
+/* Writes one part with the next rows.  `*batch` is the first; it may be empty. */
 static enum step_status write_part(struct exporting *exporting, const char *path,
                                    const struct table_batch **batch, struct step_error *error)
 {
@@ -358,7 +359,7 @@ static enum step_status export_table(struct exporting *exporting, const char *na
                                                      : write_native(exporting, error);
 }
 
-/* All names are looked up before the first table is written. */
+/* Checks all names before the first table is written. */
 static enum step_status check_names(const struct exporting *exporting, size_t *count,
                                     struct step_error *error)
 {
@@ -430,7 +431,7 @@ static const struct format_option rows_of[] = {
 
 static const struct format_options table_options = {sizeof(struct table_choice), rows_of, NULL};
 
-/* CORRUPT where the trace is damaged or cut: what is whole was written then. */
+/* Returns CORRUPT if the trace is damaged or cut; the intact part was written then. */
 static enum step_status write_tables(const struct format_job *job)
 {
     struct exporting exporting = {.job = job,

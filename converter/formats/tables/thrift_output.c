@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field headers with the difference of their numbers, zigzag varints. */
+/* Writes Thrift's compact protocol: field headers with differences of field numbers, and zigzag
+ * varints. */
 #include "converter/formats/tables/thrift_output.h"
 
 static void put_byte(struct thrift_output *thrift, unsigned value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thrift's compact protocol, as far as Parquet's metadata needs it. */
+/* Writes Thrift's compact protocol, limited to the types that Parquet's metadata uses. */
 #ifndef CONVERTER_FORMATS_TABLES_THRIFT_OUTPUT_H
 #define CONVERTER_FORMATS_TABLES_THRIFT_OUTPUT_H
 
@@ -26,11 +26,11 @@ struct thrift_output {
     bool failed; /* out of memory */
 };
 
-/* Begins with the outermost struct, which is ended as others are. */
+/* Begins the outermost struct, which is ended like any other. */
 void thrift_init(struct thrift_output *thrift, struct step_buffer *out);
 
 void thrift_begin_struct(struct thrift_output *thrift, int field);
-/* An element of a list of structs. */
+/* Begins an element of a list of structs. */
 void thrift_begin_element(struct thrift_output *thrift);
 void thrift_end_struct(struct thrift_output *thrift);
 void thrift_begin_list(struct thrift_output *thrift, int field, enum thrift_type type,
@@ -41,7 +41,7 @@ void thrift_i64(struct thrift_output *thrift, int field, int64_t value);
 void thrift_byte(struct thrift_output *thrift, int field, uint8_t value);
 void thrift_bool(struct thrift_output *thrift, int field, bool value);
 void thrift_binary(struct thrift_output *thrift, int field, struct step_bytes value);
-/* Elements of lists. */
+/* Writes an element of a list. */
 void thrift_put_number(struct thrift_output *thrift, int64_t value);
 void thrift_put_binary(struct thrift_output *thrift, struct step_bytes value);
 void thrift_put_bool(struct thrift_output *thrift, bool value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text format, in a ZIP entry (text) or plain (lines). */
+/* The text format, in a ZIP entry (text) or as a plain file (lines). */
 #ifndef CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
 #define CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
 
@@ -10,7 +10,7 @@ enum step_status text_source_create(const char *path, const struct event_selecti
 enum step_status lines_source_create(const char *path, const struct event_selection *selected,
                                      struct opened_trace *out, struct step_error *error);
 
-/* A bool of verbs that print lines for people: controls in names are escaped as well. */
+/* A bool for verbs that print lines for people: also escapes control characters in names. */
 extern const struct format_options shown_options;
 
 #endif

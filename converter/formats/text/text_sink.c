@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sinks that write the text format, zipped or as plain lines. */
+/* Writes the text format, in a ZIP file or as plain lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@
 struct text_sink {
     struct event_sink base;
     const struct trace_names *names; /* borrowed */
-    struct output_file *output;      /* borrowed; of plain lines */
-    struct step_text_writer *writer; /* of zipped ones */
-    bool is_shown;                   /* controls are escaped as well */
+    struct output_file *output;      /* of plain lines; borrowed */
+    struct step_text_writer *writer; /* of a ZIP file */
+    bool is_shown;                   /* control characters are escaped as well */
     struct id_table classes;         /* struct step_bytes: escaped names */
     struct id_table methods;
     char *buffer;
@@ -31,9 +31,9 @@ static struct text_sink *of(struct event_sink *sink)
     return (struct text_sink *) sink;
 }
 
-/* Puts what a terminal would obey as `\u001b` (those characters have at most four digits).  A tab
- * stands as it is: the text format has no escape for it.  The text is escaped already and replaced.
- */
+/* Replaces control characters that a terminal would interpret with `\u001b` (they have at most four
+ * digits).  Tabs stay, because the text format has no escape for them.  Takes an escaped text and
+ * replaces it. */
 static bool escape_controls(char **text, size_t *length)
 {
     char *shown = malloc(*length * STEP_TEXT_ESCAPED_MAX(1) + 1);
@@ -62,7 +62,7 @@ static bool escape_controls(char **text, size_t *length)
     return true;
 }
 
-/* The escaped form; "?17" for what cannot be a name. */
+/* Escapes a name; "?17" for an invalid name. */
 static bool escape(const struct text_sink *sink, struct step_bytes name, uint32_t id,
                    struct step_bytes *out)
 {
@@ -81,7 +81,7 @@ static bool escape(const struct text_sink *sink, struct step_bytes name, uint32_
     return true;
 }
 
-/* Apart from class_name() and method_name(), which are small then where they are inlined. */
+/* Not inlined, so that class_name() and method_name() stay small where they are inlined. */
 __attribute__((noinline)) static const struct step_bytes *escape_once(struct text_sink *sink,
                                                                       struct id_table *table,
                                                                       struct step_bytes name,
@@ -118,7 +118,7 @@ static enum step_status flush(struct text_sink *sink, struct step_error *error)
     return status;
 }
 
-/* Room for a line with these names. */
+/* Ensures room for a line with these names. */
 static enum step_status make_room(struct text_sink *sink, size_t space, struct step_error *error)
 {
     if (sink->capacity - sink->used >= space)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources that read the text format, zipped or plain. */
+/* Reads the text format, in a ZIP file or as plain lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ struct text_source {
     struct name_index classes;
     struct name_index methods;
     struct name_index threads;
-    int file; /* a plain one; -1: there is none */
+    int file; /* of plain lines; -1: none */
     uint64_t file_bytes;
     bool has_damage;
     struct step_damage damage; /* the line that could not be read */
@@ -82,7 +82,7 @@ static uint32_t thread_of(struct text_source *source, uint64_t number)
     return id;
 }
 
-/* False: out of memory. */
+/* Returns false if memory runs out. */
 static bool take(struct text_source *source, const struct step_text_event *line,
                  struct trace_event *event)
 {

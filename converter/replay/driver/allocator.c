@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The preloaded allocator's functions, with heaps where it has them; or one that does nothing. */
+/* Selects the functions of the preloaded allocator, with heaps if it supports them, or of a dummy
+ * allocator. */
 #include "converter/replay/driver/allocator.h"
 
 #include <dlfcn.h>
@@ -39,7 +40,7 @@ static void *empty_heap_malloc(void *heap, size_t size)
 static const struct allocator empty_allocator = {empty_malloc, empty_realloc, empty_free,
                                                  empty_create, empty_free,    empty_heap_malloc};
 
-/* mimalloc has heaps as such; jemalloc has arenas. */
+/* mimalloc supports heaps directly; jemalloc has arenas. */
 static int (*je_mallctl)(const char *, void *, size_t *, void *, size_t);
 static void *(*je_mallocx)(size_t, int);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the replay's loop calls. */
+/* The functions of an allocator that the replay loop calls. */
 #ifndef CONVERTER_REPLAY_DRIVER_ALLOCATOR_H
 #define CONVERTER_REPLAY_DRIVER_ALLOCATOR_H
 
@@ -11,7 +11,7 @@ struct allocator {
     void *(*malloc)(size_t);
     void *(*realloc)(void *, size_t);
     void (*free)(void *);
-    /* NULL: there are no heaps */
+    /* NULL: the allocator has no heaps */
     void *(*heap_create)(void);
     void (*heap_destroy)(void *);
     void *(*heap_malloc)(void *, size_t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The replay driver: runs prepared operations (replay_ops.h) against the allocator that was
- * preloaded into it.  It allocates nothing by itself: its own memory is mapped.
+ * The replay driver: executes prepared operations (replay_ops.h) with the preloaded allocator.  It
+ * never allocates itself: its own memory is mapped.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #include "converter/replay/driver/driver_state.h"
 #include "converter/replay/driver/replay_ops.h"
 
-/* Queues of one writer and one reader, with a semaphore at each end. */
+/* Queues with one writer and one reader, and a semaphore at each end. */
 
 #define QUEUE 16u
 #define STACK_BYTES (256u << 10)
@@ -33,11 +33,11 @@ struct worker {
     bool is_running;
     sem_t work, room;
     struct queued queue[QUEUE];
-    uint64_t head, tail; /* of the driver, of the worker */
+    uint64_t head, tail; /* of the driver, and of the worker */
 };
 
 static struct worker *workers; /* by thread of the trace */
-static uint32_t worker_end;    /* every one that was started is below */
+static uint32_t worker_end;    /* exceeds the index of every started worker */
 
 static void *work(void *data)
 {
@@ -79,8 +79,8 @@ static void driver_workers_init(void)
     workers = driver_map_memory(REPLAY_THREADS_MOST * sizeof *workers);
 }
 
-/* Gives a section to its thread, which is started where it does not run, and which counts
- * `*open_sections` down when it is done with it.  Waits while the thread has too much to do. */
+/* Passes a section to its thread, which is started if necessary, and which decrements
+ * `*open_sections` when done.  Waits while the thread's queue is full. */
 static void driver_workers_give(struct replay_piece *piece, const struct replay_section *section,
                                 _Atomic uint32_t *open_sections)
 {
@@ -94,7 +94,7 @@ static void driver_workers_give(struct replay_piece *piece, const struct replay_
     sem_post(&worker->work);
 }
 
-/* Ends all threads that still run; those that have ended are joined. */
+/* Ends and joins all threads. */
 static void driver_workers_join(void)
 {
     for (uint32_t i = 0; i < worker_end; i++) {
@@ -107,9 +107,9 @@ static void driver_workers_join(void)
     }
 }
 
-/* Mapped and touched before they are run, so that no operation pays for it. */
+/* Pages are mapped and touched before they are used, so that no operation pays for that. */
 
-static uint64_t slots_ready; /* of the table: their pages were touched */
+static uint64_t slots_ready; /* entries of the table whose pages were touched */
 
 static void touch_pages(const void *memory, uint64_t bytes)
 {
@@ -136,7 +136,7 @@ static struct replay_piece *map_piece(uint64_t number)
     return piece;
 }
 
-/* False: there are no more. */
+/* Returns false if there are no more pieces. */
 static bool wait_for_piece(uint64_t number)
 {
     struct replay_control *control = driver.control;
@@ -152,7 +152,8 @@ static void release(struct replay_piece *piece)
         sem_post(&driver.control->emptied);
 }
 
-/* In the trace's order, by this thread; or each thread of the trace by one of the driver's. */
+/* Runs the pieces in the trace's order in this thread; the other function gives each thread of the
+ * trace one of the driver's. */
 static void driver_pieces_run_single(void)
 {
     struct driver_run run = {0};
@@ -168,7 +169,7 @@ static void driver_pieces_run_single(void)
     driver.control->thread_count = 1;
 }
 
-/* Unmapped, once all threads are done with it. */
+/* Waits until all threads are done with the piece, and unmaps it. */
 static void await(struct replay_piece **piece, _Atomic uint32_t *open_sections)
 {
     while (*piece != NULL && atomic_load(open_sections) != 0)
@@ -230,7 +231,7 @@ static void prepare(void)
     driver_samples_begin();
 }
 
-static void tell(struct replay_control *control)
+static void publish(struct replay_control *control)
 {
     control->operations = driver.operations;
     control->failures = driver.failures;
@@ -256,6 +257,6 @@ int main(int count, char **words)
         driver_pieces_run_single();
     driver.control->wall_ns = driver_now_ns() - driver.start_ns;
     driver_samples_end(driver.operations);
-    tell(driver.control);
+    publish(driver.control);
     _exit(0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a thread used, and how long it waited for a CPU: other processes do not count. */
+/* Measures the CPU time of a thread, and the time it waited for a CPU, so that other processes do
+ * not affect the results. */
 #include "converter/replay/driver/driver_clocks.h"
 
 #include <fcntl.h>
@@ -7,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOW_NS 2000u /* a pass of the loop that was off the CPU for longer is looked into */
+#define SLOW_NS 2000u /* a pass that was off the CPU for longer is examined */
 
 uint64_t driver_now_ns(void)
 {
@@ -16,7 +17,8 @@ uint64_t driver_now_ns(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
-/* What the calling thread has used of a CPU, in the kernel too: other processes do not count. */
+/* Returns the CPU time of the calling thread, including the kernel, so that other processes do not
+ * count. */
 static uint64_t busy_ns(void)
 {
     struct timespec now;
@@ -24,14 +26,13 @@ static uint64_t busy_ns(void)
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
-/* How long the calling thread was ready, but waited for a CPU, until now and until it was looked at
- * last. */
+/* Time that the calling thread had waited for a CPU at the last look. */
 static __thread struct {
     int file; /* 0: not opened yet */
     uint64_t seen_ns;
 } ready;
 
-/* Since the last look. */
+/* Returns the time since the last look. */
 static uint64_t ready_ns(void)
 {
     char text[96];

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks of the thread that asks, in nanoseconds. */
+/* Per-thread clocks of the calling thread, in nanoseconds. */
 #ifndef CONVERTER_REPLAY_DRIVER_DRIVER_CLOCKS_H
 #define CONVERTER_REPLAY_DRIVER_DRIVER_CLOCKS_H
 
 #include <stdint.h>
 
-/* At the beginning of a pass of the loop. */
+/* Clocks at the start of a pass over the loop. */
 struct driver_clocks {
     uint64_t busy_ns, wall_ns;
 };
 
-/* What a pass took: on a CPU, and neither there nor waiting for one. */
+/* Time that a pass took: on a CPU, and blocked (neither on a CPU nor waiting for one). */
 struct driver_times {
     uint64_t busy_ns, blocked_ns;
 };
 
 uint64_t driver_now_ns(void);
 struct driver_clocks driver_clocks_look(void);
-/* Adds what has passed since then. */
+/* Adds the time since `start`. */
 void driver_times_add(struct driver_times *times, struct driver_clocks start);
-/* At the thread's end. */
+/* Call at the thread's end. */
 void driver_clocks_close(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of the allocator follow each other between two looks at the clocks; all else is apart. */
+/* The replay loop.  Calls of the allocator follow each other directly between two readings of the
+ * clocks; everything else is outside of them. */
 #include "converter/replay/driver/driver_loop.h"
 
 #include <sched.h>
@@ -11,7 +12,7 @@
 #include "converter/replay/driver/driver_state.h"
 
 #define SPINS 200
-#define LONG_PAUSE_NS 10000000u /* after which memory is looked at */
+#define LONG_PAUSE_NS 10000000u /* after which memory is sampled */
 
 static void wait_for(uint32_t thread, uint64_t count)
 {
@@ -21,8 +22,7 @@ static void wait_for(uint32_t thread, uint64_t count)
             sched_yield();
 }
 
-/* As long after the start as the program did what follows; without an allocator there is nothing
- * to wait for. */
+/* Waits until the trace's time of the next operation.  Without an allocator there is no wait. */
 static void pause_until(uint64_t after_ns, uint64_t operations)
 {
     uint64_t until = driver.start_ns + after_ns, before = driver_now_ns();
@@ -52,7 +52,7 @@ static void *heap_malloc(uint32_t heap, uint64_t size)
     return driver.allocator.heap_malloc(driver.heaps[heap], size);
 }
 
-/* What the trace says was no malloc. */
+/* Calls the function that the trace has instead of malloc. */
 static void *allocate_as(uint32_t how, uint64_t size)
 {
     void *block = NULL;
@@ -63,7 +63,7 @@ static void *allocate_as(uint32_t how, uint64_t size)
     return posix_memalign(&block, (size_t) 1 << (how - REPLAY_ALIGNED), size) == 0 ? block : NULL;
 }
 
-/* Operations for which the clock stands still, or that are rare. */
+/* Operations that are not timed, or that are rare. */
 static void run_other(const struct replay_op *op, struct driver_run *run, uint64_t operations)
 {
     uint64_t size = op->size_kind >> REPLAY_KIND_BITS;
@@ -101,7 +101,8 @@ static void run_other(const struct replay_op *op, struct driver_run *run, uint64
     }
 }
 
-/* Runs calls of the allocator up to the next operation of another kind; returns that. */
+/* Runs calls of the allocator up to the next operation of another kind, and returns that
+ * operation. */
 static const struct replay_op *run_calls(const struct replay_op *op, const struct replay_op *end,
                                          uint64_t *failures, struct driver_progress *progress)
 {

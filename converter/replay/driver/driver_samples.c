@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kept in the control block; where that is full every second one goes. */
+/* Stores samples in the control block.  If it is full, drops every second one. */
 #include "converter/replay/driver/driver_samples.h"
 
 #include <fcntl.h>
@@ -13,10 +13,10 @@ static struct {
     pthread_mutex_t lock;
     int status_file;
     uint64_t base_resident;
-    uint64_t stride, countdown; /* one of so many is kept; so many are passed over before it */
+    uint64_t stride, countdown; /* keep one sample in `stride`; skip `countdown` before the next */
 } sampling = {.lock = PTHREAD_MUTEX_INITIALIZER, .stride = 1};
 
-/* Private memory in bytes: resident without what is shared. */
+/* Returns private memory in bytes: resident without shared pages. */
 static uint64_t resident_bytes(void)
 {
     char text[128];

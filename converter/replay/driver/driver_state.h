@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the driver's files share: there is one driver a process.  All its memory is mapped. */
+/* State shared by the driver's files, one driver per process.  All its memory is mapped. */
 #ifndef CONVERTER_REPLAY_DRIVER_DRIVER_STATE_H
 #define CONVERTER_REPLAY_DRIVER_DRIVER_STATE_H
 
@@ -8,7 +8,7 @@
 
 #define DRIVER_PAGE 4096u
 
-/* How far a thread of the trace is: others wait for it. */
+/* Progress of a thread of the trace, which others wait for. */
 struct driver_progress {
     _Atomic uint64_t done;
     char padding[56];
@@ -19,7 +19,7 @@ struct driver_state {
     int file;
     struct allocator allocator;
     void **slots;
-    void **heaps;                     /* by number; NULL where there are none */
+    void **heaps;                     /* by number; NULL if there are no heaps */
     struct driver_progress *progress; /* by thread of the trace */
     _Atomic uint64_t operations, failures, busy_ns, blocked_ns;
     uint64_t start_ns;
@@ -27,7 +27,7 @@ struct driver_state {
 
 extern struct driver_state driver;
 
-/* Mapped, zeroed; where it cannot be, the process ends with a message. */
+/* Returns mapped, zeroed memory.  Ends the process with a message on failure. */
 void *driver_map_memory(uint64_t bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `steptrace replay` and the driver share: operations in pieces, in a shared memory file, and
- * the control block at its start.
+ * Interface between `steptrace replay` and the driver: operations in pieces, in a shared memory
+ * file, and the control block at its start.
  *
- * A piece has a section for each thread that does something in it.  Objects are slots of a table;
- * an operation names its slot.  In a whole replay all pieces are there before the driver starts; in
- * a streamed one the pieces are a ring, filled while the driver runs.
+ * A piece has a section for each thread that has operations in it.  Objects are slots of a table;
+ * an operation names its slot.  In a complete replay all pieces exist before the driver starts.  In
+ * a streamed replay the pieces are a ring, which is filled while the driver runs.
  */
 #ifndef CONVERTER_REPLAY_DRIVER_REPLAY_OPS_H
 #define CONVERTER_REPLAY_DRIVER_REPLAY_OPS_H
@@ -16,23 +16,24 @@
 #include <stdint.h>
 
 enum replay_kind {
-    REPLAY_MALLOC, /* extra: 0, or how else (enum replay_how) */
+    REPLAY_MALLOC, /* extra: 0, or another function (enum replay_how) */
     REPLAY_FREE,
-    REPLAY_REALLOC,      /* what is in the slot; extra not 0: of NULL */
+    REPLAY_REALLOC,      /* of the object in the slot; extra not 0: of NULL */
     REPLAY_HEAP_MALLOC,  /* extra: the heap */
-    REPLAY_HEAP_FREE,    /* the object goes with its heap; freed where there are no heaps */
+    REPLAY_HEAP_FREE,    /* the heap's destruction frees the object; a free() if there are no
+                            heaps */
     REPLAY_HEAP_CREATE,  /* extra: the heap */
     REPLAY_HEAP_DESTROY, /* the same */
-    REPLAY_WAIT,         /* slot: a thread; size: until it has done so many */
+    REPLAY_WAIT,         /* slot: a thread; size: wait until it has done this many operations */
     REPLAY_THREAD_END,
-    REPLAY_SAMPLE, /* size: bytes that live, as the program asked for them */
-    REPLAY_PAUSE   /* size: not before so many nanoseconds have passed since the start */
+    REPLAY_SAMPLE, /* size: live bytes, as requested by the program */
+    REPLAY_PAUSE   /* size: wait until this many nanoseconds since the start have passed */
 };
 
 enum replay_how {
     REPLAY_AS_MALLOC,
     REPLAY_AS_CALLOC,
-    REPLAY_ALIGNED /* and log2 of the alignment more */
+    REPLAY_ALIGNED /* plus log2 of the alignment */
 };
 
 #define REPLAY_KIND_BITS 4u
@@ -57,17 +58,17 @@ static inline struct replay_op replay_op_make(enum replay_kind kind, uint64_t si
 struct replay_section {
     uint32_t thread;
     uint32_t count; /* operations */
-    uint64_t first; /* operation of the piece */
+    uint64_t first; /* index of the first operation in the piece */
 };
 
-/* Operations follow. */
+/* Operations follow the header. */
 struct replay_piece {
     uint32_t section_count;
-    uint32_t slot_end; /* every slot so far is below */
+    uint32_t slot_end; /* exceeds every slot used so far */
     struct replay_section sections[REPLAY_SECTIONS_MOST];
 };
 
-/* The driver looks so far ahead, also beyond the last operation. */
+/* The driver prefetches this many operations, also beyond the last one. */
 #define REPLAY_AHEAD 12u
 #define REPLAY_PIECE_OPS                                                                           \
     ((REPLAY_PIECE_BYTES - sizeof(struct replay_piece)) / sizeof(struct replay_op) - REPLAY_AHEAD)
@@ -80,7 +81,7 @@ static inline struct replay_op *replay_piece_ops(struct replay_piece *piece)
 enum replay_touch { REPLAY_TOUCH_NONE, REPLAY_TOUCH_FIRST, REPLAY_TOUCH_ALL };
 
 struct replay_sample {
-    uint64_t operation; /* how many were done */
+    uint64_t operation; /* operations done */
     uint64_t live_bytes;
     uint64_t resident_bytes;
 };
@@ -90,26 +91,26 @@ struct replay_sample {
 #define REPLAY_THREADS_MOST (UINT32_C(1) << 18)
 #define REPLAY_SLOTS_MOST (UINT32_C(1) << 30)
 
-/* The first bytes of the file; pieces follow at multiples of REPLAY_PIECE_BYTES. */
+/* The start of the file.  Pieces follow at multiples of REPLAY_PIECE_BYTES. */
 struct replay_control {
     /* set before the driver starts */
     uint32_t touch;   /* enum replay_touch */
-    bool is_threaded; /* each thread of the trace is one of the driver's */
-    bool is_empty;    /* no allocator: measures the driver */
+    bool is_threaded; /* each thread of the trace has a thread in the driver */
+    bool is_empty;    /* no allocator: measures the driver itself */
     bool is_streamed;
-    uint64_t memory_bytes; /* what the allocator may take */
+    uint64_t memory_bytes; /* limit for the allocator */
     /* pieces */
     _Atomic uint64_t produced;
-    _Atomic bool is_complete; /* no piece comes after those produced */
-    sem_t filled, emptied;    /* of a streamed replay */
+    _Atomic bool is_complete; /* all pieces have been produced */
+    sem_t filled, emptied;    /* used by a streamed replay */
     /* results */
     bool is_done;
     bool has_heaps;
-    char allocator[256]; /* the file that malloc() is from */
+    char allocator[256]; /* path of the library that provides malloc() */
     uint64_t operations; /* calls of the allocator */
-    uint64_t failures;   /* that gave NULL */
-    uint64_t busy_ns;    /* of all threads, in the loop over operations: on a CPU */
-    uint64_t blocked_ns; /* neither on a CPU there nor waiting for one */
+    uint64_t failures;   /* calls that returned NULL */
+    uint64_t busy_ns;    /* sum over all threads of CPU time in the loop */
+    uint64_t blocked_ns; /* neither on a CPU nor waiting for one */
     uint64_t wall_ns;    /* from the first operation to the last */
     uint64_t peak_resident_bytes, final_resident_bytes;
     uint64_t last_live_bytes; /* of the last sample operation */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by all charts: their size, marks at round numbers, and labels that fit. */
+/* Shared by all charts: size, axis marks at round numbers, and labels that fit. */
 const LEFT = 78, RIGHT = 10;
 
 /* Units are pixels of the page, so that text keeps its size on a phone. */
@@ -7,7 +7,7 @@ const roomOf = () => Math.max(300, Math.min(1000, byId("main").clientWidth));
 let WIDTH = roomOf();
 const timeMarks = () => Math.max(2, Math.round(WIDTH / 165));
 
-/* Draws charts again when the room has changed, as when a phone is turned. */
+/* Redraws charts when the available width changes, for example when a phone is rotated. */
 function followRoom(draw) {
   addEventListener("resize", () => {
     if (Math.abs(roomOf() - WIDTH) < WIDTH / 10) return;
@@ -16,7 +16,8 @@ function followRoom(draw) {
   });
 }
 
-/* Names of one kind mostly begin alike: the end stays whole. */
+/* Shortens a text in its middle.  Names of one kind mostly begin alike, so the end stays
+ * complete. */
 function cutMiddle(text, most) {
   if (text.length <= most) return text;
   const head = Math.floor((most - 1) / 3);
@@ -27,7 +28,7 @@ function cutLeft(text, most) {
   return text.length <= most ? text : most < 2 ? "" : "\u2026" + text.slice(text.length - most + 1);
 }
 
-/* Round marks on an axis up to `most`. */
+/* Returns round marks on an axis up to `most`. */
 function marks(most, wanted, base) {
   let unit = 1;
   while (unit * base <= most) unit *= base;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A range of time, chosen by dragging over the live heap's chart or by two sliders: the flame graph,
- * the classes and the sites then tell what was allocated in it, and what was alive at its end, as well
- * as the page's bins know.
+ * Selects a time range by dragging over the live heap's chart or by two sliders.  The flame graph,
+ * the classes and the sites then show what was allocated in it, and what was alive at its end, at
+ * the resolution of the page's bins.
  */
 const bins = data.bins;
 const binStart = (i) => Math.min(bins.start_ns + i * bins.step_ns, data.summary.last_ns);
 
-/* Allocated in bins `from` up to and without `to`, and alive at the end of the last: by site, by class, and by
- * line and class. Of each: objects and bytes allocated, objects and bytes alive. */
+/* Sums over the bins `from` to `to` - 1: allocated in them, and alive at the end of the last.  By
+ * site, by class, and by line and class; each has objects and bytes allocated, objects and bytes
+ * alive. */
 function sumsOf(from, to) {
   const sites = data.sites;
   const sums = {sites: [0, 1, 2, 3].map(() => new Array(sites.parent.length).fill(0)), classes: data.classes.map(() => [0, 0, 0, 0]), places: new Map(), all: [0, 0, 0, 0]};
@@ -31,7 +32,8 @@ function sumsOf(from, to) {
   return sums;
 }
 
-/* tell(sums or null: the whole trace, words for the range) draws what depends on it. */
+/* Calls tell(sums, words) when the range changes, to redraw what depends on it.  sums: null for the
+ * whole trace; words: a description of the range. */
 function brush(tell) {
   const picture = document.querySelector("#live-chart svg");
   const last = bins.lists.length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The call stacks of a line that allocates, for its row in the table of sites. */
+/* Shows the call stacks of a line that allocates, below its row in the table of sites. */
 const STACKS_AT_ONCE = 20;
 
-/* leaf: a number of data.sites.names; sums: of a range of time, or none. */
+/* leaf: an index into data.sites.names; sums: of a time range, or none. */
 function callersOf(leaf, sums) {
   const sites = data.sites;
   const [allocated, objects] = sums ? [sums.sites[1], sums.sites[0]] : [sites.allocated_bytes, sites.allocated_objects];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The longest calls over time, thread by thread, nested as they were: a picture that zooms (wheel, + and -,
+ * Draws the longest calls over time, by thread, nested.  The picture zooms (wheel, + and -,
  * buttons) and moves (drag, arrows).
  */
 function callTimeline() {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Charts over time. */
+/* Draws the charts over time. */
 const line = data.timeline;
 const steps = line.live.length;
 const stepEnd = (i) => Math.min(line.start_ns + (i + 1) * line.step_ns, data.summary.last_ns);
@@ -18,14 +18,14 @@ function timeAxis(y) {
   return group;
 }
 
-/* Garbage collections as lines across a chart; many of them are faint. */
+/* Draws garbage collections as lines across a chart, faint if there are many. */
 function collectionLines(x, top, bottom) {
   return svg("g", {class: "collected", "aria-hidden": "true", "stroke-opacity": Math.max(.12, Math.min(.6, 12 / line.collections.length)).toFixed(2)},
     line.collections.map(([step]) => x(stepEnd(step) - line.step_ns / 2)).filter((at) => at >= LEFT && at <= WIDTH - RIGHT)
       .map((at) => svg("line", {x1: at.toFixed(1), x2: at.toFixed(1), y1: top, y2: bottom})));
 }
 
-/* Classes as bands, the rest on top. */
+/* Draws classes as bands, with the rest on top. */
 function bands() {
   const named = line.classes.map((one, i) => ({name: javaName(one.name), values: one.bytes, color: color(i)}));
   const rest = line.live.map((all, i) => Math.max(0, all - named.reduce((sum, one) => sum + one.values[i], 0)));

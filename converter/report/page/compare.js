@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a comparison. */
+/* Builds the page of a comparison. */
 const before = data.runs.filter((run) => !run.is_after), after = data.runs.filter((run) => run.is_after);
 const signed = (show) => (value) => (value > 0 ? "+" : value < 0 ? "\u2212" : "") + show(Math.abs(value));
 const UNITS = {lifetime: time, own_time: time, time, duration: time};
@@ -29,7 +29,7 @@ function showSummary() {
       element("td", {}, signed(unitOf(key))(value.change)), element("td", {}, part(value)))))));
 }
 
-/* One chart a side, above each other, with the same axes. */
+/* One chart per side, one above the other, with the same axes. */
 function heapCharts() {
   byId("heaps").replaceChildren();
   const longest = Math.max(1, ...data.runs.map((run) => run.last_ns - run.first_ns));
@@ -55,7 +55,7 @@ function heapCharts() {
   }
 }
 
-/* Red where more, blue where less than on the other side, the deeper the larger the share. */
+/* Red for an increase, blue for a decrease, deeper for a larger share. */
 function differenceColor(node, one) {
   const now = one.is_after ? node.sum : node.other, then = one.is_after ? node.other : node.sum;
   const moved = (now - then) / Math.max(now, then, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The flame graph: a tree of call sites, root at the top, as a list of boxes that the keyboard walks
- * (arrows), zooms (Enter) and leaves (Escape).  Boxes narrower than a pixel or two are not made.
+ * The flame graph: a tree of call sites, root at the top, as a list of boxes with keyboard control:
+ * arrows move, Enter zooms, Escape goes back.  Boxes narrower than a pixel or two are not created.
  */
 const ROW_HEIGHT = 19, LETTER = 7.3;
 
-/* Nodes with children; sums are of the node and all under it. */
+/* Builds nodes with children; a node's sums include all its children. */
 function buildTree(one) {
   const sites = data.sites, own = one.values || sites[one.column];
   const textOf = (i) => siteName(sites.names[sites.name ? sites.name[i] : i]);
@@ -27,7 +27,7 @@ function buildTree(one) {
   return nodes[0];
 }
 
-/* The same turned over: the innermost frame first. */
+/* Builds the inverted tree: the innermost frame first. */
 function invertTree(root) {
   const top = {name: "all", parent: null, own: 0, sum: root.sum, other: root.other, children: [], depth: 0, index: new Map()};
   const visit = (node) => {
@@ -53,7 +53,7 @@ function invertTree(root) {
   return top;
 }
 
-/* The same colour for the same package. */
+/* Returns the same colour for the same package. */
 function flameColor(name) {
   const package_ = name.slice(0, Math.max(0, name.lastIndexOf(".", name.lastIndexOf(".") - 1)));
   let hash = 0;
@@ -63,8 +63,8 @@ function flameColor(name) {
   return "hsl(" + (20 + Math.abs(hash) % 190) + " 62% " + (66 + Math.abs(tint) % 12) + "%)";
 }
 
-/* what: {measures: {key: {title, column, show, beside}}, first, hint, color(node, measure)}; a measure may stand
- * beside another column, of which boxes tell as well.  Returns a function that shows a range of time. */
+/* what: {measures: {key: {title, column, show, beside}}, first, hint, color(node, measure)}.
+ * beside: another column that boxes also show.  Returns a function that shows a time range. */
 function flameGraph(what) {
   const measures = what.measures;
   if (data.sites.parent.length <= 1)
@@ -114,7 +114,7 @@ function flameGraph(what) {
     return made;
   }
 
-  /* What is found counts once on a path. */
+  /* Nested matches on a path count once. */
   function found(node) {
     if (node.name.toLowerCase().includes(wanted)) return node.sum;
     return node.children.reduce((sum, child) => sum + found(child), 0);
@@ -191,8 +191,8 @@ function flameGraph(what) {
   addEventListener("resize", draw);
   rebuild();
 
-  /* {sites, words, end}: by site objects and bytes allocated in a range of time, objects and bytes alive at its end, which is
-   * then what is shown; null: of the whole trace again. */
+  /* Shows a time range, or null for the whole trace.  sites: by site, objects and bytes allocated in it and alive
+   * at its end.  words, end: names of the range and of its end. */
   const RANGE = ["range_objects", "range_bytes", "range_live_objects", "range_live_bytes"];
   return (range) => {
     for (const key of RANGE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts the page together. */
+/* Builds the report page. */
 const summary = data.summary;
 
 function figure(title, value, more) {
@@ -79,7 +79,8 @@ function showLeaks() {
   ], leaks.rows);
 }
 
-/* Alive after collections, the first at the left; the box is as wide for few of them as for many. */
+/* Draws live amounts after collections, the first at the left.  The width does not depend on their
+ * number. */
 function curve(values) {
   const most = Math.max(1, ...values), last = Math.max(1, values.length - 1);
   return svg("svg", {class: "curve", viewBox: "0 0 100 20", width: 100, height: 20, role: "img", "aria-label": "from " + bytes(values[0] || 0) + " to " + bytes(values[values.length - 1] || 0)},

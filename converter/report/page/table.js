@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables that sort by any column and are searched by name.  Only as many rows as somebody looks at
- * are in the page.
+ * Tables that sort by any column and can be searched by name.  Rows are added to the page on
+ * demand.
  */
 const ROWS_AT_ONCE = 100;
 
-/* columns: [{title, of(row), show(value, row), text, first, fixed, open(row), opens(row)}]; rows: anything. `open` makes what a row
- * shows below itself when its name is pressed (if it `opens`); a `fixed` column has no order. Without a `first` column rows stand as they are. */
+/* columns: [{title, of(row), show(value, row), text, first, fixed, open(row), opens(row)}]; rows:
+ * any values. `open` makes the content below a row when its name is pressed (if it `opens`).  A
+ * `fixed` column cannot be sorted. Without a `first` column, rows keep their order. */
 function sortableTable(place, caption, columns, rows) {
   let sorted = columns.findIndex((column) => column.first);
   let descending = true;

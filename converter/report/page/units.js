@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people, and elements. */
+/* Formats numbers and names, and creates elements. */
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 
@@ -29,7 +29,7 @@ function time(ns) {
     " min " + pad(s % 60) + " s";
 }
 
-/* "java/util/Map$Entry" and "[[I" as a Java programmer writes them. */
+/* Formats "java/util/Map$Entry" and "[[I" as in Java source. */
 function javaName(name) {
   const dims = /^\[*/.exec(name)[0].length;
   if (dims === 0) return name.replaceAll("/", ".");
@@ -39,10 +39,10 @@ function javaName(name) {
   return element + "[]".repeat(dims);
 }
 
-/* "java/util/HashMap.put:612" likewise. */
+/* The same for "java/util/HashMap.put:612". */
 const siteName = (site) => site.replaceAll("/", ".");
 
-/* "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
+/* Formats "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
 function methodName(text) {
   const at = text.indexOf("(");
   if (at < 0) return siteName(text);
@@ -74,7 +74,7 @@ function fill(made, attributes, children) {
   made.append(...children.flat());
 }
 
-/* The one box that follows the pointer or the focus. */
+/* The tooltip, which follows the pointer or the focus. */
 const tip = byId("tip");
 
 function showTip(text, x, y) {
@@ -91,7 +91,7 @@ function hideTip() {
 addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 addEventListener("scroll", hideTip, {passive: true});
 
-/* A section that has nothing to show says why. */
+/* Shows why a section is empty. */
 function explain(id, text) {
   byId(id).replaceChildren(element("p", {class: "note"}, text));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* steptrace_sqlite.so: nothing but the module.  SQLite looks its entry point up by name. */
+/* steptrace_sqlite.so contains only the module.  SQLite finds its entry point by name. */
 #include "converter/tables/sql/sql_module.h"
 
 extern int (*const steptrace_sqlite_entry)(sqlite3 *, char **, const struct sqlite3_api_routines *);

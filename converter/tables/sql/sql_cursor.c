@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows out of batches.  Joins look up entries of dictionaries by their numbers over and over: a
- * small dictionary is read once for all of these.
+ * Returns rows from batches.  Joins look up dictionary entries by id repeatedly, so small
+ * dictionaries are read once as a whole.
  */
 #include "converter/tables/sql/sql_cursor.h"
 
@@ -19,18 +19,18 @@ struct sql_cursor {
     const struct table *table;
     struct table_scan *scan;
     const struct table_batch *batch;
-    size_t row, row_end;       /* of the batch */
-    struct sql_groups *groups; /* of the scan, where rows are grouped */
+    size_t row, row_end;       /* in the batch */
+    struct sql_groups *groups; /* of the scan, if rows are grouped */
     sqlite3_int64 row_number;
-    size_t *places; /* by column: its place in the batch; SIZE_MAX: it is not there */
+    size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
     size_t *columns;
     size_t column_count;
     bool at_end;
-    char *plan;             /* that the scan was made for */
-    struct table_scan *all; /* of a dictionary: it as a whole */
+    char *plan;             /* the plan of the scan */
+    struct table_scan *all; /* the whole dictionary */
     const struct table_batch *entries;
     uint64_t look_ups;
-    bool is_look_up; /* the row is one of `entries` */
+    bool is_look_up; /* the current row is in `entries` */
 };
 
 struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *table)
@@ -72,7 +72,7 @@ void sql_cursor_destroy(struct sql_cursor *cursor)
     free(cursor);
 }
 
-/* The first 63 columns have a bit each in the mask, the others share one. */
+/* SQLite's mask has a bit for each of the first 63 columns; the others share one. */
 static void choose_columns(struct sql_cursor *cursor, uint64_t used, bool has_key)
 {
     cursor->column_count = 0;
@@ -93,7 +93,7 @@ static bool is_look_up(const struct sql_cursor *cursor, const struct sql_plan *p
            table_has_fast_range(cursor->tables, cursor->table, 0);
 }
 
-/* Reads the dictionary as a whole, if it is not too large. */
+/* Reads the whole dictionary unless it is too large. */
 static enum step_status read_entries(struct sql_cursor *cursor, struct step_error *error)
 {
     uint64_t rows = table_row_count(cursor->tables, cursor->table);
@@ -109,7 +109,7 @@ static enum step_status read_entries(struct sql_cursor *cursor, struct step_erro
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
-/* The row of an entry; false: there is none. */
+/* Finds the row of an entry.  Returns false if there is none. */
 static bool find_entry(const struct sql_cursor *cursor, uint64_t id, size_t *row)
 {
     const uint64_t *ids = cursor->entries->vectors[cursor->places[0]].numbers;
@@ -161,7 +161,7 @@ static enum step_status make_scan(struct sql_cursor *cursor, const struct sql_pl
     return table_scan_create(cursor->tables, cursor->table, &query, &cursor->scan, error);
 }
 
-/* The scan's rows, grouped. */
+/* Groups the rows of the scan. */
 static enum step_status group(struct sql_cursor *cursor, const struct sql_plan *plan,
                               struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cursor of SQLite's over a table's rows. */
+/* A SQLite cursor over the rows of a table. */
 #ifndef CONVERTER_TABLES_SQL_SQL_CURSOR_H
 #define CONVERTER_TABLES_SQL_SQL_CURSOR_H
 
@@ -10,8 +10,8 @@ struct sql_cursor;
 struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *table);
 void sql_cursor_destroy(struct sql_cursor *cursor);
 
-/* Goes before the first row that the plan lets through; `text` is the plan, kept as long as SQLite
- * keeps it. */
+/* Positions before the first row that the plan accepts.  `text` is the plan; SQLite keeps it
+ * alive. */
 enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
                                   sqlite3_value **values, struct step_error *error);
 enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups in the order of their keys where there is one key, else in that of their first rows. */
+/* Returns groups in the order of their keys if there is one key column, else in order of
+ * appearance. */
 #include "converter/tables/sql/sql_groups.h"
 
 #include <fcntl.h>
@@ -19,19 +20,19 @@
 
 struct key {
     uint64_t values[SQL_GROUP_KEYS_MOST];
-    unsigned nulls; /* a bit for each */
+    unsigned nulls; /* a bit per column */
 };
 
-/* Rows of one group in one batch. */
+/* The rows of one group in one batch. */
 struct segment {
     uint32_t batch, from, to;
-    uint32_t next; /* of the group, or NO_GROUP */
+    uint32_t next; /* next segment of the group, or NO_GROUP */
 };
 
 struct group {
     struct key key;
     uint32_t first, last; /* segments */
-    uint32_t rows;        /* of the batch at hand; then where the next goes */
+    uint32_t rows; /* number of rows in the current batch; then the position of the next row */
 };
 
 struct kept_batch {
@@ -52,13 +53,13 @@ struct sql_groups {
     struct kept_batch *batches;
     size_t batch_count, batch_capacity;
     size_t bytes;
-    FILE *file; /* NULL: none yet */
+    FILE *file; /* NULL: not created yet */
     size_t file_bytes;
-    uint32_t *row_groups; /* of the batch at hand; */
-    uint32_t *row_places; /* and where its rows go */
+    uint32_t *row_groups; /* by row of the current batch: its group, */
+    uint32_t *row_places; /* and its position */
     size_t row_capacity;
-    uint32_t *order; /* of groups, when they are given */
-    size_t at;       /* in it */
+    uint32_t *order; /* of the groups, for returning them */
+    size_t at;       /* index into `order` */
     uint32_t segment;
 };
 
@@ -105,7 +106,7 @@ static bool grow(void **items, size_t *capacity, size_t item_bytes)
     return true;
 }
 
-/* The group of a key; NO_GROUP: out of memory. */
+/* Returns the group of a key, adding it if necessary; NO_GROUP if out of memory. */
 static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 {
     uint32_t hash = hash_of(key), number;
@@ -124,7 +125,7 @@ static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 
 /* ---- a batch ---- */
 
-/* The group of each row, and how many each group has. */
+/* Finds the group of each row, and counts the rows of each group. */
 static bool group_rows(struct sql_groups *groups, const struct table_batch *batch)
 {
     struct key last = {{0}, 0};
@@ -158,7 +159,7 @@ static bool add_segment(struct sql_groups *groups, struct group *group, struct s
     return true;
 }
 
-/* A segment for each group of the batch; then the place of each row. */
+/* Adds a segment for each group of the batch, then assigns positions to rows. */
 static bool place_rows(struct sql_groups *groups, size_t row_count)
 {
     uint32_t from = 0;
@@ -184,14 +185,14 @@ static size_t value_bytes(enum table_type type)
     return type == TABLE_BOOL ? 1 : type == TABLE_NAME ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
-/* Of a column with its validity, in eights. */
+/* Returns the size of a column with its validity, rounded up to 8. */
 static size_t column_bytes(const struct table_vector *vector, size_t rows)
 {
     size_t bytes = rows * value_bytes(vector->type) + (vector->validity != NULL ? rows / 8 + 1 : 0);
     return (bytes + 7) / 8 * 8;
 }
 
-/* Memory for a batch, which from some size on lies in a file without a name. */
+/* Allocates memory for a batch; beyond a limit, in an unnamed temporary file. */
 static bool make_room(struct sql_groups *groups, struct kept_batch *kept)
 {
     static const size_t page_bytes = 4096;
@@ -222,7 +223,7 @@ static bool make_room(struct sql_groups *groups, struct kept_batch *kept)
         to->member = values;                                                                       \
     } while (0)
 
-/* A column in the order of groups, at `at`. */
+/* Writes a column in the order of groups to `at`. */
 static void scatter(const struct sql_groups *groups, const struct table_vector *from, size_t rows,
                     uint8_t *at, struct table_vector *to)
 {
@@ -282,7 +283,7 @@ static bool take(struct sql_groups *groups, const struct table_batch *batch, siz
            place_rows(groups, batch->row_count) && keep(groups, batch, column_count);
 }
 
-/* ---- all ---- */
+/* ---- grouping ---- */
 
 static int compare(const void *a, const void *b, void *user)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of the rest of the folder, where there is no SQLite. */
+/* Replaces this folder in builds without SQLite. */
 #include "converter/base/error_report.h"
 #include "converter/tables/sql/sql_run.h"
 

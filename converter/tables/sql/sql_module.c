@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module `steptrace` of virtual tables, and its functions. */
+/* The SQLite module `steptrace`: virtual tables and functions. */
 #include "converter/tables/sql/sql_module.h"
 
 #include <sqlite3ext.h>
@@ -17,12 +17,12 @@ struct open_trace {
     size_t uses;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty list. */
 struct open_traces {
     struct open_trace *first;
 };
 
-/* Opens the file, or uses it once more. */
+/* Opens the trace, or adds a use if it is open. */
 static enum step_status open_traces_take(struct open_traces *traces, const char *path,
                                          struct open_trace **out, struct step_error *error)
 {
@@ -49,7 +49,7 @@ static enum step_status open_traces_take(struct open_traces *traces, const char 
     return STEP_STATUS_OK;
 }
 
-/* Closes it with its last use. */
+/* Closes the trace after its last use. */
 static void open_traces_give_back(struct open_traces *traces, struct open_trace *trace)
 {
     if (--trace->uses > 0)
@@ -65,10 +65,10 @@ static void open_traces_give_back(struct open_traces *traces, struct open_trace 
 
 SQLITE_EXTENSION_INIT1
 
-/* Of one connection. */
+/* State of a connection. */
 struct connection {
     struct open_traces traces;
-    uint64_t blocks_read; /* by scans that have ended */
+    uint64_t blocks_read; /* by finished scans */
     uint64_t blocks_passed;
 };
 
@@ -110,7 +110,7 @@ static char *message_of(const struct step_error *error)
 
 /* ---- tables ---- */
 
-/* An argument without its quotes; of sqlite3_malloc(). */
+/* Returns an argument without its quotes, from sqlite3_malloc(). */
 static char *unquoted(const char *argument)
 {
     size_t length = strlen(argument);
@@ -294,7 +294,8 @@ static const sqlite3_module module = {
 
 /* ---- functions ---- */
 
-/* steptrace_open(path [, prefix]): all tables of the trace, as temporary ones; how many. */
+/* steptrace_open(path [, prefix]): creates temporary tables for all tables of the trace, and
+ * returns their number. */
 static void open_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct connection *connection = sqlite3_user_data(context);
@@ -331,8 +332,8 @@ static void open_function(sqlite3_context *context, int argc, sqlite3_value **ar
         sqlite3_result_int64(context, (sqlite3_int64) count);
 }
 
-/* steptrace_damage(path): what is damaged of a trace that is open, as far as it was read; or null.
- */
+/* steptrace_damage(path): returns a description of the damage found so far in an open trace, or
+ * null. */
 static void damage_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     struct connection *connection = sqlite3_user_data(context);
@@ -349,7 +350,8 @@ static void damage_function(sqlite3_context *context, int argc, sqlite3_value **
     }
 }
 
-/* steptrace_blocks(what): how many blocks scans that have ended have 'read', or 'passed' over. */
+/* steptrace_blocks(what): returns the number of blocks that finished scans have 'read' or
+ * 'passed' (skipped). */
 static void blocks_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
     const struct connection *connection = sqlite3_user_data(context);

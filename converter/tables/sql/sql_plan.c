@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions as letters: "1f|=0 <6 g1 #2" is columns used, then operator and column of each; # is
- * a column by which rows are to be grouped. */
+/* Encodes plans as text: "1f|=0 <6 g1 #2" is the mask of used columns, then operator and column
+ * of each condition; # marks a column to group by. */
 #include "converter/tables/sql/sql_plan.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static bool has_numbers(enum table_type type)
     return type == TABLE_UINT || type == TABLE_INT || type == TABLE_TIME || type == TABLE_DURATION;
 }
 
-/* The letter of a condition that a scan can use, or 0. */
+/* Returns the letter of a condition that a scan can use, or 0. */
 static char letter_of(const struct table *table, int column, unsigned char operation)
 {
     if (column < 0 || (size_t) column >= table->column_count)
@@ -47,7 +47,7 @@ static double rows_left(char letter)
 
 /* ---- groups ---- */
 
-/* A column that has few different values, compared with the rows. */
+/* Returns whether a column typically has few distinct values. */
 static bool has_few_values(const struct table_column *column)
 {
     static const char *const names[] = {"class_id", "method_id", "thread",    "site",
@@ -68,8 +68,8 @@ static bool has_texts(const struct table *table, sqlite3_uint64 used)
     return has;
 }
 
-/* Does SQLite want rows of equal values side by side (group by, distinct), in whatever order, and
- * can that be had for less than its sorting? */
+/* Returns whether SQLite wants rows with equal values to be adjacent in any order (group by,
+ * distinct), and grouping is cheaper than its sorting. */
 static bool can_group(const struct table *table, sqlite3_index_info *info)
 {
     if (info->nOrderBy < 1 || info->nOrderBy > SQL_GROUP_KEYS_MOST ||
@@ -138,8 +138,8 @@ static void limit_integer(struct table_range *range, char letter, int64_t value,
         range->most = (uint64_t) (letter == '<' ? value - 1 : value);
 }
 
-/* A number with a point, as the integers that meet the condition; those near 2^63 are all let
- * through. */
+/* Converts a condition with a floating-point number to one with integers.  Numbers near 2^63 set
+ * no limit. */
 static void limit_real(struct table_range *range, char letter, double value, bool *is_empty)
 {
     if (isnan(value)) {
@@ -156,7 +156,7 @@ static void limit_real(struct table_range *range, char letter, double value, boo
         limit_integer(range, letter, (int64_t) rounded, is_empty);
 }
 
-/* A glob of SQLite's as one of ours, where both mean the same; NULL: there is none. */
+/* Converts a SQLite glob to ours if both mean the same; otherwise returns NULL. */
 static char *class_glob(char letter, const char *text)
 {
     if (text == NULL || strpbrk(text, letter == 'e' ? ".*?" : ".?[") != NULL)
@@ -191,7 +191,7 @@ static void read_condition(struct sql_plan *plan, char letter, size_t column, sq
     case SQLITE_NULL:
         plan->is_empty = true;
         break;
-    default: /* a text: SQLite knows how it compares */
+    default: /* text: leave the comparison to SQLite */
         break;
     }
     plan->ranges[plan->range_count++] = range;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A database in memory, with the traces' tables, for the life of the statements. */
+/* Runs statements in an in-memory database that has the traces' tables. */
 #include "converter/tables/sql/sql_run.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
 
-/* Rows go out as they come; a table is as wide as its first rows need. */
+/* Column widths of a table are determined by its first rows; rows are printed as they arrive. */
 
 enum { ROWS_MEASURED = 1000, WIDEST = 200 };
 
@@ -41,12 +41,12 @@ struct cell {
 struct table_print {
     FILE *out;
     int columns;
-    struct cell *cells; /* of the rows that are measured, row by row; the first has the names */
+    struct cell *cells; /* of the measured rows, row by row; the first row contains the names */
     size_t row_count, capacity;
     int *widths;
 };
 
-/* As it is shown; NULL: out of memory. */
+/* Returns the text with unprintable characters escaped; NULL if out of memory. */
 static char *shown(struct step_bytes text)
 {
     char *memory = NULL;
@@ -61,7 +61,7 @@ static char *shown(struct step_bytes text)
     return NULL;
 }
 
-/* How many places a text takes: its UTF-8 characters. */
+/* Returns the width of a text in UTF-8 characters. */
 static int width_of(const char *text)
 {
     int width = 0;
@@ -167,7 +167,7 @@ static int print_table(sqlite3_stmt *statement, FILE *out)
 
 /* ---- CSV ---- */
 
-/* In quotes only where it must be. */
+/* Quotes a field only if necessary. */
 static void put_csv(struct step_bytes text, FILE *out)
 {
     bool quoted = false;
@@ -240,7 +240,7 @@ static int print_json(sqlite3_stmt *statement, FILE *out)
     return code;
 }
 
-/* Steps through the statement and prints all rows.  Returns SQLITE_DONE, or SQLite's error. */
+/* Executes the statement and prints all rows.  Returns SQLITE_DONE, or SQLite's error. */
 static int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out)
 {
     if (sqlite3_column_count(statement) == 0)
@@ -250,10 +250,9 @@ static int sql_print(sqlite3_stmt *statement, enum sql_format format, FILE *out)
                                    : print_table(statement, out);
 }
 
-/* Reads SQLite's "no such table: X" and "no such column: X". */
+/* Parses SQLite's messages "no such table: X" and "no such column: X". */
 
-/* The name without its schema's or table's, where the message begins like that; NULL: it does not.
- */
+/* Returns the name without schema or table if the message begins with `beginning`, else NULL. */
 static const char *name_after(const char *message, const char *beginning)
 {
     size_t length = strlen(beginning);
@@ -263,7 +262,7 @@ static const char *name_after(const char *message, const char *beginning)
     return dot != NULL ? dot + 1 : message + length;
 }
 
-/* The columns of the first table that the statement names. */
+/* Returns the first table whose name occurs in the statement, for its columns. */
 static const struct table *table_of(const struct tables *tables, const char *statement)
 {
     for (size_t i = 0; i < tables_count(tables); i++)
@@ -272,8 +271,8 @@ static const struct table *table_of(const struct tables *tables, const char *sta
     return NULL;
 }
 
-/* Of SQLite's message: the nearest name, and the names that there are; `out` is empty where the
- * message is about something else. */
+/* Writes the most similar name and all names for such a message; `out` is empty for other
+ * messages. */
 static void sql_names_hint(const struct tables *tables, const char *message, const char *statement,
                            char *out, size_t out_size)
 {
@@ -295,19 +294,19 @@ static void sql_names_hint(const struct tables *tables, const char *message, con
 
 enum { NAME_BYTES = 128 };
 
-/* A trace that is asked. */
+/* A trace and its schema name. */
 struct named_trace {
     char name[NAME_BYTES];
     const char *path;
 };
 
-static enum step_status tell(const char *text)
+static enum step_status report(const char *text)
 {
     report_line("%s", text);
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status tell_error(sqlite3 *database)
+static enum step_status report_sqlite_error(sqlite3 *database)
 {
     int code = sqlite3_errcode(database);
     report_line("%s", sqlite3_errmsg(database));
@@ -318,7 +317,7 @@ static enum step_status tell_error(sqlite3 *database)
 
 /* ---- traces ---- */
 
-/* The file's name without folders and endings, as a word of SQL. */
+/* Derives a schema name from the file name without directories and extensions. */
 static void name_trace(const char *path, char *out)
 {
     const char *slash = strrchr(path, '/');
@@ -383,16 +382,17 @@ static enum step_status add_trace(sqlite3 *database, const struct named_trace *t
     if (code == SQLITE_OK && is_first)
         code = make_tables(database, tables, "main", trace->path);
     tables_close(tables);
-    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(database);
+    return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(database);
 }
 
 /* ---- statements ---- */
 
-/* A statement that SQLite does not take: of a wrong name also those that there are. */
-static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run, const char *text)
+/* Reports an invalid statement, with the existing names if a name is wrong. */
+static enum step_status report_fault(sqlite3 *database, const struct sql_run *run, const char *text)
 {
     if (sqlite3_errcode(database) == SQLITE_AUTH)
-        return tell("not authorized: statements read traces, and reach no other files or settings");
+        return report(
+            "not authorized: statements read traces, and reach no other files or settings");
     struct named_trace trace;
     struct tables *tables;
     char hint[600] = "";
@@ -402,8 +402,8 @@ static enum step_status tell_fault(sqlite3 *database, const struct sql_run *run,
         tables_close(tables);
     }
     if (hint[0] == '\0')
-        return tell_error(database);
-    return tell(hint);
+        return report_sqlite_error(database);
+    return report(hint);
 }
 
 static enum step_status run_statements(sqlite3 *database, const struct sql_run *run)
@@ -414,21 +414,22 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
         sqlite3_stmt *statement = NULL;
         const char *rest = NULL;
         if (sqlite3_prepare_v2(database, text, -1, &statement, &rest) != SQLITE_OK)
-            return tell_fault(database, run, text);
+            return report_fault(database, run, text);
         text = rest;
-        if (statement == NULL) /* blanks, a comment */
+        if (statement == NULL) /* only blanks or a comment */
             continue;
         int code = sql_print(statement, run->format, run->out);
         any = true;
-        enum step_status status = code == SQLITE_DONE ? STEP_STATUS_OK : tell_error(database);
+        enum step_status status =
+            code == SQLITE_DONE ? STEP_STATUS_OK : report_sqlite_error(database);
         sqlite3_finalize(statement);
         if (status != STEP_STATUS_OK)
             return status;
     }
-    return any ? STEP_STATUS_OK : tell("there is no statement");
+    return any ? STEP_STATUS_OK : report("there is no statement");
 }
 
-/* Tells what is damaged of the traces, as far as they were read. */
+/* Reports the damage of the traces, as far as they were read. */
 static enum step_status report_traces_damage(sqlite3 *database, const struct named_trace *traces,
                                              size_t count)
 {
@@ -439,7 +440,7 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
                 SQLITE_OK ||
             sqlite3_bind_text(statement, 1, traces[i].path, -1, SQLITE_STATIC) != SQLITE_OK ||
             sqlite3_step(statement) != SQLITE_ROW) {
-            status = tell_error(database);
+            status = report_sqlite_error(database);
         } else if (sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
             report_line("%s", (const char *) sqlite3_column_text(statement, 0));
             status = STEP_STATUS_CORRUPT;
@@ -449,8 +450,8 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
     return status;
 }
 
-/* Statements may come from somebody else than who runs them: they read traces, and write no file.
- * VACUUM INTO is an ATTACH as well. */
+/* Statements may come from an untrusted source, so they can only read the traces: they cannot
+ * write files.  VACUUM INTO is an ATTACH, too. */
 static int authorize(void *unused, int action, const char *first, const char *second,
                      const char *schema, const char *trigger)
 {
@@ -476,13 +477,13 @@ static enum step_status open_database(sqlite3 **database)
     sqlite3_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
     int code = sqlite3_open(":memory:", database);
     sqlite3_cancel_auto_extension((void (*)(void)) sqlite3_steptracesqlite_init);
-    /* what is sorted may pass what memory there is: it goes into files then */
+    /* sorting may need more than the available memory, so it uses files */
     if (code == SQLITE_OK)
         code = sqlite3_exec(*database,
                             "pragma temp_store=file; pragma temp.cache_size=-131072;"
                             "pragma main.cache_size=-131072; pragma threads=2",
                             NULL, NULL, NULL);
-    return code == SQLITE_OK ? STEP_STATUS_OK : tell_error(*database);
+    return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(*database);
 }
 
 enum step_status sql_run(const struct sql_run *run)

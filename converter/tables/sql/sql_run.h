@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQL statements over traces, each of which is a schema of its own; the first's tables need no
- * schema's name. */
+/* Runs SQL statements on traces.  Each trace is a schema; tables of the first trace can be used
+ * without a schema name. */
 #ifndef CONVERTER_TABLES_SQL_SQL_RUN_H
 #define CONVERTER_TABLES_SQL_SQL_RUN_H
 
@@ -14,13 +14,14 @@ enum sql_format { SQL_AS_TABLE, SQL_AS_CSV, SQL_AS_JSON };
 struct sql_run {
     const char *const *traces; /* paths, or NAME=PATH */
     size_t trace_count;
-    const char *text; /* one statement or several, with semicolons between */
+    const char *text; /* one or several statements, separated by semicolons */
     enum sql_format format;
     FILE *out;
 };
 
-/* UNSUPPORTED where SQLite was not there when this was built.  CORRUPT, after all rows, where a
- * trace is damaged or cut.  INVALID for bad SQL.  Faults are told on stderr. */
+/* Runs the statements.  Reports errors on stderr.  Returns UNSUPPORTED in builds without SQLite,
+ * INVALID for an SQL error, and CORRUPT, after printing all rows, if a trace is damaged or
+ * truncated. */
 enum step_status sql_run(const struct sql_run *run);
 
 #endif

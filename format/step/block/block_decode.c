@@ -174,7 +174,7 @@ static enum step_status decode(struct step_decoding *decoding, struct step_block
 
 enum step_status step_block_decode(struct step_block_reader *reader,
                                    const struct step_payload *payload,
-                                   const struct step_block_wish *wish, uint64_t memory_limit,
+                                   const struct step_block_request *request, uint64_t memory_limit,
                                    struct step_block *block, struct step_block_gap *gap,
                                    struct step_error *error)
 {
@@ -183,8 +183,8 @@ enum step_status step_block_decode(struct step_block_reader *reader,
         .reader = reader,
         .plan = reader->plan,
         .payload = payload,
-        .wanted = wish->wanted,
-        .fields = wish->fields,
+        .wanted = request->wanted,
+        .fields = request->fields,
         .block = block,
         .error = error != NULL ? error : &local,
     };

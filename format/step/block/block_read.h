@@ -31,7 +31,7 @@ struct step_block_gap {
 };
 
 /* The requested parts of a block, as in step_reader_load() and step_reader_load_fields(). */
-struct step_block_wish {
+struct step_block_request {
     const uint8_t *wanted;
     const uint8_t *const *fields; /* if not NULL, used instead of `wanted` */
 };
@@ -39,7 +39,7 @@ struct step_block_wish {
 /* Decodes a block of layout COLUMNS or ROWS. */
 enum step_status step_block_decode(struct step_block_reader *reader,
                                    const struct step_payload *payload,
-                                   const struct step_block_wish *wish, uint64_t memory_limit,
+                                   const struct step_block_request *request, uint64_t memory_limit,
                                    struct step_block *block, struct step_block_gap *gap,
                                    struct step_error *error);
 

@@ -48,7 +48,7 @@ static enum step_status read_back(struct step_block_verifier *verifier,
         step_checksum(payload.bytes, (size_t) header.payload_bytes) != header.payload_checksum)
         return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                               "the block is damaged");
-    const struct step_block_wish all = {0};
+    const struct step_block_request all = {0};
     enum step_status status = step_block_decode(
         &verifier->reader, &payload, &all, STEP_MAX_READER_MEMORY, &verifier->block, &gap, error);
     if (status == STEP_STATUS_OK && gap.records > 0)

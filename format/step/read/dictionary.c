@@ -82,7 +82,7 @@ enum step_status step_dictionary_load(struct step_reader *reader,
     if (part.block == NULL)
         return step_error_set(error, STEP_STATUS_NO_MEMORY, payload->file, payload->offset,
                               "out of memory");
-    const struct step_block_wish all = {0};
+    const struct step_block_request all = {0};
     uint64_t most = room_of(reader);
     status = step_block_decode(&reader->blocks, payload, &all, most, part.block, &gap, error);
     if (status != STEP_STATUS_OK)

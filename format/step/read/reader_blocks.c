@@ -171,7 +171,7 @@ static void explain_limit(const struct step_reader *reader, struct step_error *e
 }
 
 static enum step_status load(struct step_reader *reader, size_t i,
-                             const struct step_block_wish *wish, uint64_t held,
+                             const struct step_block_request *request, uint64_t held,
                              struct step_block **block, struct step_error *error)
 {
     if (i >= reader->entry_count)
@@ -195,7 +195,7 @@ static enum step_status load(struct step_reader *reader, size_t i,
     uint64_t left = room > held ? room - held : 0;
     uint64_t most = left < STEP_MAX_BLOCK_MEMORY ? left : STEP_MAX_BLOCK_MEMORY;
     if (status == STEP_STATUS_OK)
-        status = step_block_decode(&reader->blocks, &payload, wish, most, *block, &gap, &local);
+        status = step_block_decode(&reader->blocks, &payload, request, most, *block, &gap, &local);
     if (status == STEP_STATUS_LIMIT && held > 0 && most == left)
         explain_limit(reader, &local);
     note_load(reader, entry, &gap, status, &local);
@@ -216,12 +216,12 @@ enum step_status step_reader_load_beside(struct step_reader *reader, size_t i,
                                          const uint8_t *wanted, uint64_t held,
                                          struct step_block **block, struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_wish){.wanted = wanted}, held, block, error);
+    return load(reader, i, &(struct step_block_request){.wanted = wanted}, held, block, error);
 }
 
 enum step_status step_reader_load_fields(struct step_reader *reader, size_t i,
                                          const uint8_t *const *fields, struct step_block **block,
                                          struct step_error *error)
 {
-    return load(reader, i, &(struct step_block_wish){.fields = fields}, 0, block, error);
+    return load(reader, i, &(struct step_block_request){.fields = fields}, 0, block, error);
 }

@@ -46,7 +46,7 @@ enum step_status step_writer_bytes_block(struct step_writer *writer, enum step_b
  * of them.  Only for unsigned numbers whose attributes relate them to those before them: only these
  * have narrow ranges.
  */
-static bool is_told_of(const struct step_plan_column *column)
+static bool is_listed(const struct step_plan_column *column)
 {
     const struct step_coding_hints *hints = &column->field_coding.column;
     return column->kind == STEP_COLUMN_VALUES && !column->in_array && column->leaf == 0 &&
@@ -79,7 +79,7 @@ static enum step_status note_ranges(struct step_writer *writer)
     for (int pass = 0; pass < 2 && good; pass++) {
         for (size_t i = 0; i < columns->used_count && good; i++) {
             const struct step_plan_column *column = &columns->plan->columns[columns->used[i]];
-            if (columns->columns[columns->used[i]].count == 0 || !is_told_of(column) ||
+            if (columns->columns[columns->used[i]].count == 0 || !is_listed(column) ||
                 !is_single(columns->plan->definition, column))
                 continue;
             if (pass == 0)

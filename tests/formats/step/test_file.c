@@ -131,12 +131,12 @@ static void test_block_info(void)
             time_min = min(time_min, storage.slots[0]);
             time_max = storage.slots[0] > time_max ? storage.slots[0] : time_max;
         }
-        uint64_t told = 0;
+        uint64_t reported = 0;
         for (size_t k = 0; k < info->type_count; k++) {
             CU_ASSERT_EQUAL(info->counts[k].count, counts[info->counts[k].record]);
-            told += info->counts[k].count;
+            reported += info->counts[k].count;
         }
-        CU_ASSERT_EQUAL(told, info->record_count);
+        CU_ASSERT_EQUAL(reported, info->record_count);
         CU_ASSERT_EQUAL(info->time_min, time_min);
         CU_ASSERT_EQUAL(info->time_max, time_max);
         CU_ASSERT_EQUAL(info->thread_min, 1 + info->stream);

@@ -184,12 +184,12 @@ static void test_rows(void)
         step_buffer_append(&payload, rows.data, rows.length);
         replace_payload(&file, at, STEP_LAYOUT_ROWS, &payload, 1);
         load_bad(&file, at, cases[i].status, &error);
-        bool told = strstr(error.message, cases[i].message) != NULL &&
-                    strstr(error.message, "record ") != NULL &&
-                    strstr(error.message, " of the block (R), byte ") != NULL;
-        if (!told)
+        bool reported = strstr(error.message, cases[i].message) != NULL &&
+                        strstr(error.message, "record ") != NULL &&
+                        strstr(error.message, " of the block (R), byte ") != NULL;
+        if (!reported)
             fprintf(stderr, "case %zu: %s\n", i, error.message);
-        CU_ASSERT(told);
+        CU_ASSERT(reported);
         step_buffer_reset(&file);
         step_buffer_reset(&rows);
         step_buffer_reset(&payload);
@@ -289,13 +289,13 @@ static void check_columns(const uint8_t *lengths, size_t lengths_size, const uin
                           STEP_STATUS_OK);
     CU_ASSERT_EQUAL(step_reader_load(reader, 0, NULL, &block, &error), expected);
     if (message != NULL) {
-        const char *told =
+        const char *reported =
             expected != STEP_STATUS_OK
                 ? error.message
                 : step_reader_damage(reader, step_reader_damage_count(reader) - 1)->message;
-        if (strstr(told, message) == NULL)
-            fprintf(stderr, "%s\n", told);
-        CU_ASSERT_PTR_NOT_NULL(strstr(told, message));
+        if (strstr(reported, message) == NULL)
+            fprintf(stderr, "%s\n", reported);
+        CU_ASSERT_PTR_NOT_NULL(strstr(reported, message));
     }
     CU_ASSERT(expected == STEP_STATUS_OK || (error.offset >= at && error.offset < file.length));
     CU_ASSERT(step_block_memory(block) < MOST_MEMORY);

@@ -29,7 +29,7 @@ struct fake {
     struct alloc_source base;
     const struct history *history;
     size_t at, end;
-    const bool *is_told; /* frees that do not come; NULL: none */
+    const bool *is_known; /* frees that do not come; NULL: none */
 };
 
 static enum step_status fake_next(struct alloc_source *base, struct hatf_record *record,
@@ -40,7 +40,7 @@ static enum step_status fake_next(struct alloc_source *base, struct hatf_record 
     while (fake->at < fake->end) {
         size_t place = fake->history->order[fake->at++];
         *record = fake->history->records[place];
-        if (fake->is_told == NULL || !fake->is_told[place])
+        if (fake->is_known == NULL || !fake->is_known[place])
             return STEP_STATUS_OK;
     }
     return STEP_STATUS_END;
@@ -121,16 +121,16 @@ static void check(const struct history *history, const struct figures *figures)
 
 /* Every so often frees that are still to come are told of, a thread's next ones. */
 static void tell(const struct history *history, struct fake *fake, struct alloc_source *source,
-                 bool *is_told)
+                 bool *is_known)
 {
     for (size_t thread = 0; thread < THREADS; thread++) {
         size_t most = TOLD_APART;
         for (size_t i = fake->end; i < history->count && most > 0; i++) {
             const struct hatf_record *record = &history->records[history->order[i]];
-            if (record->thread != thread || is_told[history->order[i]])
+            if (record->thread != thread || is_known[history->order[i]])
                 continue;
             most--;
-            is_told[history->order[i]] = record->tag == HATF_FREE;
+            is_known[history->order[i]] = record->tag == HATF_FREE;
             if (record->tag == HATF_FREE)
                 CU_ASSERT_TRUE(arrival_order_free(source, record));
         }
@@ -141,27 +141,27 @@ static void try_history(uint64_t seed, bool tells)
 {
     struct history *history = calloc(1, sizeof *history);
     uint64_t *sizes = calloc(2 * RECORDS, sizeof *sizes);
-    bool *is_told = calloc(RECORDS, sizeof *is_told);
+    bool *is_known = calloc(RECORDS, sizeof *is_known);
     struct figures figures = {0, 0, 0};
     struct alloc_source *source;
-    CU_ASSERT_FATAL(history != NULL && sizes != NULL && is_told != NULL);
+    CU_ASSERT_FATAL(history != NULL && sizes != NULL && is_known != NULL);
     happen(history, &seed);
     shuffle(history, &seed);
     struct fake fake = {.base = {.operations = &fake_operations},
                         .history = history,
-                        .is_told = tells ? is_told : NULL};
+                        .is_known = tells ? is_known : NULL};
     CU_ASSERT_EQUAL_FATAL(arrival_order_create(&fake.base, &source, NULL), STEP_STATUS_OK);
     while (fake.end < history->count) {
         fake.end += next_random(&seed) % 1500;
         fake.end = fake.end < history->count ? fake.end : history->count;
         read_on(source, sizes, &figures);
         if (tells)
-            tell(history, &fake, source, is_told);
+            tell(history, &fake, source, is_known);
         read_on(source, sizes, &figures);
     }
     check(history, &figures);
     alloc_source_destroy(source);
-    free(is_told);
+    free(is_known);
     free(sizes);
     free(history);
 }

@@ -194,7 +194,8 @@ enum step_live_snapshot {
     STEP_LIVE_SNAPSHOT_REASONS
 };
 #define STEP_LIVE_REFERENCE_ID_BITS 40u
-/* Fills words 1 and 2 of a REFERENCE.  Ids keep their low STEP_LIVE_REFERENCE_ID_BITS bits. */
+/* Fills words 1 and 2 of a REFERENCE.  Ids keep their low STEP_LIVE_REFERENCE_ID_BITS bits, the
+ * number its low 44 bits; higher bits are dropped. */
 static inline void step_live_reference_words(uint64_t *words, enum step_live_reference kind,
                                              uint64_t first, uint64_t second, uint64_t number)
 {

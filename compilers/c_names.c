@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of a definition as names in C. */
+/* Converts names of a definition to names in C. */
 #include "compilers/c_names.h"
 
 #include <ctype.h>
@@ -36,8 +36,8 @@ const char *c_names_of_field(const struct step_field *field, char *out, size_t s
     return out;
 }
 
-/* The field's own name, unless that is reserved: then with as many underscores as make it one that
- * no other field has. */
+/* Returns the field's own name, or, if that is reserved, the name with enough underscores to be
+ * unique among the fields. */
 const char *c_names_of_member(const struct step_record *record, size_t field, char *out,
                               size_t size)
 {

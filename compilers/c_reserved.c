@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names that nothing may have in generated C: keywords of C and C++, and macros and types of the
- * standard headers, which a program may include before the generated one. */
+/* Reserved names in generated C: keywords of C and C++, and macros and types of the standard
+ * headers, which a program may include before the generated header. */
 #include <string.h>
 
 #include "compilers/c_names.h"
@@ -105,7 +105,7 @@ static const char reserved[] =
     "thread_local throw true try typedef typeid typename typeof typeof_unqual uint64_t union "
     "unix unsigned using virtual void volatile wchar_t while xor xor_eq ";
 
-/* These only a struct may not have. */
+/* Reserved only for structs. */
 static const char types[] =
     " clock_t dirent div_t group int16_t int32_t int8_t iovec itimerspec itimerval lconv ldiv_t "
     "max_align_t msghdr nullptr_t passwd pollfd ptrdiff_t rlimit rusage sigaction sigevent "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compilers have in common. */
+/* Command line, fault reports and output files of the compilers stepc and metatfc. */
 #include "compilers/compiler.h"
 
 #include <ctype.h>
@@ -46,7 +46,7 @@ static int print_help(const struct compiler *compiler)
     return compiler_finish_output(compiler->program);
 }
 
-/* NULL: there is none of that name. */
+/* Returns the output with that option, or NULL. */
 static const struct compiler_output *find_output(const struct compiler *compiler,
                                                  const char *option)
 {
@@ -88,7 +88,8 @@ int compiler_run(const struct compiler *compiler, bool valid, int count, char **
     return code;
 }
 
-/* The line with a caret below the fault's place; a tab in front of it stays one. */
+/* Prints the line, with a caret below the fault.  Tabs before it stay tabs, so that the caret is
+ * aligned. */
 static void show_line(const struct step_fault *fault)
 {
     const size_t most = 200;
@@ -126,7 +127,8 @@ bool compiler_write_file(const char *program, const char *base, const char *endi
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s.%s", base, ending);
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long) getpid());
-    FILE *file = fopen(temporary, "wx"); /* a new file: no link of somebody else's is followed */
+    FILE *file = fopen(temporary, "wx"); /* "x": do not follow a link that another user placed
+                                            there */
     if (file != NULL) {
         write(user, file);
         bool good = !ferror(file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the compilers stepc and metatfc have in common: options, faults, files that are written. */
+/* Command line, fault reports and output files shared by the compilers stepc and metatfc. */
 #ifndef COMPILERS_COMPILER_H
 #define COMPILERS_COMPILER_H
 
@@ -9,7 +9,8 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
-/* What a compiler makes, by option; `run` gets the arguments behind it and gives an exit code. */
+/* An output that an option selects.  `run` receives the arguments after the option and returns an
+ * exit code. */
 struct compiler_output {
     const char *option;
     const char *arguments;
@@ -19,38 +20,40 @@ struct compiler_output {
 
 struct compiler {
     const char *program;
-    const char *title; /* of its help */
-    const char *notes; /* below the options in it */
-    const char *usage; /* behind "usage: PROGRAM " */
+    const char *title; /* heading in the help */
+    const char *notes; /* printed below the options in the help */
+    const char *usage; /* printed after "usage: PROGRAM " */
     const struct compiler_output *outputs;
     size_t output_count;
 };
 
-/* Runs what the first argument asks for, --version and --help included; not `valid`: arguments
- * before it were wrong.  The exit code. */
+/* Runs the output that the first argument selects, or --version or --help.  `valid` is false if
+ * parsing earlier arguments failed.  Returns the exit code. */
 int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments);
 
-/* Checks one file after the other; `check` gives an exit code.  The worst of these. */
+/* Calls `check` for each file, which returns an exit code.  Returns the highest one. */
 int compiler_check_files(int count, char **arguments, int (*check)(const char *path));
 
-/* Flushes standard output; an exit code. */
+/* Flushes standard output.  Returns an exit code. */
 int compiler_finish_output(const char *program);
 
-/* "file:line:column: message", then the line with a caret.  A step_fault_visit. */
+/* Prints "file:line:column: message", then the line with a caret.  A step_fault_visit. */
 void compiler_report_fault(void *user, const struct step_fault *fault);
 
-/* Writes BASE.ENDING under a temporary name and renames it; false: said why on stderr. */
+/* Writes BASE.ENDING under a temporary name and renames it.  Returns false after printing the
+ * error. */
 bool compiler_write_file(const char *program, const char *base, const char *ending,
                          void (*write)(const void *user, FILE *out), const void *user);
 
 enum { COMPILER_PREFIX_LIMIT = 64, COMPILER_BASE_SIZE = 192 };
 
-/* Takes `--prefix PREFIX` out of the arguments: what all C names are to begin with; "" without.
- * False: it is missing, too long, or no C name begins so. */
+/* Removes `--prefix PREFIX`, the prefix of all C names, from the arguments; `*prefix` is "" without
+ * it.  Returns false if PREFIX is missing, too long, or cannot start a C name. */
 bool compiler_take_prefix(int *count, char **arguments, const char **prefix);
 
-/* The file's name without directories, and "my-trace" as the C name "my_trace" behind the prefix,
- * in COMPILER_BASE_SIZE bytes.  NULL: it does not do, said on stderr. */
+/* Returns the file's name without directories, and stores "my-trace" as the C name "my_trace",
+ * after the prefix, in COMPILER_BASE_SIZE bytes.  Returns NULL after printing the error if the name
+ * is not usable. */
 const char *compiler_base(const char *program, const char *path, const char *prefix, char *name);
 
 #endif

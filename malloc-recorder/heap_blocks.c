@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by address, of pairs, in memory that is not of malloc(): no step_index; linear probing,
- * what is taken out leaves a mark.  How many blocks a heap has says whether it is there: those of
- * one that was dropped stay in the table until their addresses, or the table, are used anew. */
+/* Table from blocks to heaps, by address: pairs in mapped memory, because the recorder may not call
+ * malloc() (hence no step_index).  Linear probing; removal leaves a mark.  A heap exists as long as
+ * its count of blocks is not 0: blocks of a dropped heap stay until their addresses are reused, or
+ * the table is rebuilt. */
 #include "malloc-recorder/heap_blocks.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@
 #define DROPPED UINT64_MAX
 
 struct pair {
-    uintptr_t block; /* 0: free, TAKEN: was used */
+    uintptr_t block; /* 0: free, TAKEN: formerly used */
     uint64_t heap;
 };
 
@@ -26,7 +27,7 @@ _Atomic uint64_t heap_blocks_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
 static size_t capacity, used; /* a power of two; pairs that are not free */
-static uint64_t *counts;      /* of blocks, by heap */
+static uint64_t *counts;      /* number of blocks, by heap */
 static uint64_t count_capacity;
 
 static size_t place_of(uintptr_t block)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which blocks lie in heaps of the program's own: a free does not say. */
+/* The heaps of blocks that are in heaps of the program, because a free does not name the heap. */
 #ifndef MALLOC_RECORDER_HEAP_BLOCKS_H
 #define MALLOC_RECORDER_HEAP_BLOCKS_H
 
@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the allocation is recorded; and the heap of a block that is freed next, 0: none. */
+/* heap_blocks_put() stores a block's heap; call it before the allocation is recorded.
+ * heap_blocks_take() removes a block that is about to be freed and returns its heap; 0: none. */
 void heap_blocks_put(const void *block, uint64_t heap);
 uint64_t heap_blocks_take_slowly(const void *block);
-/* All blocks of the heap are gone. */
+/* Removes all blocks of the heap. */
 void heap_blocks_drop(uint64_t heap);
 
 extern _Atomic uint64_t heap_blocks_count;
@@ -22,12 +23,12 @@ static inline uint64_t heap_blocks_take(const void *block)
     return heap_blocks_take_slowly(block);
 }
 
-/* Around fork(). */
+/* Call around fork(). */
 void heap_blocks_lock(void);
 void heap_blocks_unlock(void);
-/* In a child that was forked while others may have been at it; false: somebody was. */
+/* Call in a child forked while other threads may have used the table.  Returns false if one did. */
 bool heap_blocks_adopt(void);
-/* There are none. */
+/* Empties the table. */
 void heap_blocks_reset(void);
 
 #endif

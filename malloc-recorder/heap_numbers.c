@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table by key, in memory that is not of malloc(): no step_index; linear probing, what is taken
- * out leaves a mark.  Each thread remembers the heap that it used last. */
+/* Numbers of heaps: a table by key in mapped memory, because the recorder may not call malloc()
+ * (hence no step_index).  Linear probing; removal leaves a mark.  Each thread caches the heap that
+ * it used last. */
 #include "malloc-recorder/heap_numbers.h"
 
 #include <pthread.h>
@@ -15,14 +16,14 @@
 
 struct entry {
     uintptr_t key;   /* 0: free */
-    uint64_t number; /* 0: was used */
+    uint64_t number; /* 0: formerly used */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t capacity, used; /* a power of two; entries that are not free */
 static uint64_t living, last_number;
-static _Atomic uint64_t ends; /* what threads remember holds until the next */
+static _Atomic uint64_t ends; /* the threads' caches are valid until it changes */
 
 static _Thread_local struct {
     uintptr_t key;

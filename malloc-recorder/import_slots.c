@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The relocations of each library's dynamic section. */
+/* Finds import slots by the relocations in each library's dynamic section. */
 #include "malloc-recorder/import_slots.h"
 
 #include <elf.h>
@@ -12,7 +12,7 @@
 #elif defined(__aarch64__)
 #define IS_SLOT(type) ((type) == R_AARCH64_JUMP_SLOT || (type) == R_AARCH64_GLOB_DAT)
 #else
-#define IS_SLOT(type) ((type) < 0) /* not known: none is found */
+#define IS_SLOT(type) ((type) < 0) /* unknown machine: no slot is found */
 #endif
 #define PAGE UINT64_C(4096)
 
@@ -26,7 +26,7 @@ struct library {
     void *user;
 };
 
-/* The dynamic linker relocates these entries, on most systems. */
+/* On most systems the dynamic linker has relocated these entries. */
 static const void *address_in(const struct dl_phdr_info *info, uint64_t value)
 {
     return (const void *) (value < info->dlpi_addr ? value + info->dlpi_addr : value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the loaded libraries keep the addresses of functions that they import. */
+/* Import slots: where the loaded libraries keep the addresses of imported functions. */
 #ifndef MALLOC_RECORDER_IMPORT_SLOTS_H
 #define MALLOC_RECORDER_IMPORT_SLOTS_H
 
@@ -8,11 +8,11 @@
 
 struct import_slot {
     const char *name;
-    const char *library; /* "" is the program itself */
+    const char *library; /* "" for the program itself */
     void **place;
     const char *first, *end; /* addresses of the library */
     bool is_read_only;       /* after relocation */
-    bool is_inside; /* what it holds lies in that library: bound to its own, or not bound yet */
+    bool is_inside; /* its target is in that library: bound to its own function, or not bound yet */
 };
 
 typedef void (*import_visit)(void *user, const struct import_slot *slot);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions that stand in front of the allocator's. */
+/* Interposed allocation functions of C: malloc, free and their variants. */
 #include "malloc-recorder/interpose.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 struct real_allocator real;
 
-/* What is recorded as called, and with which size: the outermost function that knows. */
+/* Returns the call to record and its size: those of the outermost function that set them. */
 static inline uint64_t take_call(enum step_live_heap_call call, size_t alignment, size_t *size)
 {
     uint64_t outer = recorder_local.call;
@@ -75,7 +75,8 @@ EXPORT void free(void *block)
     leave_real();
 }
 
-/* A block of the recorder's that libc got from it before the real functions were known. */
+/* Replaces a block of the recorder's own heap, which libc got before the real functions were
+ * known. */
 static void *take_over(void *block, size_t size)
 {
     if (is_own())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The real allocator, found behind the recorder. */
+/* Access to the real allocator behind the interposed functions. */
 #ifndef MALLOC_RECORDER_INTERPOSE_H
 #define MALLOC_RECORDER_INTERPOSE_H
 
@@ -41,7 +41,7 @@ static inline bool is_recorded(void)
     return true;
 }
 
-/* The recorder's own call, or one before the real functions are known. */
+/* Returns true for a call by the recorder itself, or before the real functions are known. */
 static inline bool is_own(void)
 {
     return recorder_local.mode == MODE_OWN || real.malloc == NULL;
@@ -59,7 +59,7 @@ static inline void leave_real(void)
     recorder_local.mode = MODE_PROGRAM;
 }
 
-/* Before the real call that gives the block so many bytes. */
+/* Call before the real function that resizes the block to that size. */
 static inline void begin_resize(struct record_resize *resize, uint64_t heap, void *block,
                                 size_t size, uint64_t call)
 {
@@ -67,7 +67,7 @@ static inline void begin_resize(struct record_resize *resize, uint64_t heap, voi
     resize->shrinks = block != NULL && size <= real.malloc_usable_size(block);
 }
 
-/* After it: the block was of the heap `old`, `moved` is of `heap`.  Where that is NULL nothing has
+/* Call afterwards: the block was in heap `old`, `moved` is in `heap`.  If `moved` is NULL nothing
  * happened, unless the call `frees`. */
 static inline void end_resize(struct record_resize *resize, uint64_t old, uint64_t heap,
                               void *block, size_t size, void *moved, bool frees)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * C++'s operators new and delete, all forms.  The usual ones call malloc() and free(), those of
- * other allocators do not: whoever allocates first records it.  A new that throws passes through
- * here, and leaves nothing behind.
+ * Interposed C++ operators new and delete, in all forms.  The standard ones call malloc() and
+ * free(), those of other allocators do not, so the function that allocates first records the event.
+ * If new throws, the exception passes through here without side effects.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 
-/* In whose scope the operators are that a caller would have got without the recorder: the global
- * one, or, where only a library that was opened later is in C++, that library's own. */
+/* Returns the scope of the operators that the caller would use without the recorder: the global
+ * one, or, if only a library opened later uses C++, that library's. */
 static void *find_operator(const char *name, void *caller)
 {
     struct own_mode own;
@@ -28,13 +28,13 @@ static void *find_operator(const char *name, void *caller)
                         : NULL;
     if (library != NULL) {
         found = dlsym(library, name);
-        dlclose(library); /* a count, since it was loaded */
+        dlclose(library); /* only decrements a count: it was loaded already */
     }
     own_mode_leave(&own);
     return found;
 }
 
-/* The real operator, found at its first call. */
+/* Returns the real operator, found on its first call. */
 static void *real_operator(_Atomic(void *) *cache, const char *name, void *caller)
 {
     void *found = atomic_load_explicit(cache, memory_order_acquire);
@@ -46,7 +46,7 @@ static void *real_operator(_Atomic(void *) *cache, const char *name, void *calle
     return found;
 }
 
-/* Before the real new: what allocates next was called by it. */
+/* Call before the real new: marks it as the caller of the next allocation. */
 static inline uint64_t begin_new(uint64_t call, size_t size)
 {
     uint64_t outer = recorder_local.call;
@@ -57,7 +57,7 @@ static inline uint64_t begin_new(uint64_t call, size_t size)
     return outer;
 }
 
-/* Nobody has recorded it: that new has memory of its own. */
+/* Records the allocation if no inner function did: such a new has memory of its own. */
 static inline void end_new(uint64_t outer, uint64_t call, size_t size, const void *block)
 {
     if (outer != 0 || recorder_local.call == 0)
@@ -70,7 +70,8 @@ static inline void end_new(uint64_t outer, uint64_t call, size_t size, const voi
     leave_real();
 }
 
-/* Whether the real delete is to be called with the block's free recorded: in MODE_BUSY. */
+/* Records the block's free before the real delete, and enters MODE_BUSY.  Returns false if nothing
+ * is recorded. */
 static inline bool begin_delete(const void *block, enum step_live_heap_call call)
 {
     if (block == NULL || own_heap_has(block) || !is_recorded())
@@ -90,7 +91,7 @@ static inline void end_delete(bool is_busy)
         leave_real();
 }
 
-/* Without the real one (a program that is not in C++ and calls it by name): as the usual does. */
+/* Without a real operator (a C program calls it by name) it behaves like the standard one. */
 #define NEW(symbol, call, alignment, parameters, arguments)                                        \
     EXPORT void *symbol parameters;                                                                \
     EXPORT void *symbol parameters                                                                 \
@@ -132,7 +133,7 @@ static void *usual_new(size_t size, size_t alignment)
     return block;
 }
 
-/* The third parameter of some is std::nothrow. */
+/* Some have std::nothrow as third parameter. */
 NEW(_Znwm, STEP_LIVE_CALL_NEW, 0, (size_t size), (size))
 NEW(_Znam, STEP_LIVE_CALL_NEW_ARRAY, 0, (size_t size), (size))
 NEW(_ZnwmRKSt9nothrow_t, STEP_LIVE_CALL_NEW, 0, (size_t size, const void *nothrow), (size, nothrow))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jemalloc's mallocx family and arenas, mimalloc's mi_ family and heaps.  They are no symbols of
- * this library: programs ask by them whether the allocator is there.  What libraries import is
- * changed instead, once, when the recording begins.
+ * Interposes jemalloc's mallocx family and arenas, and mimalloc's mi_ family and heaps.  They are
+ * not symbols of this library, because programs use these symbols to detect the allocator.  Instead
+ * the import slots of libraries are changed once, when the recording begins.
  *
- * Heaps are numbered from 1 as they come: arenas that the program names, heaps that it makes.
+ * Heaps are numbered from 1 in order of appearance: arenas that the program names, heaps that it
+ * creates.
  */
 #include "malloc-recorder/interpose_heaps.h"
 
@@ -26,7 +27,7 @@
 
 /* ---- heaps ---- */
 
-/* Their keys are an arena's number + 1, or a mi_heap_t's address. */
+/* The key is an arena's number + 1, or a mi_heap_t's address. */
 static uint64_t heap_of_key(uintptr_t key)
 {
     bool is_new;
@@ -36,7 +37,7 @@ static uint64_t heap_of_key(uintptr_t key)
     return heap;
 }
 
-/* With all that lives in it. */
+/* Ends a heap with all blocks in it. */
 static void end_heap(uintptr_t key)
 {
     uint64_t heap = heap_number_find(key);
@@ -75,7 +76,7 @@ static void note_free(const void *block, uint64_t call)
         record_free(block, call);
 }
 
-/* Where nothing is recorded, or inside another of these, the real one alone is called. */
+/* Calls only the real function if nothing is recorded, or inside another of these functions. */
 #define PASS_ON(call_real)                                                                         \
     if (!is_recorded())                                                                            \
     return call_real
@@ -146,7 +147,7 @@ static void take_sdallocx(void *block, size_t size, int flags)
     leave_real();
 }
 
-/* Resizes in place, as far as it can. */
+/* Records a resize in place, as far as the allocator can do it. */
 static size_t take_xallocx(void *block, size_t size, size_t extra, int flags)
 {
     PASS_ON(je.xallocx(block, size, extra, flags));
@@ -211,7 +212,7 @@ static void *take_heap_new(void)
     return heap;
 }
 
-/* Its blocks live on, in another heap: it is not destroyed, as far as they are concerned. */
+/* The heap's blocks live on in another heap, so the trace does not destroy it. */
 static void take_heap_delete(void *heap)
 {
     heap_number_end((uintptr_t) heap);
@@ -334,7 +335,7 @@ static const struct row rows[] = {
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
-/* What the allocator's library calls of its own stays. */
+/* Calls of the allocator's own library are not changed. */
 static void put_in_front(void *user, const struct import_slot *slot)
 {
     (void) user;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into raw records of the calling thread's stream. */
+/* Writes allocation events as raw records of the calling thread's stream. */
 #include "malloc-recorder/malloc_probes.h"
 
 #include "malloc-recorder/probe_stack.h"
 #include "malloc-recorder/probe_threads.h"
 
 #define EARLY_EVENTS 4096
-#define REALLOC_WORDS 9u                  /* of the record of a realloc, and those of what it did */
-#define RESIZE_WORDS (REALLOC_WORDS + 1u) /* and of its call stack */
+#define REALLOC_WORDS 9u                  /* a realloc, its free and its allocation */
+#define RESIZE_WORDS (REALLOC_WORDS + 1u) /* with its call stack */
 
-/* An event from before the recording could start (libc was not ready). */
+/* An event before the recording could start (libc was not ready). */
 struct early_event {
     uint64_t words[3];
     uint32_t count;
@@ -66,7 +66,7 @@ void record_early(struct recording *recording)
 
 /* ---- events ---- */
 
-/* Puts one event; `words[0]` has its kind and stamp. */
+/* Writes an event; `words[0]` has its kind and stamp. */
 static void put_event(struct recorder_thread *thread, struct recording *recording,
                       enum step_live_heap_kind kind, uint64_t stamp, uint64_t first,
                       uint64_t second, size_t count)
@@ -83,7 +83,7 @@ static void put_event(struct recorder_thread *thread, struct recording *recordin
     probe_leave(thread);
 }
 
-/* An event in a heap of the program's own. */
+/* Writes an event in a heap of the program. */
 static void put_heap_event(struct recorder_thread *thread, struct recording *recording,
                            uint64_t stamp, uint64_t heap, const uint64_t *words, size_t count)
 {
@@ -164,7 +164,7 @@ void record_free(const void *block, uint64_t call)
     note_early(words, 2);
 }
 
-/* Before libc is ready there is no room for the record of the realloc: its parts are noted. */
+/* Before libc is ready there is no room for the record of a realloc, so its parts are noted. */
 static void note_early_realloc(const struct record_resize *resize, const void *old_block,
                                size_t size, const void *new_block)
 {
@@ -178,7 +178,8 @@ static void note_early_realloc(const struct record_resize *resize, const void *o
         note_early(made, 3);
 }
 
-/* Behind where the record will be, in the chunk itself: who recovers it sees it, too. */
+/* Stores the pending free behind the future record, in the chunk itself, so that recovery sees it
+ * too. */
 static _Atomic uint32_t *owe_free(struct live_stream *stream, uint64_t stamp, uint64_t heap,
                                   const void *block)
 {
@@ -223,10 +224,11 @@ void record_resize_end(struct record_resize *resize)
     probe_leave(resize->thread);
 }
 
-/* The record, and those of what it did: the free with the stamp from before the real call, since
- * another thread may have the old address by now, the allocation with that from after it, since
- * another thread may have had the new address until then.  In place, the part that was given up
- * goes at the first time, the part that was won comes at the second. */
+/* Writes the record of a realloc followed by its own free and allocation.  The free has the stamp
+ * from before the real call, because another thread may have got the old address since; the
+ * allocation has the stamp from after it, because another thread may have had the new address until
+ * then.  In place, memory given up is freed at the first time, memory gained is allocated at the
+ * second. */
 void record_realloc(const struct record_resize *resize, const void *old_block, size_t size,
                     const void *new_block)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Size classes, four an octave, with free lists, over one reserved range of addresses.  Whoever
- * calls has all signals blocked, so a thread never meets its own lock. */
+/* The recorder's own heap: four size classes per octave, with free lists, in one reserved range of
+ * addresses.  Callers have all signals blocked, so a thread cannot meet its own lock. */
 #include "malloc-recorder/own_heap.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define FIRST_CLASS_BITS 6u
 #define CLASSES 160u
 
-/* Stands before each block. */
+/* Header before each block. */
 struct block_head {
     uint32_t class;
     uint32_t offset; /* of the block from the start of its space */
@@ -35,7 +35,7 @@ static uintptr_t next_space, committed;
 static struct free_space *free_spaces[CLASSES];
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* How much a space of the class holds: 64, 80, 96, 112, 128, 160, ... */
+/* Returns the size of a space of the class: 64, 80, 96, 112, 128, 160, ... */
 static uint64_t class_bytes(uint32_t class)
 {
     uint32_t octave = class / 4, quarter = class % 4;
@@ -51,7 +51,7 @@ static uint32_t class_of(uint64_t bytes)
     return (top - FIRST_CLASS_BITS) * 4 + quarter + 1;
 }
 
-/* A program with few addresses keeps most of them. */
+/* Leaves most addresses to a program with few of them. */
 static uint64_t widest_range(void)
 {
     struct rlimit limit;
@@ -138,7 +138,7 @@ void *own_heap_calloc(size_t count, size_t size)
     return block != NULL ? memset(block, 0, bytes) : NULL;
 }
 
-/* Whole pages of a large space go back to the system; its first page holds the list. */
+/* Returns whole pages of a large space to the system; its first page holds the list. */
 static void give_back(struct free_space *space, uint64_t bytes)
 {
     uintptr_t first = ((uintptr_t) space + sizeof *space + PAGE - 1) / PAGE * PAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder's own memory, from mmap: what it and the libraries under it allocate
- * never touches the program's heap, and is told from it by its address.
+ * The recorder's own memory, from mmap: allocations by the recorder, and by libraries on its
+ * behalf, never touch the program's heap, and are recognised by their addresses.
  */
 #ifndef MALLOC_RECORDER_OWN_HEAP_H
 #define MALLOC_RECORDER_OWN_HEAP_H
@@ -15,21 +15,21 @@ void *own_heap_calloc(size_t count, size_t size);
 void *own_heap_resize(void *block, size_t size);
 void own_heap_free(void *block);
 
-/* Bytes that were asked for. */
+/* Returns the requested size. */
 size_t own_heap_size(const void *block);
 
-/* Where the memory lies; both 0 until the first allocation. */
+/* Range of the memory; both are 0 until the first allocation. */
 extern uintptr_t own_heap_start, own_heap_end;
 static inline bool own_heap_has(const void *block)
 {
     return (uintptr_t) block - own_heap_start < own_heap_end - own_heap_start;
 }
 
-/* Around fork(): nobody is in the heap meanwhile. */
+/* Call around fork(), so that no other thread is inside. */
 void own_heap_lock(void);
 void own_heap_unlock(void);
-/* In a child that was forked while others may have been in the heap: what lives stays, what was
- * free is lost. */
+/* Call in a child forked while other threads may have used the heap: live blocks are kept, free
+ * ones are lost. */
 void own_heap_reset(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call stacks into raw records. */
+/* Writes call stacks as raw records. */
 #include "malloc-recorder/probe_stack.h"
 
 #include "malloc-recorder/stacks/frame_tree.h"
@@ -20,7 +20,7 @@ static int define_frame(void *user, uint64_t frame, uint64_t parent, uintptr_t a
 
 void probe_put_stack(struct recorder_thread *thread, struct recording *recording)
 {
-    /* no more of the program's stack than need be */
+    /* use little of the program's stack */
     uintptr_t *addresses = __builtin_alloca(recording->options.stack * sizeof *addresses);
     unsigned depth = stack_walk(addresses, recording->options.stack, thread->stack_end,
                                 (uintptr_t) __builtin_return_address(0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of the program, and what of a probe is not done each time. */
+/* Threads of the program: their streams, and the rare parts of a probe. */
 #include "malloc-recorder/probe_threads.h"
 
 #include <linux/membarrier.h>
@@ -15,12 +15,12 @@ static _Atomic(struct recorder_thread *) all_threads;
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct recorder_thread *idle_threads;
 
-/* Threads whose end was recorded share one stream for what libc still frees. */
+/* Threads whose end was recorded share one stream for blocks that libc still frees. */
 struct recorder_thread probe_afterlife;
 pthread_mutex_t probe_afterlife_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* With membarrier() whoever ends a recording pays for the order between a probe's mark and its look
- * at the recording. */
+/* With membarrier(), ending a recording pays for the order between a probe's mark and its check of
+ * the recording. */
 bool probes_need_fence = true;
 
 static int membarrier(int command)
@@ -62,7 +62,7 @@ void record_forget_threads(void)
 
 /* ---- streams ---- */
 
-/* From now on records are lost for good, unless somebody still empties the buffers. */
+/* From now on records are lost, unless the buffers are emptied again. */
 static void note_lost(struct recording *recording)
 {
     uint64_t none = 0, now = recorder_stamp();
@@ -97,7 +97,7 @@ static void put_thread_event(struct recording *recording, const struct recorder_
     live_commit(thread->stream, 2, 1);
 }
 
-/* What follows in the stream is this thread's. */
+/* Marks the following records of the stream as this thread's. */
 static void put_thread_switch(struct recording *recording, const struct recorder_thread *thread)
 {
     uint64_t *room = probe_reserve(recording, thread->stream, 1);

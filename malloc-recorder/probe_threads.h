@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each probe begins and ends with: the calling thread, its stream, room in it. */
+/* Start and end of a probe: the calling thread, its stream, room in it. */
 #ifndef MALLOC_RECORDER_PROBE_THREADS_H
 #define MALLOC_RECORDER_PROBE_THREADS_H
 
 #include "malloc-recorder/recorder.h"
 
-/* Threads whose end was recorded share one stream for what libc still frees. */
+/* Threads whose end was recorded share one stream for blocks that libc still frees. */
 extern struct recorder_thread probe_afterlife;
 extern pthread_mutex_t probe_afterlife_lock;
-/* Without membarrier() a probe pays for the order itself. */
+/* Without membarrier() each probe pays for the order. */
 extern bool probes_need_fence;
 
 struct recorder_thread *probe_find_thread_slowly(void);
 struct recorder_thread *probe_create_thread(void);
-/* Gives the thread a stream of this recording, and tells of its start. */
+/* Gives the thread a stream of this recording, and records its start. */
 bool probe_attach(struct recording *recording, struct recorder_thread *thread);
-/* The same from within the program. */
+/* Attaches from a probe: enters MODE_OWN for probe_attach(). */
 bool probe_attach_slowly(struct recording *recording, struct recorder_thread *thread);
 uint64_t *probe_reserve_slowly(struct recording *recording, struct live_stream *stream,
                                size_t words);
 
-/* Room for so many words at the stream's cursor; NULL: they are missed, which is counted. */
+/* Returns room for that many words at the stream's cursor, or NULL; then they are counted as
+ * missed. */
 static inline uint64_t *probe_reserve(struct recording *recording, struct live_stream *stream,
                                       size_t words)
 {
@@ -43,7 +44,7 @@ static inline void probe_leave(struct recorder_thread *thread)
         pthread_mutex_unlock(&probe_afterlife_lock);
 }
 
-/* Marks the thread as in a probe; NULL when nothing is recorded. */
+/* Marks the thread as inside a probe.  Returns NULL if nothing is recorded. */
 static inline struct recorder_thread *probe_enter(struct recording **out)
 {
     if (atomic_load_explicit(&recorder_hot.recording, memory_order_relaxed) == NULL)
@@ -51,8 +52,8 @@ static inline struct recorder_thread *probe_enter(struct recording **out)
     struct recorder_thread *thread = recorder_local.thread;
     if (__builtin_expect(thread == NULL, 0) && (thread = probe_find_thread_slowly()) == NULL)
         return NULL;
-    /* First the mark, then the look: whoever ends a recording sees the mark, or this thread sees
-     * that there is no recording. */
+    /* First the mark, then the check: either the end of a recording sees the mark, or this thread
+     * sees that there is no recording. */
     atomic_store_explicit(&thread->in_probe, 1, memory_order_relaxed);
     if (probes_need_fence)
         atomic_thread_fence(memory_order_seq_cst);
@@ -69,18 +70,19 @@ static inline struct recorder_thread *probe_enter(struct recording **out)
     return thread;
 }
 
-/* A number for a thread that is about to start; 0: nothing is recorded. */
+/* Returns a number for a thread that is about to start; 0: nothing is recorded. */
 uint64_t record_thread_number(void);
-/* The calling thread has begun. */
+/* Records the start of the calling thread. */
 void record_thread_begin(uint64_t number);
-/* It ends. */
+/* Records its end. */
 void record_thread_end(void);
 
-/* No thread is in a probe with a recording that is no longer recorder.recording. */
+/* Returns true if no thread is inside a probe.  Call it when recorder_hot.recording is NULL, so
+ * that no thread enters one. */
 bool record_all_outside(void);
 void record_order_probes(void);
 void record_initialize(void);
-/* In a child after fork(): the one thread that is left knows of nothing. */
+/* Call in a child after fork(), which has only one thread: clears the state of all threads. */
 void record_forget_threads(void);
 
 #endif

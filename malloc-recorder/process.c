@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads, forks and ends of the program. */
+/* Follows the program's threads, forks and ends. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -25,7 +25,7 @@ static int (*real_close_library)(void *);
 
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 
-/* Resolved with the rest: pthread_create() may be the recorder's own call. */
+/* Resolved with the others, because pthread_create() may be the recorder's own call. */
 void process_find_real(void)
 {
     real_create = (create_function) dlsym(RTLD_NEXT, "pthread_create");
@@ -81,7 +81,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return code;
 }
 
-/* Destructors of other keys may still free: ours goes to the last round. */
+/* Destructors of other keys may still free blocks, so this one waits for the last round. */
 static void end_thread(void *data)
 {
     recorder_local.mode = MODE_BUSY;
@@ -126,7 +126,7 @@ static void after_fork_in_parent(void)
     own_mode_leave(&own);
 }
 
-/* The live file is the parent's, and this process may not even have it mapped. */
+/* The live file belongs to the parent, and may not even be mapped here. */
 void process_forget_parent(void)
 {
     struct recording *recording = recorder.last;
@@ -158,13 +158,13 @@ static void after_fork_in_child(void)
     own_mode_leave(&own);
 }
 
-/* The child sees to itself when it allocates: no handlers are called here. */
+/* No handlers run here; the child resets itself when it allocates. */
 EXPORT pid_t _Fork(void)
 {
     if (real_fork == NULL)
         recorder_prepare();
     if (real_fork == NULL) {
-        errno = ENOSYS; /* a libc without it: nobody calls it there */
+        errno = ENOSYS; /* a libc without it has no callers of it */
         return -1;
     }
     recorder_local.fork_stamp = recorder_stamp();
@@ -203,7 +203,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int code)
     real_exit_c99(code);
 }
 
-/* The library is looked at while it is there. */
+/* Inspect the library while it is still loaded. */
 EXPORT int dlclose(void *library)
 {
     recorder_prepare();
@@ -214,8 +214,8 @@ EXPORT int dlclose(void *library)
     return code;
 }
 
-/* Once for the process and those that it forks; before any of the program's own, so that it is the
- * last that runs. */
+/* Called once for the process and its forks, before any handler of the program is registered, so
+ * that its handler runs last. */
 void process_follow(void)
 {
     static bool is_followed;
@@ -232,8 +232,8 @@ __attribute__((constructor)) static void start_with_program(void)
     recorder_prepare();
 }
 
-/* The program's exit functions have run, the libraries' destructors are being run.  What is
- * registered now, for no library, runs when those are done. */
+/* The program's exit functions have run; destructors of libraries are running.  A handler
+ * registered now, for no library, runs after those. */
 __attribute__((destructor)) static void end_with_program(void)
 {
     if (__cxa_atexit(stop_at_exit, NULL, NULL) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder's state, which all its parts share. */
+/* The recorder's state, shared by all its parts. */
 #include "malloc-recorder/recorder.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ uint64_t recorder_stamp(void)
     return stamp;
 }
 
-/* Its memory stays: another thread may be in a probe. */
+/* The memory stays, because another thread may be in a probe. */
 void recorder_give_up(struct recording *recording)
 {
     struct recording *current = recording;
@@ -45,5 +45,5 @@ void recorder_give_up(struct recording *recording)
         return;
     atomic_store(&recorder_hot.state, STATE_OFF);
     if (atomic_load(&recording->control->is_closed))
-        return; /* said at the end */
+        return; /* reported at the end */
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recorder of native programs: its state, and who may do what.
+ * The recorder of native programs: its state, and the rules for its threads.
  *
- * The functions in interpose.c stand in front of the allocator's.  Each calls the real one and
- * tells malloc_probes.h of it.  What the recorder does itself (starting, taking a new chunk of the
- * live file) it does in MODE_OWN with all signals blocked: its memory then comes from own_heap.h,
- * and nothing of it is recorded.
+ * The interposed functions call the allocator's functions and report events to malloc_probes.h.
+ * The recorder's own work (starting, taking a new chunk of the live file) is done in MODE_OWN with
+ * all signals blocked: its memory then comes from own_heap.h, and none of it is recorded.
  *
- * The trace is written by a process of its own (drain/), which shares the live file with this one
- * (drain/drain_control.h).  Here there is no thread of the recorder's, no descriptor, no write.
+ * A separate process (drain/) writes the trace and shares the live file with this one
+ * (drain/drain_control.h).  In the traced program the recorder has no thread, no descriptor, and
+ * writes no file.
  */
 #ifndef MALLOC_RECORDER_RECORDER_H
 #define MALLOC_RECORDER_RECORDER_H
@@ -25,16 +25,15 @@
 #include "capture/live_map.h"
 #include "malloc-recorder/drain/drain_control.h"
 
-/* What the calling thread is at. */
+/* Mode of the calling thread. */
 enum recorder_mode {
     MODE_PROGRAM, /* the program's own code */
-    MODE_BUSY,    /* in the allocator or in a probe: what is called now was called by those */
+    MODE_BUSY,    /* in the allocator or in a probe: further calls come from these */
     MODE_OWN      /* in the recorder, signals blocked */
 };
 
 enum recorder_state {
-    STATE_UNRESOLVED, /* the real functions are not known yet; or this is a fork that nobody told of
-                       */
+    STATE_UNRESOLVED, /* the real functions are unknown; or this is a fork that was not announced */
     STATE_PENDING,    /* the recording starts with the next event */
     STATE_STARTING,
     STATE_ON,
@@ -43,32 +42,32 @@ enum recorder_state {
 
 struct recording;
 
-/* What the recorder keeps for a thread; handed on to a new one when it has ended. */
+/* State of a thread; reused for a new thread after its end. */
 struct recorder_thread {
     _Atomic int in_probe;
-    uint64_t recording; /* the number of that which `stream` belongs to */
+    uint64_t recording; /* number of the recording that `stream` belongs to */
     struct live_stream *stream;
     uint64_t id;
-    uintptr_t stack_end; /* where call stacks are recorded */
+    uintptr_t stack_end; /* set if call stacks are recorded */
     struct recorder_thread *next_all, *next_idle;
 };
 
 struct recorder_local {
     enum recorder_mode mode;
-    bool ended;    /* the thread's end was recorded: what follows is libc's own */
-    uint64_t call; /* what called the function that allocates next; 0: the program */
-    size_t size;   /* then: what that was asked for */
+    bool ended;    /* the thread's end was recorded: later events are libc's */
+    uint64_t call; /* the outer function that makes the next allocation; 0: the program */
+    size_t size;   /* then: the size that it was asked for */
     struct recorder_thread *thread;
-    uint64_t wanted_id; /* set by pthread_create() for the thread that starts */
+    uint64_t wanted_id; /* set by pthread_create() for the new thread */
     unsigned end_rounds;
-    uint64_t fork_stamp; /* while the thread forks, and in the child: when; 0: not known */
+    uint64_t fork_stamp; /* time of the fork, during it and in the child; 0: unknown */
 };
 
 extern _Thread_local struct recorder_local recorder_local
     __attribute__((tls_model("initial-exec")));
 
-/* What the probes look at.  It lies in a page that the kernel clears in a forked child, however it
- * was forked: nothing is recorded there until recorder_prepare() has seen to it. */
+/* State that each probe checks.  It is in a page that the kernel clears in any forked child, so
+ * nothing is recorded there until recorder_prepare() has run. */
 union recorder_hot {
     struct {
         _Atomic int state; /* enum recorder_state */
@@ -81,18 +80,18 @@ extern union recorder_hot recorder_hot;
 
 struct recorder {
     _Atomic uint64_t recording_count;
-    _Atomic uint64_t missed_early; /* calls that could not be recorded before there was a recording
-                                    */
+    _Atomic uint64_t missed_early; /* calls that could not be recorded before the recording
+                                      started */
     struct clock_moment start;
     pthread_mutex_t control_lock;
     pthread_key_t exit_key;
     bool exit_key_made;
     bool is_resolved;       /* the real functions are known */
-    bool is_wiped_in_forks; /* the page above is */
-    bool is_fork;           /* of a process that was recorded */
-    uint64_t parent_id;     /* its process id */
-    uint64_t fork_stamp;    /* when, in ticks of its own; 0: not known */
-    struct recording *last; /* that which runs; also seen in a forked child */
+    bool is_wiped_in_forks; /* the kernel clears the page above */
+    bool is_fork;           /* a fork of a recorded process */
+    uint64_t parent_id;     /* process id of the parent */
+    uint64_t fork_stamp;    /* in ticks of the parent; 0: unknown */
+    struct recording *last; /* the current recording; also visible in a forked child */
 };
 
 extern struct recorder recorder;
@@ -103,20 +102,20 @@ struct recording {
     uint64_t process_id;
     struct options options;
     struct drain_control *control;
-    char *base; /* of the shared addresses */
+    char *base; /* start of the shared addresses */
     uint64_t range_bytes;
     uint64_t piece_at, piece_end;    /* memory for refs and streams */
-    _Atomic uint32_t beat, silences; /* of the drain, when it was looked at last */
+    _Atomic uint32_t beat, silences; /* of the drain, at the last check */
     _Atomic uint64_t thread_count;
-    struct live_stream *global; /* definitions of frames */
+    struct live_stream *global; /* defines frames */
 };
 
 /* ---- recorder.c ---- */
 
-/* The drain takes no more: nothing is recorded from now on. */
+/* Stops recording because the drain takes no more chunks. */
 void recorder_give_up(struct recording *recording);
 
-/* The recorder's own code runs between these two. */
+/* Enclose the recorder's own code. */
 struct own_mode {
     enum recorder_mode mode;
     int saved_errno;
@@ -125,24 +124,24 @@ struct own_mode {
 void own_mode_enter(struct own_mode *own);
 void own_mode_leave(const struct own_mode *own);
 
-/* Ticks since the start.  Where the clock is no counter two stamps are never equal: the order of a
- * free and the allocation that takes its place must show. */
+/* Returns ticks since the start.  If the clock is not a hardware counter, stamps are made unique,
+ * to keep the order of a free and the allocation that reuses its address. */
 uint64_t recorder_stamp(void);
 
 /* ---- recording.c ---- */
 
-/* Finds the real functions; starts the recording if that is due.  Any thread, any time. */
+/* Finds the real functions, and starts the recording if it is due.  Any thread, any time. */
 void recorder_prepare(void);
-/* Ends the recording, if there is one of this process, and waits until the trace is whole. */
+/* Ends the recording of this process, if there is one, and waits until the trace is complete. */
 void recorder_stop(const char *end);
 
-/* Tells of a library that calls the allocator past the recorder. */
+/* Reports a library whose allocator calls bypass the recorder. */
 void recorder_look_at_libraries(void);
 
 /* ---- process.c: what else of the program's life is followed ---- */
 void process_follow(void);
 void process_find_real(void);
-/* In a forked child: it has no recording yet. */
+/* Call in a forked child, which has no recording yet. */
 void process_forget_parent(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording's start and end, as the program sees them. */
+/* Start and end of a recording in the traced program: starts the drain, maps the live file, and
+ * stops the probes. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/unwind_rule.h"
 
-/* Finding the drain's program, and what it is started with. */
+/* The drain's program, and the arguments that it is started with. */
 
 #define PROGRAM "steptrace-drain"
 #define PLACE_VARIABLE "STEPTRACE_MALLOC_DRAIN"
@@ -46,7 +47,7 @@ static bool try_place(char *out, const char *directory, const char *below)
     return access(place, X_OK) == 0 && realpath(place, out) != NULL;
 }
 
-/* Beside this library in a build tree, else where it is installed. */
+/* Returns its path: beside this library in a build tree, else where it is installed. */
 static const char *find_program(void)
 {
     static char found[PATH_MAX];
@@ -71,7 +72,8 @@ static const char *find_program(void)
 
 /* ---- starting it ---- */
 
-/* False: the drain says nothing for that long, from a disk that does not answer. */
+/* Returns false if the drain does not reply in time, for example because a disk does not
+ * respond. */
 static bool await_reply(int file)
 {
     struct pollfd reply = {.fd = file, .events = POLLIN};
@@ -96,7 +98,7 @@ static void read_reply(int file, char *reply, size_t most)
     reply[used] = '\0';
 }
 
-/* Returns 0, or an errno. */
+/* Starts the drain and reads its reply.  Returns 0, or an errno. */
 static int ask(char *const *arguments, char *reply, size_t most)
 {
     char *const no_variables[] = {NULL};
@@ -154,8 +156,8 @@ static bool is_started(struct recording *recording, const char *place, char *rep
     return code == 0;
 }
 
-/* Starts the process that writes the trace, no child of this one, and maps the file that it shares
- * with it.  A fault is told on stderr. */
+/* Starts the process that writes the trace, not as a child of this one, and maps the file shared
+ * with it.  A failure is reported on stderr. */
 static bool drain_start(struct recording *recording)
 {
     char reply[OPTION_TEXT + sizeof STEP_LIVE_SUFFIX + 1];
@@ -193,8 +195,8 @@ static bool drain_start(struct recording *recording)
 
 /* ---- start ---- */
 
-/* A name without the process id is that of one process: the one that `steptrace record-malloc`
- * started.  Others that it starts are not recorded. */
+/* A name without the process id is for one process only: the one that `steptrace record-malloc`
+ * started.  Processes that it starts are then not recorded. */
 static bool may_use_name(bool names_processes)
 {
     const char *owner = secure_getenv(OWNER_VARIABLE);
@@ -203,7 +205,7 @@ static bool may_use_name(bool names_processes)
     return !recorder.is_fork && (owner == NULL || strtol(owner, NULL, 10) == (long) getpid());
 }
 
-/* The drain has another directory. */
+/* Needed because the drain has another working directory. */
 static bool make_absolute(char *name)
 {
     char relative[OPTION_TEXT];
@@ -224,7 +226,7 @@ static bool begin(struct recording *recording, const char *text)
         log_message("%s: cannot be found from every directory", recording->options.file);
         return false;
     }
-    /* streams 0 and 1 have a meaning of their own in Java traces */
+    /* streams 0 and 1 are reserved in Java traces */
     return drain_start(recording) &&
            (recording->global = live_stream_create(&recording->map, true)) != NULL &&
            live_stream_create(&recording->map, true) != NULL;
@@ -233,7 +235,8 @@ static bool begin(struct recording *recording, const char *text)
 static struct recording *create(void)
 {
     if (getauxval(AT_SECURE) != 0)
-        return NULL; /* preloaded for every program of the system, into one with special rights */
+        return NULL; /* preloaded for the whole system: never record programs with special
+                        privileges */
     const char *text = secure_getenv(OPTIONS_VARIABLE);
     if (text == NULL || text[0] == '\0')
         text = DEFAULT_OPTIONS;
@@ -292,10 +295,10 @@ static void find_real(void)
     real.pvalloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "pvalloc");
     real.malloc_usable_size = (size_t(*)(void *)) dlsym(RTLD_NEXT, "malloc_usable_size");
     process_find_real();
-    real.malloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "malloc"); /* the last: see is_own() */
+    real.malloc = (void *(*) (size_t)) dlsym(RTLD_NEXT, "malloc"); /* last, see is_own() */
 }
 
-/* The page is new memory, since that of a file cannot be cleared in forks. */
+/* The page is replaced by anonymous memory, because pages of files cannot be cleared in forks. */
 static void clear_page_in_forks(void)
 {
     void *page = &recorder_hot;
@@ -318,8 +321,8 @@ static void resolve(void)
     recorder_local.mode = MODE_PROGRAM;
 }
 
-/* A child of _Fork() or the bare system call: fork()'s handlers have not run, and what other
- * threads of the parent held is held for ever. */
+/* Adopts a child of _Fork() or the bare system call: fork()'s handlers have not run, and locks of
+ * the parent's other threads stay locked. */
 static void adopt_fork(void)
 {
     struct own_mode own;
@@ -400,8 +403,8 @@ static bool is_silent(struct recording *recording)
     return !shared_map_is_drained(&recording->map);
 }
 
-/* Until no thread is in a probe; what they still write is drained meanwhile.  A thread that left
- * the allocator by a jump is never outside again. */
+/* Waits until no thread is in a probe; the drain takes their records meanwhile.  A thread that left
+ * the allocator by longjmp() is never counted as outside again. */
 static void wait_until_quiet(struct recording *recording)
 {
     int64_t waited_ns = 0;
@@ -447,7 +450,7 @@ void recorder_stop(const char *end)
     struct recorder_thread *thread = recorder_local.thread;
     if (recorder_local.mode != MODE_PROGRAM ||
         (thread != NULL && atomic_load(&thread->in_probe) != 0))
-        return; /* a signal handler ends the program inside malloc: the live file has it all */
+        return; /* a signal handler ends the program inside malloc: the live file has all records */
     if (recorder.last == NULL || recorder.last->process_id != (uint64_t) getpid())
         return;
     struct own_mode own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses, the mapping, and pieces of it that grow behind the drain. */
+/* Address range, mapping and growth of the live file in the traced program. */
 #include "malloc-recorder/shared_map.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Where few programs have anything, and a fresh process nothing. */
+/* An area that few programs use, and a new process never does. */
 #define FIRST_ADDRESS UINT64_C(0x290000000000)
 #define ADDRESS_STEP UINT64_C(0x001000000000)
 #define RANGE_MOST (UINT64_C(8) << 30)
@@ -25,7 +25,7 @@ static struct recording *recording_of(struct live_map *map)
     return (struct recording *) (void *) ((char *) map - offsetof(struct recording, map));
 }
 
-/* A program with few addresses keeps most of them. */
+/* Leaves most addresses to a program with few of them. */
 static uint64_t widest_range(void)
 {
     struct rlimit limit;
@@ -51,7 +51,7 @@ bool shared_map_reserve(struct recording *recording, unsigned attempt)
     return false;
 }
 
-/* Waits until the drain has made the file longer.  Called with the map's lock held. */
+/* Waits until the drain has extended the file.  Called with the map's lock held. */
 static bool wait_for_file(struct recording *recording, uint64_t end)
 {
     struct drain_control *control = recording->control;
@@ -80,7 +80,7 @@ static void *grow(struct live_map *map, uint64_t bytes)
     return recording->base + start;
 }
 
-/* The start of a page stays zero, so that nobody takes it for a chunk. */
+/* The start of a page stays zero, so that it is not mistaken for a chunk. */
 static void *allocate(struct live_map *map, size_t bytes)
 {
     struct recording *recording = recording_of(map);

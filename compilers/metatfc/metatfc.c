@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metatfc, the compiler of Meta-TF's DTDs: checks them, and makes C readers and writers of them. */
+/* metatfc, the compiler for Meta-TF DTDs: checks DTDs, and generates C readers and writers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static char *read_text(const char *path, size_t *length)
     return text;
 }
 
-/* NULL: said why; `*code` is the exit code. */
+/* Returns NULL after printing the error; `*code` is the exit code. */
 static struct metatf_dtd *parse_file(const char *path, int *code)
 {
     size_t length;

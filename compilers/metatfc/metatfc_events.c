@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions over all kinds of events: get the next one, put one, take one apart. */
+/* Generates the functions for events of any kind: get the next, put one, list one's values. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "compilers/metatfc/metatfc_source.h"
 
-/* The label of an event's kind; false: it has that of another record. */
+/* Writes the case label of an event's kind.  Returns false if another record has the same one. */
 static bool write_label(const struct mc_model *model, const struct mc_record *mc, FILE *out)
 {
     if (mc->is_shared)
@@ -16,7 +16,7 @@ static bool write_label(const struct mc_model *model, const struct mc_record *mc
     return true;
 }
 
-/* A switch over tags in a switch over sections. */
+/* Writes a switch over sections with a switch over tags in each. */
 static void write_get_cases(const struct mc_model *model, FILE *out)
 {
     static const char section_end[] =
@@ -85,7 +85,7 @@ static void write_put_one(const struct mc_record *mc, FILE *out)
             mc->section, mc->record->tag, mc->section, mc->index, mc->member, mc->index);
 }
 
-/* A global record goes into the section that the event names. */
+/* A global record is put into the section that the event names. */
 static void write_put_global(const struct mc_model *model, const struct mc_record *global,
                              FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header that metatfc writes: a struct for each record, the event, the functions. */
+/* Generates metatfc's header: a struct for each record, the event type, the functions. */
 #include <string.h>
 
 #include "compilers/metatfc/metatfc_model.h"
@@ -25,7 +25,7 @@ static void write_members(const struct mc_record *mc, uint32_t first, uint32_t c
         fprintf(out, "    char nothing; /* C has no empty structs */\n");
 }
 
-/* Elements come before what they stand in. */
+/* C needs the element structs before the structs that contain them. */
 static void write_elements(const struct mc_record *mc, uint32_t first, uint32_t count, FILE *out)
 {
     for (uint32_t i = first; i < first + count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function that takes a record apart, into values in the order of its fields. */
+/* Generates the function that lists a record's values in the order of its fields. */
 #include <inttypes.h>
 
 #include "compilers/metatfc/metatfc_source.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C names for the parts of a DTD. */
+/* Assigns C names to the parts of a DTD. */
 #include "compilers/metatfc/metatfc_model.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static char *format_name(const char *format, const char *one, const char *two, c
     return name;
 }
 
-/* "vfield.length" to "vfield_length", a keyword with an underscore behind it. */
+/* Converts "vfield.length" to "vfield_length"; a keyword gets a trailing underscore. */
 static char *member_of(const char *path)
 {
     char name[C_NAME_SIZE];
@@ -46,7 +46,7 @@ static bool name_field(struct mc_record *record, uint32_t i)
     return field->member != NULL;
 }
 
-/* The number of the repeated group that the field is in: that of its counter, 0 for none. */
+/* Returns the index of the counter of the repeated group that contains the field, or 0. */
 static uint32_t group_of(const struct metatf_record *record, uint32_t field)
 {
     uint32_t group = 0;

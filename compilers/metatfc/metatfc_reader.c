@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function that reads a record into its struct. */
+/* Generates the function that reads a record into its struct. */
 #include <inttypes.h>
 
 #include "compilers/metatfc/metatfc_source.h"

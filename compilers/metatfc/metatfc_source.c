@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source that metatfc writes: tables, three functions for each record, three for all. */
+/* Generates metatfc's source: tables, three functions for each record, three for all. */
 #include "compilers/metatfc/metatfc_source.h"
 
 void mc_write_source(const void *user, FILE *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of metatfc's source that holds the DTD as constants. */
+/* Writes the DTD as constants into metatfc's generated source. */
 #include <inttypes.h>
 
 #include "compilers/metatfc/metatfc_source.h"
@@ -37,7 +37,7 @@ static void write_section(uint32_t s, const struct metatf_section *section, FILE
     fprintf(out, "};\n\n");
 }
 
-/* Pieces of a line each; the text may have any bytes. */
+/* Writes the text as string literals, one for each line; it may contain any bytes. */
 static void write_text(const struct metatf_dtd *dtd, FILE *out)
 {
     fprintf(out, "static const char text[] =\n    \"");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indentation, names, declarations. */
+/* Writes indented lines of C, names and declarations for metatfc. */
 #include "compilers/metatfc/metatfc_text.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ const char *mc_text_element(unsigned depth, char out[16])
     return out;
 }
 
-/* Where the field's argument comes from, as C. */
+/* Writes a C expression for the field's argument. */
 const char *mc_text_argument(const struct mc_text *text, uint32_t i, char out[96])
 {
     uint32_t field = text->mc->record->fields[i].argument_field;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function that writes a record from its struct. */
+/* Generates the function that writes a record from its struct. */
 #include <inttypes.h>
 
 #include "compilers/metatfc/metatfc_source.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the attribute groups that StepTrace knows, one row each; those of the targeted
- * strategies are in the table of these. */
+/* The rules of the known attribute groups, one row each.  The rules of the targeted strategies are
+ * in the strategy table. */
 #include "compilers/stepc/attribute_rules.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static size_t least_of(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* How many letters must change, come or go between the words; case does not count. */
+/* Returns the edit distance between the words, ignoring case. */
 static size_t distance(const char *a, size_t a_length, const char *b)
 {
     size_t row[WORD_MOST + 1], b_length = strlen(b);
@@ -66,7 +66,7 @@ static size_t distance(const char *a, size_t a_length, const char *b)
     return row[b_length];
 }
 
-/* Keeps the word nearest to `text` in `*nearest`, whose distance is `*least`. */
+/* Updates `*nearest` and its distance `*least` if the word is nearer to `text`. */
 static void compare(const char *text, size_t length, const char *word, size_t *least,
                     const char **nearest)
 {
@@ -102,7 +102,7 @@ static void rule_of_strategy(const struct step_strategy *strategy, const char *k
     };
 }
 
-/* Calls `visit` with each rule until it returns true; returns whether one did. */
+/* Calls `visit` with each rule until it returns true.  Returns whether one did. */
 static bool each_rule(const char *group, bool (*visit)(const struct attribute_rule *, void *),
                       void *context)
 {
@@ -146,7 +146,7 @@ static bool is_nearer(const struct attribute_rule *rule, void *context)
     return false;
 }
 
-/* "delta;size=4" */
+/* for example "delta;size=4" */
 static bool begins_it(const struct attribute_rule *rule, void *context)
 {
     const struct search *search = context;
@@ -182,7 +182,7 @@ bool attribute_group_is_known(const char *group, const char **nearest)
     return false;
 }
 
-/* Decimal digits, as a number; false: others, or too many. */
+/* Parses decimal digits.  Returns false if there are other characters, or too many digits. */
 static bool read_count(const char *text, size_t length, unsigned long long *value)
 {
     char digits[24];

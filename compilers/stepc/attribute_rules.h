@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the attribute groups that StepTrace knows: what they stand at, and their values. */
+/* Rules of the attribute groups that StepTrace knows: where each is allowed, and its values. */
 #ifndef COMPILERS_STEPC_ATTRIBUTE_RULES_H
 #define COMPILERS_STEPC_ATTRIBUTE_RULES_H
 
@@ -7,7 +7,7 @@
 
 #include "format/core/rule.h"
 
-/* What an attribute may stand at. */
+/* Places where an attribute is allowed, as a bit set. */
 enum {
     AT_INT = 1,
     AT_STRING = 2,
@@ -16,20 +16,20 @@ enum {
     AT_VALUE = 16,  /* records by value */
     AT_LENGTH = 32, /* of a string, data or an array */
     AT_RECORD = 64, /* the definition of a record */
-    AT_ARRAY = 128  /* beside what its elements are */
+    AT_ARRAY = 128  /* together with the places of the array's elements */
 };
 
 enum attribute_value {
     VALUE_NONE,
-    VALUE_COUNT,     /* perhaps a number, not negative */
-    VALUE_NUMBER,    /* perhaps a number */
+    VALUE_COUNT,     /* an optional number, not negative */
+    VALUE_NUMBER,    /* an optional number */
     VALUE_SIZE,      /* "4", "4..", "4+", "creep" */
-    VALUE_CHARSET,   /* one that is checked */
+    VALUE_CHARSET,   /* a supported charset */
     VALUE_TYPE,      /* variable, default, constant */
-    VALUE_FIELD,     /* a field before in the record */
+    VALUE_FIELD,     /* an earlier field of the record */
     VALUE_RECORD,    /* a record */
-    VALUE_OF_RECORD, /* a record's field */
-    VALUE_LINKS      /* fields of the record, and a record's field, with + between them */
+    VALUE_OF_RECORD, /* a field of a record */
+    VALUE_LINKS      /* fields of the record, and a field of a record, joined by + */
 };
 
 struct attribute_rule {
@@ -38,16 +38,17 @@ struct attribute_rule {
     unsigned places;
     enum attribute_value value;
     bool required;
-    unsigned long long least, most; /* of a COUNT */
+    unsigned long long least, most; /* limits of a VALUE_COUNT */
 };
 
-/* False: there is none.  `nearest` gets the key that is most like it, or NULL. */
+/* Finds the rule.  Returns false if it is unknown; `nearest` is then the most similar key, or
+ * NULL. */
 bool attribute_rule_find(const char *group, const struct step_rule *rule,
                          struct attribute_rule *known, const char **nearest);
-/* Does StepTrace, or a definition that comes with it, use the group? */
+/* Returns true if StepTrace, or a definition that it ships, uses the group. */
 bool attribute_group_is_known(const char *group, const char **nearest);
 
-/* NULL, or what is wrong with a value that can be judged by itself. */
+/* Returns NULL, or the fault of a value that can be checked without its context. */
 const char *attribute_value_fault(const struct attribute_rule *known, const struct step_rule *rule);
 
 #endif

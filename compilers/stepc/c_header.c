@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generated header: structs, and what is declared. */
+/* Generates stepc's C header: structs and declarations. */
 #include <stdlib.h>
 
 #include "compilers/c_names.h"
@@ -41,7 +41,7 @@ static void put_field(const struct c_output *output, FILE *out, const struct ste
     }
 }
 
-/* Structs that hold others by value come after them. */
+/* C needs the structs that a struct contains by value before it. */
 static void put_struct(const struct c_output *output, FILE *out, uint32_t index, bool *done)
 {
     const struct step_record *record = &output->definition->records[index];
@@ -94,7 +94,8 @@ static void put_binding_declarations(const struct c_output *output, FILE *out)
             base, base, output->prefix, base, base);
 }
 
-/* What spares a program the reader's and the writer's parts. */
+/* Writes wrappers that create, open, read and close trace files, so that programs need not use the
+ * reader and the writer directly. */
 static void put_file_functions(const struct c_output *output, FILE *out)
 {
     const char *base = output->base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generated source: tables, then the functions of each record. */
+/* Generates stepc's C source: unique names, constant tables, then the functions of each record. */
 #include "compilers/stepc/c_source.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* A table of names that are taken, and names made longer until they are not. */
 
-/* Fills output->prefix. */
+/* Sets output->prefix to the package of all records, else to the base name. */
 static void c_unique_prefix(struct c_output *output)
 {
     const struct step_definition *definition = output->definition;
@@ -28,7 +28,7 @@ static void c_unique_prefix(struct c_output *output)
         strcat(output->prefix, "_");
 }
 
-/* Names that are taken, as a table of hashes; `slots` is a power of two. */
+/* Hash table of the names in use; `slots` is a power of two. */
 struct taken {
     char **names;
     size_t slots;
@@ -61,7 +61,7 @@ static bool take(struct taken *taken, const char *name)
 
 enum { NAMES_OF_RECORD = 20, LONGER_NAME = C_NAME_SIZE + 32 };
 
-/* What is declared for a record: its struct, its number, functions and types. */
+/* Lists the names declared for a record: its struct, its number, functions and types. */
 static size_t list_names(const char *name, char names[NAMES_OF_RECORD][LONGER_NAME])
 {
     static const char *const endings[] = {"",         "_put",         "_get",         "_define",
@@ -94,7 +94,7 @@ static bool take_all(struct taken *taken, const char *name)
     return good;
 }
 
-/* What the header declares for the definition as a whole. */
+/* Adds the names that the header declares for the definition as a whole. */
 static bool take_whole(struct taken *taken, const struct c_output *output)
 {
     static const char *const endings[] = {"_definition", "_binding", "_bind",   "_unbind",
@@ -113,8 +113,8 @@ static bool take_whole(struct taken *taken, const struct c_output *output)
     return good && take(taken, upper);
 }
 
-/* The record's name behind what all begin with: without that, behind n_ if it began like the
- * library's. */
+/* Writes the record's name after the common prefix.  Without a prefix, n_ is prepended if the name
+ * starts like the library's names. */
 static void begin_name(const struct c_output *output, const struct step_record *record,
                        char name[C_NAME_SIZE])
 {
@@ -156,9 +156,9 @@ static bool names_are_short(const struct c_output *output, const char *file_name
     return true;
 }
 
-/* Fills output->names: each record gets as many underscores as make all its names its own, those
- * of records before it being taken.  False: a name is too long, or the base's begins like the
- * library's; said on stderr. */
+/* Fills output->names.  Each record gets enough underscores for all its names to be unique; earlier
+ * records win.  Returns false after printing the error if a name is too long, or starts like the
+ * library's names. */
 static bool c_unique_names(struct c_output *output, const char *file_name)
 {
     struct taken taken = {.slots = 64};
@@ -182,9 +182,9 @@ static bool c_unique_names(struct c_output *output, const char *file_name)
     return good;
 }
 
-/* The generated source's first part: the definition as constant tables. */
+/* The definition as constant tables. */
 
-/* A C string literal, one source line for each line of the text. */
+/* Writes a C string literal, one source line for each line of the text. */
 static void put_literal(FILE *out, const char *text, size_t length)
 {
     fputc('"', out);
@@ -344,7 +344,7 @@ static void c_tables_put(const struct c_output *output, FILE *out)
             output->base, definition->record_count);
 }
 
-/* Which records are entries of a dictionary? */
+/* Marks the records that are entries of a dictionary. */
 static void find_dictionaries(struct c_output *output)
 {
     const struct step_definition *definition = output->definition;
@@ -378,7 +378,7 @@ void c_output_reset(struct c_output *output)
     output->is_dictionary = NULL;
 }
 
-/* The slot of each field, those of nested records in place: as an initialiser from `path`, or as
+/* Writes the slot of each field, nested records in place, as an initialiser from `path` or as
  * assignments to it. */
 static void put_slots(const struct c_output *output, FILE *out, uint32_t index, const char *path,
                       bool assign, size_t *slot)
@@ -439,7 +439,7 @@ static void put_get(const struct c_output *output, FILE *out, uint32_t index, co
     fprintf(out, "    return true;\n}\n\n");
 }
 
-/* For values in arrays and variants: a struct to slots and back. */
+/* Writes the conversions between structs and slots for values in arrays and variants. */
 static void put_value_functions(const struct c_output *output, FILE *out, uint32_t index)
 {
     const char *name = output->names[index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of stepc beyond the language: that a writer takes the definition, and readers follow.
- */
+/* stepc's checks beyond the language: whether writers accept the definition, and readers can follow
+ * its maps. */
 #include "compilers/stepc/check_definition.h"
 
 #include <stdarg.h>
@@ -20,10 +20,10 @@
 _Static_assert(DL_RECORD_LIMIT == STEP_MAX_RECORD_TYPES, "one limit, in two layers");
 _Static_assert(DL_TEXT_LIMIT == STEP_MAX_DEFINITION_BYTES, "one limit, in two layers");
 
-/* Where faults and warnings of one definition go to. */
+/* Destination of the faults and warnings of one definition. */
 struct definition_check {
     const struct step_definition *definition;
-    bool strict; /* warnings are faults */
+    bool strict; /* treat warnings as faults */
     size_t faults;
     size_t warnings;
 };
@@ -48,14 +48,14 @@ __attribute__((format(printf, 4, 5))) static void check_report(struct definition
     compiler_report_fault(NULL, &fault);
 }
 
-/* What an attribute stands at. */
+/* The place that an attribute applies to. */
 struct target {
-    unsigned place;                   /* AT_INT and so on; 0: not known */
-    const struct step_record *record; /* whose field it is */
+    unsigned place;                   /* AT_INT and so on; 0: unknown */
+    const struct step_record *record; /* the record that has the field */
     size_t field;
 };
 
-/* One check, and the groups that were reported. */
+/* State of a check, with the groups already reported. */
 struct checking {
     struct definition_check *check;
     const char *groups[64];
@@ -77,7 +77,7 @@ static unsigned value_place(const struct step_field *field)
     return step_field_is_identifier(field) ? AT_ENTRY : AT_VALUE;
 }
 
-/* `depth`: of the field's arrays, as seen from here. */
+/* `depth`: remaining depth of the field's arrays. */
 static unsigned place_of(const struct step_field *field, uint32_t depth)
 {
     return value_place(field) | (depth > 0 ? AT_ARRAY : 0);
@@ -95,7 +95,7 @@ static const char *name_of(unsigned place)
                                 : "a record's definition";
 }
 
-/* The index of the record's field of that name, or SIZE_MAX. */
+/* Returns the index of the record's field of that name, or SIZE_MAX. */
 static size_t find_field(const struct step_record *record, const char *name, size_t length)
 {
     for (size_t i = 0; i < record->field_count; i++)
@@ -104,7 +104,7 @@ static size_t find_field(const struct step_record *record, const char *name, siz
     return SIZE_MAX;
 }
 
-/* A path in a record: one field, or a part of it. */
+/* Resolves a path in a record: a field, or a part of it. */
 static struct target find_target(const struct step_definition *definition,
                                  const struct step_record *record, const char *path)
 {
@@ -141,7 +141,8 @@ static bool is_single(const struct step_field *field)
            (field->kind == STEP_TYPE_INT || step_field_is_identifier(field));
 }
 
-/* An absolute name, or one in the package of `near`; NULL: there is none. */
+/* Finds a record by absolute name, or by name in the package of `near`.  Returns NULL if there is
+ * none. */
 static const struct step_record *find_record(const struct step_definition *definition,
                                              const struct step_record *near, const char *name,
                                              size_t length)
@@ -158,7 +159,7 @@ static const struct step_record *find_record(const struct step_definition *defin
     return NULL;
 }
 
-/* NULL, or what is wrong with the thing that a value names. */
+/* Returns NULL, or the fault of the record or field that a value names. */
 static const char *name_fault(const struct step_definition *definition, const struct target *target,
                               enum attribute_value kind, const struct step_rule *rule)
 {
@@ -187,7 +188,7 @@ static const char *name_fault(const struct step_definition *definition, const st
                                                            : NULL;
 }
 
-/* The same for each of the names that a value has; a fault is that of the first. */
+/* Checks each name in a value like name_fault().  Returns the first fault. */
 static const char *links_fault(const struct step_definition *definition,
                                const struct target *target, const struct step_rule *rule)
 {
@@ -210,7 +211,7 @@ static const char *links_fault(const struct step_definition *definition,
     return fault;
 }
 
-/* A rule whose key is known. */
+/* Checks a rule whose key is known. */
 static void check_rule(struct checking *checking, const struct dl_attribute *attribute,
                        const struct attribute_rule *known, const struct step_rule *rule,
                        const struct target *target)
@@ -339,7 +340,7 @@ static bool check_maps(struct definition_check *check, const char *path)
     return status == STEP_STATUS_OK;
 }
 
-/* The place of a record's field, or of the record. */
+/* Returns the place in the text of a record's field, or of the record. */
 static struct dl_place find_place(const struct step_definition *definition, uint32_t index,
                                   uint32_t field)
 {
@@ -356,7 +357,7 @@ static struct dl_place find_place(const struct step_definition *definition, uint
     return record->place;
 }
 
-/* A writer refuses what it cannot plan. */
+/* Writers refuse a definition for which no plan can be built. */
 static bool check_plan(struct definition_check *check, const char *path)
 {
     struct step_plan_place at;

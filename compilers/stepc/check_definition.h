@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the language allows and stepc does not: see docs/formats/step-dl.md, "Faults". */
+/* Checks that stepc makes beyond the language; see docs/formats/step-dl.md, "Faults". */
 #ifndef COMPILERS_STEPC_CHECK_DEFINITION_H
 #define COMPILERS_STEPC_CHECK_DEFINITION_H
 
 #include "steptrace/definition.h"
 
-/* All of it: attributes, maps that no reader could follow, and what no writer takes.  An exit code;
- * `path` is for messages without a place. */
+/* Checks attributes, maps that readers could not follow, and constructs that writers refuse.
+ * Returns an exit code.  `path` is used in messages without a place. */
 int check_definition(const struct step_definition *definition, const char *path, bool strict);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "compilers/stepc/text_outputs.h"
 
-/* Text on a line of its own, or within one. */
+/* Writes text as a line of its own, or within a line. */
 static void put_text(FILE *out, const char *text, bool starts_line)
 {
     if (starts_line && (*text == '.' || *text == '\''))
@@ -20,7 +20,7 @@ static void put_text(FILE *out, const char *text, bool starts_line)
     }
 }
 
-/* An argument of a macro. */
+/* Writes an argument of a macro. */
 static void put_argument(FILE *out, const char *text)
 {
     fputc('"', out);

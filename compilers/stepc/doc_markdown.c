@@ -4,7 +4,8 @@
 
 #include "compilers/stepc/text_outputs.h"
 
-/* Text of a definition is no markup; line ends would break tables. */
+/* Escapes text of the definition, so that it is not read as markup; line feeds would break
+ * tables. */
 static void put_text(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -64,7 +65,7 @@ static void put_field(const struct text_output *output, const struct step_field 
     fputs(field->description != NULL ? " |\n" : "|\n", output->out);
 }
 
-/* Own fields, and inherited ones that the record itself changed. */
+/* Lists the record's own fields, and inherited ones that it changed. */
 static void put_fields(const struct text_output *output, uint32_t index)
 {
     const struct step_definition *definition = output->definition;

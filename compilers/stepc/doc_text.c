@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What documentation of a definition tells, in whatever form. */
+/* Helpers for documentation of a definition, shared by Markdown and man pages. */
 #include <stdlib.h>
 #include <string.h>
 

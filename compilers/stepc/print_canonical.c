@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stepc --print: a definition in its canonical form, without comments, one thing a line. */
+/* stepc --print: writes a definition in canonical form, one item per line, without comments. */
 #include <string.h>
 
 #include "compilers/stepc/text_outputs.h"

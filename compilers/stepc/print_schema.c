@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stepc --json: the definition's records, as programs read them. */
+/* stepc --json: writes the definition's records as JSON, for programs. */
 #include "compilers/stepc/text_outputs.h"
 #include "format/json/json_output.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stepc, the STEP-DL compiler: checks definitions and writes them in other forms. */
+/* stepc, the STEP-DL compiler: checks definitions and converts them to other forms. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static enum step_status read_stdin(const struct step_definition_options *options
     return status;
 }
 
-/* NULL: said why; `*code` is the exit code. */
+/* Returns NULL after printing the error; `*code` is the exit code. */
 static struct step_definition *parse_file(const char *path, int *code)
 {
     struct step_definition *definition = NULL;
@@ -112,7 +112,7 @@ static int check_files(int count, char **arguments)
     return compiler_check_files(count, arguments, check_file);
 }
 
-/* "defs/zoo.step" to "zoo". */
+/* Converts "defs/zoo.step" to "zoo". */
 static void make_title(const char *path, char *title, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -178,8 +178,8 @@ static const struct compiler stepc = {
     .output_count = sizeof outputs / sizeof outputs[0],
 };
 
-/* Takes -I DIR and -Werror out of the arguments.  False: a directory is missing, or there are too
- * many. */
+/* Removes -I DIR and -Werror from the arguments.  Returns false if a directory is missing, or there
+ * are too many. */
 static bool take_options(int *count, char **arguments)
 {
     int kept = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The trial of candidates on a sample of the column. */
+/* Tries candidate encodings on a sample of the column and chooses the smallest. */
 #include "format/codec/choose.h"
 
 #include <string.h>
@@ -7,15 +7,15 @@
 enum {
     SAMPLE = 16384,
     THOROUGH_SAMPLE = 1 << 18,
-    FIRST_SAMPLE = 1 << 16, /* of that, for many candidates, of which */
+    FIRST_SAMPLE = 1 << 16, /* used to select finalists if there are many candidates */
     FINALISTS = 4,
-    RECALLED_FROM = 4 * SAMPLE, /* values: with fewer, a trial costs little and shows much */
+    RECALLED_FROM = 4 * SAMPLE, /* fewer values are tried for every block: a trial is cheap then */
     RECALLED_BLOCKS = 5,
     RECALLED_MOST = 20,
-    RECALLED_THOROUGH = 3, /* blocks, and no more: where size counts */
+    RECALLED_THOROUGH = 3, /* blocks for which a choice is reused if size matters most */
 };
 
-/* What the forms' fitness depends on. */
+/* Statistics that decide which forms are suitable. */
 struct shape {
     uint64_t mask;    /* all bits that are set in some value */
     bool constant;    /* all values are equal */
@@ -34,7 +34,8 @@ static struct shape outline_of(const uint64_t *values, size_t count)
     return (struct shape){.mask = mask, .constant = differences == 0};
 }
 
-/* The values after the chain, and their outline.  Differences are looked at while they are near. */
+/* Computes the values after the chain, and their shape.  Differences are analysed in the same loop,
+ * while they are in the cache. */
 static enum step_status outline_chain(const struct step_chain *chain,
                                       const struct step_series *series, const uint64_t *values,
                                       size_t count, struct step_scratch *scratch,
@@ -96,7 +97,7 @@ static uint64_t width_of(uint64_t mask)
     return width;
 }
 
-/* Negative numbers, of signed fields and of differences, are made small. */
+/* Adds `zigzag` for signed fields and differences, so that negative numbers become small. */
 static enum step_status settle_sign(const struct step_coding_hints *field_coding,
                                     struct step_chain *chain, struct step_scratch *scratch,
                                     size_t count, struct shape *shape)
@@ -113,7 +114,7 @@ static enum step_status settle_sign(const struct step_coding_hints *field_coding
     return STEP_STATUS_OK;
 }
 
-/* The most promising forms for a shape; returns how many. */
+/* Lists the most promising forms for a shape.  Returns their number. */
 enum { FORMS = 12 };
 struct attempt {
     const struct step_form *form;
@@ -166,7 +167,7 @@ static size_t cost_of(const struct attempt *attempt, const uint64_t *values, siz
                : SIZE_MAX;
 }
 
-/* Tries the forms on scratch->result; the best goes into `chain`, its size is returned. */
+/* Tries the forms on scratch->result.  Stores the best one in `chain` and returns its size. */
 static size_t try_forms(struct step_chain *chain, const struct shape *shape, size_t count,
                         bool thorough, struct step_compressor *compressor,
                         struct step_scratch *scratch)
@@ -192,7 +193,7 @@ static void make_constant(struct step_chain *chain, uint64_t value)
     chain->form_parameter = value;
 }
 
-/* Applies the chosen chain to all values, and corrects what the sample did not show. */
+/* Applies the chosen chain to all values, and adapts it to values outside the sample. */
 static enum step_status finish(const struct step_coding_hints *field_coding,
                                const struct step_series *series, const uint64_t *values,
                                size_t count, bool sampled, struct step_scratch *scratch,
@@ -224,18 +225,18 @@ static enum step_status finish(const struct step_coding_hints *field_coding,
     return status;
 }
 
-/* Values that all candidates are tried on, and how. */
+/* The values on which all candidates are tried, and how. */
 struct sample {
     const struct step_coding_hints *field_coding;
     const struct step_series *series;
     const uint64_t *values;
     size_t count;
-    bool thorough; /* with all forms */
+    bool thorough; /* try all forms */
     struct step_compressor *compressor;
     struct step_scratch *scratch;
 };
 
-/* Finds the best form for the trial's transforms; what the sample takes so is `*cost`. */
+/* Finds the best form for the trial's transforms.  `*cost` is the size of the sample. */
 static enum step_status try_candidate(const struct sample *sample, struct step_chain *trial,
                                       size_t *cost)
 {
@@ -258,7 +259,7 @@ static enum step_status try_candidate(const struct sample *sample, struct step_c
     return status;
 }
 
-/* Tries all candidates on a sample; the best goes into `chain`, and its place into `place`. */
+/* Tries all candidates on a sample.  Stores the best one in `chain`, and its index in `place`. */
 static enum step_status try_candidates(const struct sample *sample,
                                        struct step_candidates *candidates, struct step_chain *chain,
                                        size_t *place)
@@ -279,8 +280,8 @@ static enum step_status try_candidates(const struct sample *sample,
     return chain->form != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
 }
 
-/* Leaves the candidates that do best on the sample, in their order; `places` gets where each stood.
- */
+/* Keeps the candidates that are best on the sample, in their order; `places` gets their original
+ * indices. */
 static enum step_status choose_finalists(const struct sample *sample,
                                          struct step_candidates *candidates, size_t *places)
 {
@@ -318,7 +319,7 @@ static enum step_series_kind needs_of(const struct step_chain *chain)
     return STEP_SERIES_NONE;
 }
 
-/* Where the candidates are not what they were, the values go as they are. */
+/* If the candidates have changed, the values are stored without a transform. */
 static void recall(struct step_choice *recalled, const struct step_candidates *candidates,
                    struct step_chain *chain)
 {
@@ -334,7 +335,7 @@ static void recall(struct step_choice *recalled, const struct step_candidates *c
     chain->form_parameter = recalled->form_parameter;
 }
 
-/* A choice that won again is kept for longer, and may do as badly as it did. */
+/* A choice that wins again is reused for more blocks, and keeps its largest size. */
 static void keep(struct step_choice *recalled, size_t place, bool thorough,
                  const struct step_chain *chain)
 {

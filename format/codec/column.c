@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns to bytes and back, and how that is said in the file. */
+/* Encodes columns to bytes and back, and the description of the coding in the file. */
 #include "format/codec/column.h"
 
 #include <inttypes.h>
@@ -97,7 +97,7 @@ enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
     return status;
 }
 
-/* The bytes before compression: `stored` itself, or in scratch->raw. */
+/* Returns the bytes before compression: `stored` itself, or scratch->raw. */
 static enum step_status expand(const struct step_coding *coding, const uint8_t *stored,
                                struct step_decompressor *decompressor, struct step_scratch *scratch,
                                const uint8_t **raw)
@@ -205,7 +205,7 @@ bool step_coding_append(const struct step_coding *coding, struct step_buffer *ou
            step_buffer_append_varint(out, coding->stored_length);
 }
 
-/* A number and its parameters; those beyond `room` are read and dropped. */
+/* Parses a number and its parameters; parameters beyond `room` are skipped. */
 static bool parse_numbers(struct step_cursor *cursor, uint64_t *id, uint64_t *parameters,
                           size_t room, uint64_t *count)
 {
@@ -222,8 +222,8 @@ static bool parse_numbers(struct step_cursor *cursor, uint64_t *id, uint64_t *pa
     return true;
 }
 
-/* What this library does not know tells its name as the last parameter; what cannot be part of a
- * name is not repeated. */
+/* The last parameter of an unknown transform or form is its name.  Characters that cannot be part
+ * of a name are dropped. */
 static void note_unknown(struct step_coding *coding, const char *what, uint64_t number,
                          const uint64_t *parameters, uint64_t count)
 {
@@ -248,7 +248,7 @@ void step_coding_print_unknown(const struct step_coding *coding, char *out, size
              named ? " (" : "", named ? coding->unknown_name : "", named ? ")" : "");
 }
 
-/* The transform of bytes; nothing stands beside it. */
+/* Parses the transform of byte strings, which cannot be combined with others. */
 static bool parse_strings(struct step_coding *coding, const struct step_chain_link *link,
                           uint64_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of chunks, joined into one when it is cleared. */
+/* Arena allocation: a list of chunks, merged into one when the arena is cleared. */
 #include "format/core/arena.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void step_arena_clear(struct step_arena *arena, uint64_t limit)
     if (arena->chunks != NULL && arena->chunks->next != NULL) {
         size_t total = arena->total;
         step_arena_reset(arena);
-        add_chunk(arena, total); /* where that fails the next take tries again */
+        add_chunk(arena, total); /* if this fails, the next step_arena_take() tries again */
     }
     arena->used = 0;
     arena->taken = 0;

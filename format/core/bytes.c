@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing buffers and checked cursors. */
+/* Growing buffers and bounds-checked cursors. */
 #include "format/core/bytes.h"
 
 #include <stdlib.h>

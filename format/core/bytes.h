@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes in memory: a buffer that grows, a cursor that reads hostile bytes and never passes their
- * end, variable-length integers and little-endian ones.
+ * Bytes in memory: a growing buffer, a bounds-checked cursor for untrusted bytes, variable-length
+ * and little-endian integers.
  *
- * A varint holds 7 bits a byte, the lowest first, with the high bit set in all bytes but the last;
- * at most 10 bytes.
+ * A varint stores 7 bits per byte, the lowest first, with the high bit set in all bytes but the
+ * last; at most 10 bytes.
  */
 #ifndef FORMAT_CORE_BYTES_H
 #define FORMAT_CORE_BYTES_H
@@ -15,7 +15,7 @@
 
 #define STEP_VARINT_MAX 10u
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty buffer. */
 struct step_buffer {
     uint8_t *data;
     size_t length;
@@ -24,7 +24,7 @@ struct step_buffer {
 
 void step_buffer_reset(struct step_buffer *buffer); /* frees the storage */
 
-/* These return false when memory runs out; the buffer is then unchanged. */
+/* Return false if memory runs out; the buffer is then unchanged. */
 bool step_buffer_reserve(struct step_buffer *buffer, size_t extra);
 bool step_buffer_append(struct step_buffer *buffer, const void *data, size_t length);
 bool step_buffer_append_varint(struct step_buffer *buffer, uint64_t value);
@@ -34,7 +34,7 @@ struct step_cursor {
     const uint8_t *end;
 };
 
-/* These return false, and move nothing, where the bytes end too early or make no varint. */
+/* Return false, without moving the cursor, if the bytes end early or the varint is malformed. */
 bool step_cursor_varint(struct step_cursor *cursor, uint64_t *value);
 bool step_cursor_bytes(struct step_cursor *cursor, uint64_t length, const uint8_t **bytes);
 
@@ -49,7 +49,8 @@ static inline size_t step_cursor_left(const struct step_cursor *cursor)
     return (size_t) (cursor->end - cursor->at);
 }
 
-/* Writes a varint at `out`, which has room for STEP_VARINT_MAX bytes, and returns what follows. */
+/* Writes a varint to `out`, which has room for STEP_VARINT_MAX bytes.  Returns the address after
+ * it. */
 static inline uint8_t *step_varint_put(uint8_t *out, uint64_t value)
 {
     while (value >= 0x80) {
@@ -60,7 +61,7 @@ static inline uint8_t *step_varint_put(uint8_t *out, uint64_t value)
     return out;
 }
 
-/* Reads a varint and returns what follows it, or NULL. */
+/* Reads a varint.  Returns the address after it, or NULL. */
 static inline const uint8_t *step_varint_get(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
     uint64_t result = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checksums: xxhash, compiled in, so that nobody needs its library. */
+/* Checksums by xxhash, which is compiled in to avoid a library dependency. */
 #include "format/core/checksum.h"
 
 #define XXH_INLINE_ALL

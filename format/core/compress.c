@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choice of a compression method, or of the best of all. */
+/* Selects a compression method, or the best of all. */
 #include "format/core/compress.h"
 
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 
 enum {
     WORTH_TRYING = 24,
-    SAMPLE = 1 << 16, /* bytes that tell for long ones which method suits, */
+    SAMPLE = 1 << 16, /* bytes; the size of the sample that selects a method for long input */
     LONG = 4 * SAMPLE,
-    DENSE = 8 /* and, where they shrink to no less than an eighth, that no level finds more */
+    DENSE = 8 /* if the sample shrinks to no less than an eighth, higher levels find nothing more */
 };
 
 struct step_compressor {
     const struct step_method *method; /* NULL: none */
-    bool best;                        /* all are tried */
+    bool best;                        /* try all methods */
     int level;                        /* 0: each method's default */
     struct step_buffer scratch;
     void *contexts[STEP_METHODS_MOST];
@@ -51,7 +51,8 @@ enum step_status step_compressor_create(enum step_compression method, int level,
     size_t row = row_of(method);
     if (method != STEP_COMPRESSION_NONE)
         compressor->method =
-            step_methods[row < step_method_count ? row : 0]; /* what is not built in: the first */
+            step_methods[row < step_method_count ? row : 0]; /* a method that is not built in: the
+                                                                first row */
     return STEP_STATUS_OK;
 }
 
@@ -65,7 +66,7 @@ void step_compressor_destroy(struct step_compressor *compressor)
     free(compressor);
 }
 
-/* The compressed length, or 0 where that failed or would not fit. */
+/* Returns the compressed length, or 0 if compression failed or did not fit. */
 static size_t run(struct step_compressor *compressor, const struct step_method *method, int level,
                   const uint8_t *data, size_t length, uint8_t *out, size_t room)
 {
@@ -76,7 +77,7 @@ static size_t run(struct step_compressor *compressor, const struct step_method *
                             out, room);
 }
 
-/* The method that does best with what stands in the middle of long bytes, and the level for it. */
+/* Returns the best method for the middle of long input, and the level for it. */
 static const struct step_method *best_for(struct step_compressor *compressor, const uint8_t *data,
                                           size_t length, int *level)
 {
@@ -96,7 +97,7 @@ static const struct step_method *best_for(struct step_compressor *compressor, co
     return best;
 }
 
-/* Long bytes: one method does all of them.  0 where that does not help. */
+/* Compresses long input with one method.  Returns 0 if that does not help. */
 static size_t run_best(struct step_compressor *compressor, const uint8_t *data, size_t length,
                        uint8_t *out, enum step_compression *method)
 {
@@ -109,7 +110,7 @@ static size_t run_best(struct step_compressor *compressor, const uint8_t *data, 
     return run(compressor, best, level, data, length, out, length - 1);
 }
 
-/* Tries all methods at their highest level; each must be shorter than the one before. */
+/* Tries all methods at their highest level; each must beat the previous one. */
 static size_t run_all(struct step_compressor *compressor, const uint8_t *data, size_t length,
                       uint8_t *out, enum step_compression *method)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of compression methods.  A module that only writes has one of its own, with the first
- * method alone (capture/modules): it needs no library but that one. */
+/* The table of compression methods.  A module that only writes has its own table with just the
+ * first method (capture/modules), so that it needs no other library. */
 #include "format/core/compress_method.h"
 
 const struct step_method *const step_methods[] = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xz, as a bare LZMA2 stream: no header and no checksum, which the block has.  The columns are
- * bytes without alignment to what they are, hence pb=0.
+ * Compression by xz, as a bare LZMA2 stream without header and checksum, as the block has both.
+ * pb=0 because the bytes of columns have no alignment.
  */
 #include <lzma.h>
 #include <string.h>
 
 #include "format/core/compress_method.h"
 
-/* Both sides use the same dictionary: it need not be stored. */
+/* Both sides use the same dictionary size, so it is not stored. */
 enum { DICTIONARY_BYTES = 64 << 20, MOST_LEVEL = 9 };
 
 static bool set_options(lzma_options_lzma *options, lzma_filter filters[2], uint32_t preset,

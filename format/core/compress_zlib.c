@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zlib: what every build has. */
+/* Compression by zlib, available in every build. */
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "format/core/compress_method.h"
 
-/* zlib reads through a pointer to non-const. */
+/* avoids a cast: zlib reads through a pointer to non-const */
 union source {
     const uint8_t *in;
     Bytef *out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zstd: the default. */
+/* Compression by zstd, the default. */
 #include <zstd.h>
 
 #include "format/core/compress_method.h"
@@ -17,8 +17,8 @@ static size_t compress_zstd(void **context, int level, const uint8_t *data, size
     return ZSTD_isError(result) ? 0 : result;
 }
 
-/* Short matches are chance in such bytes, and to look for long ones takes less time.  Parameters
- * are not in force for ZSTD_compressCCtx(). */
+/* Short matches in dense bytes are accidental, and searching only long ones is faster.
+ * ZSTD_compressCCtx() ignores parameters, hence ZSTD_compress2(). */
 static size_t compress_dense(void **context, const uint8_t *data, size_t length, uint8_t *out,
                              size_t room)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays that grow by half of what they are. */
+/* Growable arrays, whose capacity grows by half. */
 #ifndef FORMAT_CORE_GROW_H
 #define FORMAT_CORE_GROW_H
 
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The array with room for `need` items at least, *capacity is set to how many; NULL: out of memory,
- * and both stay as they are. */
+/* Returns the array with room for at least `need` items and sets *capacity.  Returns NULL if out of
+ * memory; both are then unchanged. */
 static inline void *step_grown(void *items, size_t *capacity, size_t need, size_t item_bytes)
 {
     size_t wanted = *capacity + *capacity / 2 + 32;

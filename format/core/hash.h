@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mix of bits of all hash tables: a product by 2^64 / golden ratio, whose top bits are the
- * best. An inline header: all layers may use it. */
+/* The bit mixer of all hash tables: multiplication by 2^64 / golden ratio, whose top bits are the
+ * best.  An inline header, as all layers may use it. */
 #ifndef FORMAT_CORE_HASH_H
 #define FORMAT_CORE_HASH_H
 
@@ -13,13 +13,13 @@ static inline uint64_t step_hash(uint64_t key)
     return key * STEP_HASH_FACTOR;
 }
 
-/* Half of it, whose low bits are good as well: what a hash index takes. */
+/* Returns half of the hash, with good low bits too, for a hash index. */
 static inline uint32_t step_hash_half(uint64_t key)
 {
     return (uint32_t) (step_hash(key) >> 32);
 }
 
-/* The hash of what was hashed before and of a word more; its low bits are good as well. */
+/* Extends a hash by a word; the low bits are good too. */
 static inline uint64_t step_hash_join(uint64_t hash, uint64_t word)
 {
     hash = step_hash(hash ^ word);

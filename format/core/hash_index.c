@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS ((size_t) 64)
-#define FEW_SLOTS ((size_t) 65536) /* up to so many it grows fourfold, to move fewer items */
+#define FEW_SLOTS ((size_t) 65536) /* grows fourfold below this, to move items less often */
 
 void step_index_reset(struct step_index *index)
 {
@@ -53,7 +53,7 @@ void step_index_remove(struct step_index *index, uint32_t hash, uint32_t item)
     size_t mask = index->mask, at = hash & mask;
     while (index->slots[at].item != item + 1)
         at = (at + 1) & mask;
-    /* What lies behind the gap and may lie nearer to its home moves into it. */
+    /* An item behind the gap moves into it if that is nearer to its home slot. */
     for (size_t next = (at + 1) & mask; index->slots[next].item != 0; next = (next + 1) & mask) {
         if (((next - index->slots[next].hash) & mask) < ((next - at) & mask))
             continue;

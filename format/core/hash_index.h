@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash index over the items of an array that the caller owns: it finds an item's number by a hash
- * of 32 bits, which it keeps, so that it grows and removes without looking at items.  Open
- * addressing at most half full, linear probing, backward-shift deletion.  Items whose hashes differ
- * in the lowest bits alone lie next to each other.
+ * Hash index over the items of an array that the caller owns: finds an item's number by a hash of
+ * 32 bits.  It stores the hash, so it grows and removes without accessing items.  Open addressing,
+ * at most half full; linear probing; backward-shift deletion.  Items whose hashes differ only in
+ * the lowest bits are adjacent.
  */
 #ifndef FORMAT_CORE_HASH_INDEX_H
 #define FORMAT_CORE_HASH_INDEX_H
@@ -14,10 +14,10 @@
 
 struct step_index_slot {
     uint32_t hash;
-    uint32_t item; /* the item's number and one; 0: the slot is empty */
+    uint32_t item; /* the item's number plus one; 0: the slot is empty */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty index. */
 struct step_index {
     struct step_index_slot *slots;
     size_t mask; /* slots - 1 */
@@ -26,22 +26,22 @@ struct step_index {
 
 /* Frees the memory; the index is empty. */
 void step_index_reset(struct step_index *index);
-/* The index is empty and keeps its memory. */
+/* Empties the index and keeps its memory. */
 void step_index_clear(struct step_index *index);
 
-/* Doubles the room at least; false: out of memory, and nothing has changed. */
+/* At least doubles the room.  Returns false if out of memory; nothing has changed then. */
 bool step_index_grow(struct step_index *index);
-/* Removes an item that is there under that hash. */
+/* Removes an existing item with that hash. */
 void step_index_remove(struct step_index *index, uint32_t hash, uint32_t item);
 
-/* Makes room for one more; false: out of memory, and nothing has changed. */
+/* Makes room for one more item.  Returns false if out of memory; nothing has changed then. */
 static inline bool step_index_reserve(struct step_index *index)
 {
     return (index->slots != NULL && index->count <= index->mask / 2) || step_index_grow(index);
 }
 
-/* Adds an item that is not there, of a number below UINT32_MAX; after step_index_reserve() it does
- * not fail.  False: out of memory, and nothing has changed. */
+/* Adds a new item; its number must be below UINT32_MAX.  Cannot fail after step_index_reserve().
+ * Returns false if out of memory; nothing has changed then. */
 static inline bool step_index_add(struct step_index *index, uint32_t hash, uint32_t item)
 {
     if (item == UINT32_MAX || !step_index_reserve(index))
@@ -54,7 +54,7 @@ static inline bool step_index_add(struct step_index *index, uint32_t hash, uint3
     return true;
 }
 
-/* The step of STEP_INDEX_EACH: the next item of that hash. */
+/* Advances STEP_INDEX_EACH to the next item with that hash. */
 static inline bool step_index_next(const struct step_index *index, uint32_t hash, size_t *at,
                                    uint32_t *item)
 {
@@ -70,8 +70,8 @@ static inline bool step_index_next(const struct step_index *index, uint32_t hash
     }
 }
 
-/* Goes over the numbers of the items of that hash: what follows is done for each, with the number
- * in the variable `item`, a uint32_t. */
+/* Iterates over the items with that hash: the following statement runs for each, with its number in
+ * the uint32_t variable `item`. */
 #define STEP_INDEX_EACH(index, hash, item)                                                         \
     for (size_t step_index_at = (hash); step_index_next(index, hash, &step_index_at, &(item));)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Did you mean": the word of a list that is nearest to what was typed. */
+/* "Did you mean": finds the word of a list that is nearest to the typed one. */
 #ifndef FORMAT_CORE_NEAREST_WORD_H
 #define FORMAT_CORE_NEAREST_WORD_H
 
@@ -9,7 +9,7 @@
 
 enum { NEAREST_WORD_LONGEST = 255, NEAREST_WORD_CHANGES = 2 };
 
-/* Number of letters to change, add or leave out. */
+/* Returns the number of letters to change, add or remove. */
 static inline size_t nearest_word_distance(const char *a, const char *b)
 {
     size_t row[NEAREST_WORD_LONGEST + 1];
@@ -31,7 +31,7 @@ static inline size_t nearest_word_distance(const char *a, const char *b)
     return row[columns];
 }
 
-/* True if `word` is nearer than `*least`, which is then its distance; begin with
+/* Returns true and updates `*least` if `word` is nearer than `*least`; start with
  * NEAREST_WORD_CHANGES + 1. */
 static inline int nearest_word_improves(const char *typed, const char *word, size_t *least)
 {

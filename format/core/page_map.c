@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The map of pages: adding, removal by backward shift, going over all. */
+/* The map of pages: addition, removal by backward shift, iteration. */
 #include "format/core/page_map.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void step_page_map_remove(struct step_page_map *map, uint64_t number)
     size_t mask = map->mask, at = step_page_map_home(map, number);
     while (map->slots[at].number != number || map->slots[at].page == NULL)
         at = (at + 1) & mask;
-    /* What lies behind the gap and may lie nearer to its home moves into it. */
+    /* An item behind the gap moves into it if that is nearer to its home slot. */
     for (size_t next = (at + 1) & mask; map->slots[next].page != NULL; next = (next + 1) & mask) {
         size_t home = step_page_map_home(map, map->slots[next].number);
         if (((next - home) & mask) < ((next - at) & mask))

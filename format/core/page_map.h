@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages by number: where the numbers in use are far apart, but mostly have neighbours.  Open
- * addressing; the slots of eight numbers that follow each other are neighbours, since what is
- * looked up next is near.
+ * Map from numbers to pages, for sparse numbers that occur in clusters.  Open addressing; the slots
+ * of eight consecutive numbers are adjacent, because look-ups are mostly near the previous one.
  */
 #ifndef FORMAT_CORE_PAGE_MAP_H
 #define FORMAT_CORE_PAGE_MAP_H
@@ -18,7 +17,7 @@ struct step_page_slot {
     void *page; /* NULL: the slot is empty */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty map. */
 struct step_page_map {
     struct step_page_slot *slots;
     size_t mask; /* slots - 1 */
@@ -28,13 +27,13 @@ struct step_page_map {
 /* Frees the map, not the pages. */
 void step_page_map_reset(struct step_page_map *map);
 
-/* Adds a page, not NULL, of a number that has none; false: out of memory, and nothing has changed.
- */
+/* Adds a page, not NULL, for a number without one.  Returns false if out of memory; nothing has
+ * changed then. */
 bool step_page_map_add(struct step_page_map *map, uint64_t number, void *page);
 /* Removes the page of a number that has one. */
 void step_page_map_remove(struct step_page_map *map, uint64_t number);
-/* Goes over all pages, from `*slot` 0 on; NULL: there is no more.  No page may be added or removed
- * meanwhile. */
+/* Iterates over all pages, starting with `*slot` 0.  Returns NULL at the end.  No page may be added
+ * or removed meanwhile. */
 void *step_page_map_next(const struct step_page_map *map, size_t *slot);
 
 static inline size_t step_page_map_home(const struct step_page_map *map, uint64_t number)
@@ -42,7 +41,7 @@ static inline size_t step_page_map_home(const struct step_page_map *map, uint64_
     return (size_t) (step_hash(number >> 3) >> 20 << 3 | (number & 7)) & map->mask;
 }
 
-/* NULL: there is none. */
+/* Returns the page, or NULL. */
 static inline void *step_page_map_find(const struct step_page_map *map, uint64_t number)
 {
     if (map->slots == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules in an attribute's value: "key, key=value, key value", apart by commas. */
+/* Parser for the rules in an attribute's value: "key, key=value, key value", separated by
+ * commas. */
 #ifndef FORMAT_CORE_RULE_H
 #define FORMAT_CORE_RULE_H
 
@@ -7,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Parts of the text, not ended by a 0 byte, without blanks around them; `value` may be empty. */
+/* Parts of the text, not NUL-terminated, without surrounding blanks; `value` may be empty. */
 struct step_rule {
     const char *text, *key, *value;
     size_t length, key_length, value_length;
@@ -18,7 +19,7 @@ static inline bool step_rule_is_blank(char byte)
     return byte == ' ' || byte == '\t';
 }
 
-/* The rule at *at, which moves behind it; false at the end. */
+/* Reads the rule at *at and moves behind it.  Returns false at the end. */
 static inline bool step_rule_next(const char **at, const char *end, struct step_rule *rule)
 {
     if (*at >= end)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places in sorted arrays of numbers.  An inline header: all layers may use it. */
+/* Binary search in sorted arrays of numbers.  An inline header, as all layers may use it. */
 #ifndef FORMAT_CORE_SEARCH_H
 #define FORMAT_CORE_SEARCH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The place of the first number that is not less than the value: how many are less. */
+/* Returns the index of the first number that is not less than the value. */
 static inline size_t step_lower_bound(const uint64_t *numbers, size_t count, uint64_t value)
 {
     size_t from = 0, to = count;

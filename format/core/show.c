@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which characters of a text are shown as they are. */
+/* Escapes text for display on a terminal. */
 #include "steptrace/show.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sliding minimum: for each width the best start of a base whose range still fits. */
+/* Base offsets by sliding minimum: for each width, the best start of a base whose range still
+ * fits. */
 #include "format/hatf/hatf_search.h"
 
-/* The item joins the range; what the base cannot reach any more is dropped from its beginning. */
+/* Adds the item to the range, and removes starts that are too far away for the base. */
 static void widen_range(struct hatf_search *search, struct hatf_base_queues *base, size_t i,
                         unsigned rank)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cheapest plan of a field in a window: the search's cheapest end, the path there, and the plan
- * that this path is. */
+/* Builds the cheapest plan of a field in a window: runs the search, and follows its cheapest path
+ * back. */
 #include "format/hatf/hatf_search.h"
 
-/* The way to end with: what it cost, and what going back to the naive state would. */
+/* Returns the way to end with, by its cost plus the cost of returning to the naive state. */
 static unsigned choose_end(const struct hatf_search *search, const int64_t *costs)
 {
     const struct hatf_field_state *target = &search->naive->end;
@@ -46,7 +46,7 @@ static void trace_back(struct hatf_search *search, unsigned way)
     }
 }
 
-/* The base for the items from `i` on, as long as the path stays with it. */
+/* Returns the base for the items from `i` on while the path keeps it. */
 static uint64_t base_from(const struct hatf_search *search, size_t i, unsigned rank)
 {
     uint64_t least = hatf_item_least(&search->items[i]);

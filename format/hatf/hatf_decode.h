@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A record's bytes to the record: the reader's inner loop, compiled for each way in which streams
- * are split.  It looks at no end: HATF_PADDING_BYTES from each place on must be readable, and
- * whether the record was cut is seen by where the places come to stand.
+ * Decodes a record: the reader's inner loop, compiled for each kind of split.  It does not check
+ * for the end: HATF_PADDING_BYTES from each position must be readable, and the final positions show
+ * whether the record was cut.
  */
 #ifndef FORMAT_HATF_HATF_DECODE_H
 #define FORMAT_HATF_HATF_DECODE_H
@@ -12,12 +12,12 @@
 #include "format/hatf/hatf_state.h"
 #include "format/hatf/hatf_stream.h"
 
-/* Where the decoder is in each stream. */
+/* The position in each stream. */
 struct hatf_places {
     const uint8_t *at[HATF_STREAM_COUNT];
 };
 
-/* Where the field's bytes stand. */
+/* Returns the position of the field's bytes. */
 static inline const uint8_t **hatf_place_of(struct hatf_places *places, enum hatf_split split,
                                             const struct hatf_field_state *state,
                                             enum hatf_field field)
@@ -86,7 +86,7 @@ static inline void hatf_take_comment(const uint8_t **at, struct step_bytes *comm
     *at += 2 + comment->length;
 }
 
-/* Decodes the record at hand and moves on; NULL, or what is wrong with it. */
+/* Decodes the current record and advances.  Returns NULL, or the reason why it is not valid. */
 static inline const char *hatf_decode(struct hatf_places *places, enum hatf_split split,
                                       struct hatf_state *state, struct hatf_record *record)
 {
@@ -125,7 +125,7 @@ static inline const char *hatf_decode(struct hatf_places *places, enum hatf_spli
     default:
         return "unknown tag";
     }
-    /* What every record of data ends with. */
+    /* every data record ends with these */
     record->thread = hatf_take_number(places, split, state, HATF_THREAD);
     if (tag < HATF_CREATE_HEAP)
         record->heap = hatf_take_number(places, split, state, HATF_HEAP);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodings: windows of records, a plan for each field, and the records written with the planned
- * metadata between them.
+ * HATF encodings: collects windows of records, makes a plan for each field, and writes the records
+ * with the planned metadata between them.
  *
- * An encoding is never worse than the one below it (naive, then best, then optimal): beside its own
- * plans it follows those of the other, and where its own would end further from the other's state
- * than it gained, it takes the other's.
+ * An encoding is never worse than the one below it (naive, then best, then optimal).  It also
+ * computes the lower encoding's plans, and uses them if its own plan saves less than it would cost
+ * to return to the lower plan's state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
     SWITCHES = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT,
     TIMES = HATF_MEANS_WIDTHS | HATF_MEANS_DEFAULT | HATF_MEANS_DELTA,
     BASES = HATF_MEANS_BASE_1 | HATF_MEANS_BASE_2,
-    IN_PLACE = HATF_MEANS_DEFAULT, /* threads and heaps of the encodings of a single field */
+    IN_PLACE = HATF_MEANS_DEFAULT, /* threads and heaps in the encodings of a single field */
     PLANNED = 128                  /* attributes */
 };
 
@@ -59,7 +59,7 @@ struct pending {
     size_t bytes_at; /* of its attributes or comment, in `bytes` */
 };
 
-/* One field: its items in the window, and the plans that are followed, the naive one first. */
+/* One field: its items in the window, and the plans computed for it, the naive one first. */
 enum { NAIVE, BEST, OPTIMAL, PLANS };
 struct track {
     struct hatf_plan_item *items;
@@ -68,12 +68,12 @@ struct track {
     struct hatf_plan plans[PLANS];
     struct hatf_plan spare;
     struct hatf_field_state states[PLANS]; /* before the window */
-    /* where what counts is what is compressed: the same plans from where the writer is */
+    /* for compressed output: the same plans from the writer's current state */
     struct hatf_field_state before[PLANS];
     struct hatf_plan candidates[PLANS];
 };
 
-/* What is tried then: the plan of sizes, of addresses, of all other fields. */
+/* Combinations to try then: the plans of sizes, of addresses, of all other fields. */
 static const uint8_t trials[][3] = {{NAIVE, NAIVE, NAIVE},  {BEST, NAIVE, NAIVE},
                                     {BEST, NAIVE, BEST},    {BEST, BEST, BEST},
                                     {OPTIMAL, NAIVE, BEST}, {OPTIMAL, OPTIMAL, OPTIMAL}};
@@ -87,7 +87,7 @@ struct hatf_encoder {
     size_t capacity;
     struct step_buffer bytes;
     struct track tracks[HATF_FIELD_COUNT];
-    struct step_compressor *compressor; /* what the bytes are for; NULL: nothing */
+    struct step_compressor *compressor; /* for output that is compressed later; else NULL */
     struct step_buffer trial, packed;
 };
 
@@ -203,7 +203,7 @@ static bool gather_items(struct hatf_encoder *encoder, unsigned field)
     return true;
 }
 
-/* Every item is what the field's default says by itself. */
+/* Returns true if the field's default gives every item. */
 static bool needs_nothing(const struct track *track, unsigned field,
                           const struct hatf_field_state *state)
 {
@@ -217,7 +217,7 @@ static bool needs_nothing(const struct track *track, unsigned field,
     return true;
 }
 
-/* Improves on the plan below: its own where that pays in the end, else the one below. */
+/* Improves on the plan below: keeps its own plan if that pays in the end, else the one below. */
 static bool plan_above(struct track *track, const struct hatf_plan_task *task, unsigned means,
                        unsigned below, unsigned above)
 {
@@ -300,7 +300,7 @@ static enum step_status put_window(struct hatf_encoder *encoder, struct hatf_wri
 
 /* ---- what compresses best ---- */
 
-/* The window's plans from where the writer is now. */
+/* Makes the window's plans from the writer's current state. */
 static bool make_candidates(struct hatf_encoder *encoder, unsigned field, bool is_last)
 {
     struct track *track = &encoder->tracks[field];
@@ -316,7 +316,7 @@ static bool make_candidates(struct hatf_encoder *encoder, unsigned field, bool i
     return true;
 }
 
-/* `usual`: the fields that have plans at all. */
+/* Selects the plans of a trial.  `usual`: the fields that have plans at all. */
 static void take_trial(struct hatf_encoder *encoder, unsigned trial,
                        const struct hatf_plan *const *usual, const struct hatf_plan **plans)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading: a file that is packed or not, or the entries of a ZIP file. */
+/* Opens HATF files for reading: plain or compressed files, or the entries of a ZIP file. */
 #include "format/hatf/hatf_file.h"
 
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 
 struct hatf_file {
     enum hatf_split split;
-    struct step_packed_input *packed;               /* without a split */
-    struct text_source *entries[HATF_STREAM_COUNT]; /* with one */
-    uint64_t taken;                                 /* of the first entry */
+    struct step_packed_input *packed;               /* if there is no split */
+    struct text_source *entries[HATF_STREAM_COUNT]; /* if there is one */
+    uint64_t taken;                                 /* bytes read from the first entry */
     struct hatf_input inputs[HATF_STREAM_COUNT];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the HATF layer: the files that traces are read from and written to. */
+/* Internal to the HATF layer: the files that traces are read from and written to. */
 #ifndef FORMAT_HATF_HATF_FILE_H
 #define FORMAT_HATF_HATF_FILE_H
 
@@ -7,17 +7,17 @@
 
 struct hatf_file;
 
-/* By its content: plain, gzip, zstd, or a ZIP file. */
+/* Opens a file; its content shows whether it is plain, gzip, zstd, or a ZIP file. */
 enum step_status hatf_file_open(const char *path, struct hatf_file **out, struct step_error *error);
 enum hatf_split hatf_file_split(const struct hatf_file *file);
-/* One for each stream of the split; they live as long as the file. */
+/* Returns one input for each stream of the split; they live as long as the file. */
 const struct hatf_input *hatf_file_inputs(const struct hatf_file *file);
 double hatf_file_progress(const struct hatf_file *file);
 void hatf_file_close(struct hatf_file *file);
 
 struct hatf_output_file;
 
-/* As hatf_writer_open(). */
+/* Creates a file, like hatf_writer_open(). */
 enum step_status hatf_output_file_open(const char *path, enum hatf_split split, int level,
                                        struct hatf_output_file **out, struct step_error *error);
 const struct step_output *hatf_output_file_outputs(const struct hatf_output_file *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as lines of text. */
+/* Formats and parses HATF records as lines of text. */
 #include <string.h>
 
 #include "steptrace/hatf.h"
@@ -25,7 +25,7 @@ static const struct {
 
 enum { COLUMNS = 6 };
 
-/* The numbers in the order of the line. */
+/* Stores the numbers in the order of the line. */
 static void gather(const struct hatf_record *record, uint64_t *numbers)
 {
     bool is_realloc = record->tag >= HATF_REALLOC_NO_ALLOC && record->tag <= HATF_REALLOC_FREE;
@@ -162,7 +162,7 @@ static bool parse_tag(const char *line, size_t length, enum hatf_tag *tag)
     return false;
 }
 
-/* Digits up to a blank or the end; NULL if there are none, or too many. */
+/* Parses digits up to a blank or the end.  Returns NULL if there are none, or too many. */
 static const char *parse_number(const char *at, const char *end, uint64_t *value)
 {
     const char *start = at;

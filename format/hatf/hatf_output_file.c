@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing: a file that is packed or not, or a ZIP file with an entry a stream.  Entries follow each
- * other in the file while their streams grow side by side, so each is deflated into a temporary
- * file first and copied when the trace is complete.
+ * HATF output: a plain or compressed file, or a ZIP file with one entry per stream.  A ZIP file
+ * stores its entries in sequence while the streams grow in parallel, so each stream is deflated
+ * into a temporary file, which is copied when the trace is complete.
  */
 #include <errno.h>
 #include <minizip/zip.h>
@@ -20,14 +20,14 @@
 #define PIECE_MAX ((size_t) 1 << 30)
 #define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
 #define MODE_REGULAR_0644 (0100644ul << 16)
-#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the first that a ZIP file can hold */
+#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the earliest date in a ZIP file */
 #define MEMORY_LEVEL 8                          /* zlib's own default */
 
-/* A stream on its way into a ZIP file. */
+/* A stream that will become an entry of a ZIP file. */
 struct entry {
-    FILE *spool; /* deflated */
+    FILE *spool; /* temporary file, deflated */
     z_stream deflate;
-    bool deflating; /* it is to be ended */
+    bool deflating; /* the deflater must be ended */
     uint64_t size;
     uint32_t crc;
 };
@@ -36,9 +36,9 @@ struct hatf_output_file {
     char name[256];
     enum hatf_split split;
     int level;
-    struct step_packed_output *packed; /* without a split */
+    struct step_packed_output *packed; /* if there is no split */
     struct zip_file file;
-    struct entry entries[HATF_STREAM_COUNT]; /* with one */
+    struct entry entries[HATF_STREAM_COUNT]; /* if there is one */
     struct step_output outputs[HATF_STREAM_COUNT];
 };
 
@@ -59,7 +59,7 @@ static enum step_status deflate_into_spool(struct entry *entry, const void *data
     const uint8_t *at = length > 0 ? data : piece; /* never NULL */
     do {
         size_t part = length < PIECE_MAX ? length : PIECE_MAX;
-        stream->next_in = (uint8_t *) (uintptr_t) at; /* zlib only reads there */
+        stream->next_in = (uint8_t *) (uintptr_t) at; /* zlib does not write to it */
         stream->avail_in = (unsigned) part;
         entry->crc = (uint32_t) crc32(entry->crc, at, (unsigned) part);
         entry->size += part;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans: what is common to all, and the naive one. */
+/* Plans of metadata: helpers for all plans, and the naive plan. */
 #include "format/hatf/hatf_plan.h"
 
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static bool stores_nothing(const struct hatf_field_state *state)
     return state->interpretation == HATF_DEFAULT || state->interpretation == HATF_STRIDE;
 }
 
-/* Are both read in the same way, whatever the width? */
+/* Returns true if both states give the same values, whatever the width. */
 static bool is_like(enum hatf_field field, const struct hatf_field_state *a,
                     const struct hatf_field_state *b)
 {
@@ -107,7 +107,7 @@ static bool is_like(enum hatf_field field, const struct hatf_field_state *a,
     }
 }
 
-/* The widths that count: that in force, or the one that comes back. */
+/* Returns the width that matters: the current one, or the one in force after DEFAULT or STRIDE. */
 static uint8_t width_to_come(const struct hatf_field_state *state)
 {
     return stores_nothing(state) ? state->last_width : state->width;
@@ -118,7 +118,7 @@ static void switch_to(struct hatf_planner *planner, uint32_t record,
 {
     const struct hatf_field_state *now = &planner->state.fields[planner->field];
     uint8_t width = width_to_come(to);
-    bool remembered = width != 0 || !stores_nothing(to); /* a width of 0 is not */
+    bool remembered = width != 0 || !stores_nothing(to); /* a width of 0 is not remembered */
     bool is_new = !is_like(planner->field, now, to);
     if (is_new)
         hatf_planner_set(planner, record, to->interpretation,
@@ -170,11 +170,11 @@ static uint8_t naive_width(enum hatf_field field, uint64_t value)
     uint8_t width = (uint8_t) hatf_width_of_unsigned(value);
     if (width < HATF_WIDTH_1)
         width = HATF_WIDTH_1;
-    /* A time will grow: the steps on the way are spared. */
+    /* times grow: skip the intermediate widths */
     return field == HATF_TIME && width < HATF_WIDTH_4 ? HATF_WIDTH_4 : width;
 }
 
-/* Attributes: as soon as a record of the window has some, all of its records can. */
+/* Attributes: as soon as one record of the window has some, all of its records may have them. */
 static bool has_attributes(const struct hatf_plan_task *task)
 {
     for (size_t i = 0; task->field == HATF_ATTRIBUTES && i < task->count; i++)

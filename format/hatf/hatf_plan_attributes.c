@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cheapest widths of attributes in a window: dynamic programming over the seven widths.  Under
- * `default`, where a trace begins, there are none; a plan leaves it for good. */
+/* The cheapest widths of attributes in a window, by dynamic programming over the seven widths.  A
+ * trace starts with `default`, which has no attributes; a plan never returns to it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static unsigned way_of_state(const struct hatf_field_state *state)
     return way;
 }
 
-/* The costs of all ways with one more item, and where each comes from. */
+/* Computes the costs of all ways after one more item, and the predecessor of each. */
 static void advance(const int64_t *before, int64_t *now, uint8_t *from, uint64_t length,
                     uint8_t remembered)
 {

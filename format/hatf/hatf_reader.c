@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading HATF.  A record is decoded without looking at the end, and whether it was cut is checked
- * once.  Near the end of what a slow input has given so far a record is tried, and taken back where
- * it is not whole yet: nothing waits for bytes that it does not need.
+ * Reader for HATF.  A record is decoded without checking for the end; whether it was cut is checked
+ * once.  Near the end of the bytes that a slow input has delivered, decoding is tentative and
+ * undone if the record is incomplete, so the reader never waits for bytes that it does not need.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,18 +13,18 @@
 #include "format/hatf/hatf_decode.h"
 #include "format/hatf/hatf_file.h"
 
-/* No metadata and no record without bytes of its own length takes more. */
+/* Upper limit for metadata, and for records without bytes of variable length. */
 #define NUMBERS_BYTES_MAX 64u
 
 struct hatf_reader {
     struct hatf_state state;
     enum hatf_split split;
-    struct hatf_stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
-    uint64_t record_number;                        /* of the last record that was given */
-    enum step_status status; /* what hatf_reader_next() gives from now on, unless OK */
+    struct hatf_stream streams[HATF_STREAM_COUNT]; /* without a split only the first is used */
+    uint64_t record_number;                        /* of the last record returned */
+    enum step_status status; /* returned by hatf_reader_next() from now on, unless OK */
     struct step_error error;
-    struct step_bytes memory; /* what is left of the input of hatf_reader_create_memory() */
-    struct hatf_file *file;   /* of hatf_reader_open(): ours to close */
+    struct step_bytes memory; /* unread input of hatf_reader_create_memory() */
+    struct hatf_file *file;   /* opened by hatf_reader_open(); the reader closes it */
     char name[256];
 };
 
@@ -142,7 +142,7 @@ static enum step_status refuse(struct hatf_reader *reader, enum step_status stat
     return give_status(reader, error);
 }
 
-/* The records have ended; so must have all streams. */
+/* At the end of the records all streams must have ended. */
 static enum step_status finish(struct hatf_reader *reader, struct step_error *error)
 {
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++) {
@@ -160,14 +160,14 @@ static enum step_status finish(struct hatf_reader *reader, struct step_error *er
     return reader->status;
 }
 
-/* The next record is in the buffer as a whole, whatever its bytes are. */
+/* Returns true if the buffer certainly has the whole next record, whatever its bytes are. */
 static inline bool is_surely_whole(const struct hatf_stream *stream, const struct hatf_state *state)
 {
     return (size_t) (stream->end - stream->at) >= NUMBERS_BYTES_MAX &&
            stream->at[0] != HATF_COMMENT && state->fields[HATF_ATTRIBUTES].width < HATF_WIDTH_V1;
 }
 
-/* Reads on as long as the next record is not whole. */
+/* Reads more input until the next record is complete. */
 static void await_record(struct hatf_stream *stream, const struct hatf_state *state,
                          struct step_error *error)
 {

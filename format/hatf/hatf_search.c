@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Item by item: what each way to store it costs, and from which way one comes. */
+/* The search for the cheapest plan, item by item: the cost of each way to store an item, and its
+ * predecessor. */
 #include "format/hatf/hatf_search.h"
 
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static void step_to(struct hatf_search *search, int64_t *now, size_t i, unsigned
     }
 }
 
-/* Of the ways from `first` on, before `end`. */
+/* Returns the cheapest way in `first` to `end` - 1. */
 static unsigned cheapest_way(const int64_t *costs, unsigned first, unsigned end)
 {
     unsigned best = first;
@@ -88,7 +89,7 @@ static unsigned cheapest_way(const int64_t *costs, unsigned first, unsigned end)
     return best;
 }
 
-/* What it costs to come to the item at hand, by the width that one comes with. */
+/* Finds the cheapest predecessors of the current item, by width. */
 static void sum_up(struct hatf_search *search, const int64_t *before)
 {
     int64_t best = WAY_UNREACHED;
@@ -113,7 +114,7 @@ static void sum_up(struct hatf_search *search, const int64_t *before)
     }
 }
 
-/* The naive plan up to the item at hand. */
+/* Follows the naive plan up to the current item. */
 static void follow_naive(struct hatf_search *search, const struct hatf_plan_item *item)
 {
     const struct hatf_plan *naive = search->naive;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a HATF stream, what metadata does to it, and what each record holds. */
+/* The state of a HATF stream, the effect of metadata on it, and the layout of each record. */
 #include "format/hatf/hatf_state.h"
 
 const uint8_t hatf_layouts[HATF_TAG_COUNT][8] = {

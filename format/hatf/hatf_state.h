@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the HATF layer: what reader and writer share, the format's state and its layouts. */
+/* Internal to the HATF layer: the format's state and record layouts, shared by reader and
+ * writer. */
 #ifndef FORMAT_HATF_HATF_STATE_H
 #define FORMAT_HATF_HATF_STATE_H
 
@@ -13,10 +14,10 @@ struct hatf_state {
     struct hatf_field_state fields[HATF_FIELD_COUNT];
 };
 
-/* No record takes more bytes: a comment, or a realloc with 8-byte fields and v2 attributes. */
+/* Upper limit for a record: a comment, or a realloc with 8-byte fields and V2 attributes. */
 #define HATF_RECORD_BYTES_MAX (1u + 6u * 8u + 2u + HATF_ATTRIBUTES_MAX)
 
-/* What stands in a record after its tag, in this order; each but HATF_PART_END and
+/* The parts of a record after its tag, in this order; each but HATF_PART_END and
  * HATF_PART_NEW_ADDRESS is an enum hatf_field. */
 #define HATF_PART_NEW_ADDRESS 6u
 #define HATF_PART_END 7u
@@ -24,16 +25,16 @@ extern const uint8_t hatf_layouts[HATF_TAG_COUNT][8];
 
 void hatf_state_init(struct hatf_state *state);
 
-/* NULL, or what is wrong with a metadata record. */
+/* Returns NULL, or the reason why a metadata record is not valid. */
 const char *hatf_metadata_fault(uint8_t operation, uint8_t field, uint8_t argument);
 
-/* How many 8-byte values follow the record's four bytes: 0, 1 or 2. */
+/* Returns how many 8-byte values follow the record's four bytes: 0, 1 or 2. */
 unsigned hatf_metadata_values(uint8_t operation, uint8_t argument);
 
-/* The writer goes on as the other would; nothing is written. */
+/* Copies the state of another writer, without writing anything. */
 void hatf_writer_take_state(struct hatf_writer *writer, const struct hatf_writer *other);
 
-/* Changes the state; the metadata has no fault. */
+/* Applies valid metadata to the state. */
 void hatf_state_apply(struct hatf_state *state, const struct hatf_metadata *metadata);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filled in large pieces; what is left moves to the front. */
+/* Buffered input stream of a HATF reader: filled in large pieces; unread bytes are moved to the
+ * front. */
 #include "format/hatf/hatf_stream.h"
 
 #include <stdlib.h>
@@ -21,8 +22,8 @@ void hatf_stream_close(struct hatf_stream *stream)
     free(stream->buffer);
 }
 
-/* Moves what is left to the buffer's start, but only when its end is near: input that comes in
- * small pieces must not cost a move each. */
+/* Moves the unread bytes to the start of the buffer, but only if the end is near, so that input in
+ * small pieces does not cause a move each time. */
 static void make_room(struct hatf_stream *stream)
 {
     size_t left = (size_t) (stream->end - stream->at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading HATF's lines: a buffer that always holds a whole line, or what is left of the input. */
+/* Reader for HATF's text form.  Its buffer always holds a whole line, or the rest of the input. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 
 struct hatf_text_reader {
     char name[256];
-    struct step_packed_input *packed; /* ours to close; NULL: the caller's input */
+    struct step_packed_input *packed; /* owned; NULL: the caller's input is used */
     struct hatf_input input;
     size_t at;
     size_t end;
-    size_t last; /* where the last line began */
+    size_t last; /* start of the last line */
     bool ended;
     uint64_t base; /* offset of the buffer's first byte */
     uint64_t line_number;
@@ -108,7 +108,8 @@ static enum step_status refuse(struct hatf_text_reader *reader, enum step_status
     return give_status(reader, error);
 }
 
-/* Reads on until a line feed is in the buffer, or all of the input; NULL where there is none. */
+/* Reads until a line feed or the whole rest of the input is in the buffer.  Returns NULL at the
+ * end. */
 static char *find_line_end(struct hatf_text_reader *reader)
 {
     size_t searched = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing HATF: a record is first checked against the state, then encoded, so that one that does
- * not fit leaves no trace. */
+/* Writer for HATF.  A record is checked against the state before it is encoded, so one that does
+ * not fit changes nothing. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define BUFFER_BYTES ((size_t) 1 << 18)
 
-/* Bytes that are written in order. */
+/* An output stream and its buffer. */
 struct stream {
     struct step_output output;
     size_t pending;
@@ -22,11 +22,11 @@ struct stream {
 struct hatf_writer {
     struct hatf_state state;
     enum hatf_split split;
-    struct stream streams[HATF_STREAM_COUNT]; /* without a split only the first */
+    struct stream streams[HATF_STREAM_COUNT]; /* without a split only the first is used */
     uint64_t record_count;
     enum step_status status; /* the outputs' first error */
     struct step_error error;
-    struct hatf_output_file *file; /* of hatf_writer_open(): ours to finish */
+    struct hatf_output_file *file; /* created by hatf_writer_open(); the writer finishes it */
 };
 
 void hatf_writer_take_state(struct hatf_writer *writer, const struct hatf_writer *other)
@@ -162,7 +162,7 @@ static bool part_fits(const struct hatf_state *state, const struct hatf_record *
     return number_fits(field, number_of(record, part), previous);
 }
 
-/* The first part of the record that does not fit, or HATF_PART_END. */
+/* Returns the first part of the record that does not fit, or HATF_PART_END. */
 static uint8_t find_misfit(const struct hatf_state *state, const struct hatf_record *record)
 {
     const uint8_t *part = hatf_layouts[record->tag];
@@ -204,7 +204,7 @@ static enum step_status give_status(const struct hatf_writer *writer, struct ste
     return writer->status;
 }
 
-/* Room for any record, and a word more: a number is stored as a whole word, whatever its width. */
+/* Returns room for any record plus one word, as numbers are stored as whole words. */
 static uint8_t *reserve(struct hatf_writer *writer, unsigned number)
 {
     struct stream *stream = &writer->streams[number];
@@ -339,7 +339,7 @@ static enum step_status refuse(const struct hatf_writer *writer, const struct ha
         hatf_interpretation_name((enum hatf_interpretation) field->interpretation), field->width);
 }
 
-/* Stores one part of a record and returns what follows it. */
+/* Stores one part of a record.  Returns the address after it. */
 static uint8_t *store_part(uint8_t *out, struct hatf_field_state *field,
                            const struct hatf_record *record, uint8_t part)
 {
@@ -359,7 +359,7 @@ static enum step_status put_data(struct hatf_writer *writer, const struct hatf_r
     return commit(writer, out);
 }
 
-/* The same for a trace in streams.  All have room before the first byte is stored. */
+/* Like put(), for a trace in streams.  All have room before the first byte is stored. */
 static enum step_status put_split(struct hatf_writer *writer, const struct hatf_record *record,
                                   struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a file with pread(), and memory in place. */
+/* Reads bytes of a file with pread(), of memory in place, or from a caller's input. */
 #include "format/io/byte_source.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum step_status step_byte_source_open(const char *path, struct step_byte_source
                                        struct step_error *error)
 {
     *source = (struct step_byte_source){.file = -1, .name = path};
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO would block */
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening a FIFO would block */
     if (file < 0) {
         enum step_status status = errno == ENOENT ? STEP_STATUS_NOT_FOUND : STEP_STATUS_IO;
         return step_error_set(error, status, path, STEP_NO_OFFSET, "cannot open: %s",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output into a growing buffer. */
+/* A step_output that appends to a growing buffer. */
 #include "format/io/memory_output.h"
 
 static enum step_status append(void *user, const void *data, size_t length,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unpacking gzip and zstd files as they are read. */
+/* Decompresses gzip and zstd files while they are read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -26,13 +26,13 @@ struct step_packed_input {
     enum step_packing packing;
     int file; /* -1: in memory */
     struct step_bytes memory;
-    uint64_t size; /* of the file; 0: not known */
+    uint64_t size; /* of the file; 0: unknown */
     uint64_t taken;
-    uint64_t given; /* unpacked bytes */
+    uint64_t given; /* decompressed bytes returned so far */
     bool ended;     /* the file has no more bytes */
-    bool inside;    /* a frame or member has begun and not ended */
+    bool inside;    /* inside a gzip member or zstd frame */
     z_stream inflater;
-    bool inflating; /* it is to be ended */
+    bool inflating; /* the inflater must be ended */
 #if STEPTRACE_ZSTD
     ZSTD_DCtx *zstd;
 #endif
@@ -123,7 +123,7 @@ static enum step_status start_unpacking(struct step_packed_input *input, struct 
     return STEP_STATUS_OK;
 }
 
-/* A member ended; where another one follows, it goes on with that. */
+/* If another member follows the end of one, decompression continues with it. */
 static enum step_status inflate_some(struct step_packed_input *input, void *buffer, size_t size,
                                      size_t *got, struct step_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip and zstd streams. */
+/* Compresses output with gzip or zstd. */
 #include "steptrace/packed.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static enum step_status pack_gzip(struct step_packed_output *output, const void 
     const unsigned char *at = length != 0 ? data : output->out; /* never NULL */
     do {
         size_t piece = length < ((size_t) 1 << 30) ? length : (size_t) 1 << 30;
-        /* zlib only reads there, but says so only when built with ZLIB_CONST */
+        /* zlib does not write to it, but declares that only with ZLIB_CONST */
         stream->next_in = (unsigned char *) (uintptr_t) at;
         stream->avail_in = (unsigned) piece;
         at += piece;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a text reader's bytes come from: the entry `trace` of a ZIP file that minizip found; the
- * text itself in memory; or, for a ZIP file whose directory is missing because the file was cut or
- * never closed, what can still be unpacked of a first entry `trace`.
+ * Decompresses the text of a trace: the entry `trace` of a ZIP file, located by minizip; text in
+ * memory; or, for a ZIP file without directory because it was cut or never closed, the readable
+ * part of a first entry `trace`.
  */
 #include "format/io/zip_entry.h"
 
@@ -19,7 +19,7 @@
 #define LOCAL_HEADER_BYTES 30u
 #define FLAG_ENCRYPTED 1u
 #define ZIP64_FIELD 1u        /* the id of the extra field */
-#define PIECE_MAX (1u << 20)  /* bytes given at once */
+#define PIECE_MAX (1u << 20)  /* bytes returned at a time */
 #define DIRECTORY_END_MIN 22u /* without the file's comment */
 #define DIRECTORY_END_MAX (DIRECTORY_END_MIN + 65535u)
 
@@ -27,18 +27,18 @@ struct text_source {
     char name[256];
     const char *entry;
     struct zip_file file;
-    int descriptor;    /* of the text itself */
+    int descriptor;    /* of the uncompressed text */
     uint64_t size;     /* as stated */
-    uint64_t unpacked; /* bytes given so far */
+    uint64_t unpacked; /* bytes returned so far */
     enum step_status (*read)(struct text_source *source, void *buffer, size_t size, size_t *got,
                              struct step_error *error);
     unzFile zip;          /* NULL where the directory is missing */
-    uint32_t stated_crc;  /* where it is not */
-    uint32_t crc;         /* of what was given */
-    uint64_t packed_at;   /* where the next packed byte is, */
-    uint64_t packed_left; /* and how many there are */
+    uint32_t stated_crc;  /* used if it is missing */
+    uint32_t crc;         /* of the bytes returned so far */
+    uint64_t packed_at;   /* offset of the next compressed byte, */
+    uint64_t packed_left; /* and how many are left */
     z_stream inflater;
-    bool inflating;          /* the inflater is to be ended */
+    bool inflating;          /* the inflater must be ended */
     uint8_t packed[1 << 16]; /* its input */
 };
 
@@ -77,7 +77,7 @@ static enum step_status cut_fault(const struct text_source *source, struct step_
                           "the ZIP file is cut: its directory is missing");
 }
 
-/* What a whole entry came to, now that it has ended. */
+/* Checks size and checksum of an entry that has ended. */
 static enum step_status check_entry(const struct text_source *source, struct step_error *error)
 {
     if (source->unpacked != source->size)
@@ -116,7 +116,7 @@ static enum step_status read_stored(struct text_source *source, void *buffer, si
     return check_entry(source, error);
 }
 
-/* Inflates until there is output or none can come; returns zlib's last word. */
+/* Inflates until there is output, or none is possible.  Returns zlib's last status. */
 static int inflate_some(struct text_source *source, void *buffer, unsigned size, size_t *got)
 {
     z_stream *inflater = &source->inflater;
@@ -161,8 +161,8 @@ static enum step_status start_inflating(struct text_source *source, struct step_
 
 /* ---- a whole ZIP file ---- */
 
-/* Takes the sizes that did not fit in 32 bits from the directory's ZIP64 field; minizip up to 1.1
- * fails to where `long` has 64 bits, which is why the entry is unpacked here, too. */
+/* Takes sizes of more than 32 bits from the directory's ZIP64 field. minizip up to 1.1 does not
+ * where `long` has 64 bits, which is also why the entry is decompressed here. */
 static void widen_sizes(unz_file_info64 *info, const uint8_t *extra, size_t length)
 {
     for (size_t at = 0; length - at >= 4;) {
@@ -198,7 +198,7 @@ static enum step_status find_entry(struct text_source *source, unz_file_info64 *
     int result = unzLocateFile(source->zip, source->entry, 1);
     if (result == UNZ_END_OF_LIST_OF_FILE)
         return no_entry(source, error);
-    uint8_t *extra = source->packed; /* no packed data is in it yet */
+    uint8_t *extra = source->packed; /* still unused */
     if (result != UNZ_OK || unzGetCurrentFileInfo64(source->zip, info, NULL, 0, extra,
                                                     sizeof source->packed, NULL, 0) != UNZ_OK)
         return step_error_set(error, STEP_STATUS_CORRUPT, source->name, STEP_NO_OFFSET,
@@ -232,7 +232,7 @@ static enum step_status open_entry(struct text_source *source, struct step_error
 
 /* ---- a ZIP file without a directory ---- */
 
-/* minizip found no directory; is there a first entry to unpack? */
+/* Opens a file without directory, if it has a first entry to decompress. */
 static enum step_status open_torn(struct text_source *source, struct step_error *error)
 {
     uint8_t header[LOCAL_HEADER_BYTES + ENTRY_NAME_MAX];
@@ -241,7 +241,7 @@ static enum step_status open_torn(struct text_source *source, struct step_error 
     size_t got = zip_file_read_at(&source->file, 0, header, length);
     if (source->file.error != 0)
         return input_fault(source, error);
-    if (got >= 4 && memcmp(header, "PK\5\6", 4) == 0) /* a ZIP file of no entries */
+    if (got >= 4 && memcmp(header, "PK\5\6", 4) == 0) /* a ZIP file without entries */
         return no_entry(source, error);
     if (got < 4 || memcmp(header, "PK\3\4", 4) != 0)
         return step_error_set(error, STEP_STATUS_FORMAT, source->name, 0, "not a ZIP file");
@@ -300,8 +300,8 @@ static struct text_source *create(const char *name, struct step_error *error)
     return source;
 }
 
-/* True if the record that ends a ZIP file's directory is there in full.  minizip takes what is
- * missing at the end of a cut file for zeros. */
+/* Returns true if the record that ends a ZIP file's directory is complete. minizip reads zeros for
+ * bytes missing at the end of a cut file. */
 static bool has_directory_end(struct zip_file *file)
 {
     static const uint8_t signature[] = {'P', 'K', 5, 6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unpacked bytes of a trace's text, wherever they come from; for the layer hatf, those of any
- * entry of a ZIP file. */
+/* Source of the uncompressed bytes of a trace's text; the layer hatf also reads other entries of a
+ * ZIP file with it. */
 #ifndef FORMAT_IO_ZIP_ENTRY_H
 #define FORMAT_IO_ZIP_ENTRY_H
 
@@ -14,10 +14,10 @@
 
 struct text_source;
 
-/* As step_text_reader_open() and its kin; `name` is copied. */
+/* Opens a source like step_text_reader_open() and its variants; `name` is copied. */
 enum step_status text_source_open(const char *path, struct text_source **out,
                                   struct step_error *error);
-/* The same for another entry than `trace`; `entry` outlives the source. */
+/* Opens another entry than `trace`; `entry` must outlive the source. */
 enum step_status text_source_open_entry(const char *path, const char *entry,
                                         struct text_source **out, struct step_error *error);
 enum step_status text_source_open_memory(const void *data, size_t length, const char *name,
@@ -28,13 +28,13 @@ enum step_status text_source_open_plain(const void *data, size_t length, const c
 enum step_status text_source_open_file(int file, uint64_t size, const char *name,
                                        struct text_source **out, struct step_error *error);
 
-/* Gives 1 to `size` bytes, or 0 at the end, once the checksum proved right.  The offset of an error
- * is that of the first byte that cannot be had. */
+/* Reads 1 to `size` bytes, or 0 at the end, if the checksum is right.  The offset of an error is
+ * that of the first unreadable byte. */
 enum step_status text_source_read(struct text_source *source, void *buffer, size_t size,
                                   size_t *got, struct step_error *error);
 
 const char *text_source_name(const struct text_source *source);
-/* The unpacked size that the file states; 0 where it states none. */
+/* Returns the uncompressed size that the file states, or 0. */
 uint64_t text_source_size(const struct text_source *source);
 
 void text_source_destroy(struct text_source *source);

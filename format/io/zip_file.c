@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ZIP file's bytes for minizip: a FILE or a piece of memory behind one set of functions. */
+/* Gives minizip access to a ZIP file on disk or in memory. */
 #include "format/io/zip_file.h"
 
 #include <errno.h>
@@ -94,13 +94,13 @@ static long seek_memory(struct zip_file *file, uint64_t offset, int origin)
         base = file->position;
     else if (origin == ZLIB_FILEFUNC_SEEK_END)
         base = file->length;
-    if (base + offset > file->length) /* minizip goes back by offsets that wrap */
+    if (base + offset > file->length) /* minizip seeks back by offsets that wrap around */
         return -1;
     file->position = base + offset;
     return 0;
 }
 
-/* EINVAL: a place that no file has, so the fault of the ZIP file that named it. */
+/* EINVAL: an impossible offset, so the ZIP file that contains it is faulty. */
 static long seek_file(voidpf opaque, voidpf stream, ZPOS64_T offset, int origin)
 {
     static const int origins[] = {[ZLIB_FILEFUNC_SEEK_SET] = SEEK_SET,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pull parser: what may come next is a state, what is open is a stack of bits. */
+/* JSON pull parser: a state holds what is expected next, a stack of bits the open arrays and
+ * objects. */
 #include "format/json/json_input.h"
 
 #include <errno.h>
@@ -11,15 +12,15 @@
 
 #define BUFFER_BYTES 65536u
 
-/* What may stand next. */
+/* The tokens allowed next. */
 enum expect {
     EXPECT_VALUE,
-    EXPECT_VALUE_OR_END, /* the first of an array */
+    EXPECT_VALUE_OR_END, /* after the start of an array */
     EXPECT_KEY,
-    EXPECT_KEY_OR_END, /* the first of an object */
+    EXPECT_KEY_OR_END, /* after the start of an object */
     EXPECT_COLON,
     EXPECT_COMMA_OR_END,
-    EXPECT_NOTHING /* the top value is over */
+    EXPECT_NOTHING /* the top value has ended */
 };
 
 struct json_input {
@@ -85,7 +86,7 @@ static enum step_status fail(struct json_input *input, enum step_status status, 
     return step_error_set(&input->failure, status, input->path, input->offset, "%s", message);
 }
 
-/* The next byte, which stays; -1: the end, or a failure. */
+/* Returns the next byte without consuming it, or -1 at the end or on a failure. */
 static int peek(struct json_input *input)
 {
     if (input->at == input->end) {
@@ -158,7 +159,7 @@ static int hex_digit(int byte)
     return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/* Four digits; UINT32_MAX and a failure where they are not there. */
+/* Reads four hexadecimal digits.  Returns UINT32_MAX and sets the failure if they are missing. */
 static uint32_t read_unit(struct json_input *input)
 {
     uint32_t unit = 0;
@@ -174,7 +175,7 @@ static uint32_t read_unit(struct json_input *input)
     return unit;
 }
 
-/* After `\u`: a code unit, and the low surrogate that may follow a high one. */
+/* Reads the code unit after `\u`, and a low surrogate that follows a high one. */
 static bool read_escaped_unit(struct json_input *input)
 {
     uint32_t unit = read_unit(input);
@@ -223,7 +224,7 @@ static bool read_escape(struct json_input *input)
     return add_byte(input, (uint8_t) values[found - names]);
 }
 
-/* After the opening quote. */
+/* Reads a string after its opening quote. */
 static enum step_status read_string(struct json_input *input)
 {
     for (;;) {
@@ -376,7 +377,7 @@ static enum step_status read_key(struct json_input *input, int byte, enum json_t
     return read_string(input);
 }
 
-/* Passes commas and colons; gives a token or fails. */
+/* Consumes commas and colons, then reads a token or fails. */
 static enum step_status read_token(struct json_input *input, enum json_token *token)
 {
     int byte = skip_blanks(input);

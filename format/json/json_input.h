@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON as it is read: tokens one by one from a file, gzipped or not.  Nothing is kept but the depth
- * and the text of the last token.  Strict: what is no JSON is an error with its byte offset.
+ * Streaming JSON parser: reads tokens one by one from a file, which may be gzipped.  Keeps only the
+ * depth and the text of the last token.  Strict: invalid JSON is an error with its byte offset.
  */
 #ifndef FORMAT_JSON_JSON_INPUT_H
 #define FORMAT_JSON_JSON_INPUT_H
@@ -13,7 +13,7 @@
 #include "steptrace/status.h"
 #include "steptrace/value.h"
 
-#define JSON_INPUT_DEPTH_MAX 512u              /* arrays and objects in each other */
+#define JSON_INPUT_DEPTH_MAX 512u              /* nested arrays and objects */
 #define JSON_INPUT_TEXT_MAX ((size_t) 1 << 20) /* bytes of a string or number */
 
 enum json_token {
@@ -24,7 +24,7 @@ enum json_token {
     JSON_ARRAY_END,
     JSON_KEY,
     JSON_STRING,
-    JSON_NUMBER, /* `text` is as in the file */
+    JSON_NUMBER, /* `text` is unchanged from the file */
     JSON_TRUE,
     JSON_FALSE,
     JSON_NULL
@@ -36,16 +36,16 @@ enum step_status json_input_open(const char *path, struct json_input **out,
                                  struct step_error *error);
 void json_input_close(struct json_input *input);
 
-/* The next token.  CUT: the input ends too early; CORRUPT: it is no JSON.  After an error all calls
- * fail alike. */
+/* Reads the next token.  CUT: the input ends early; CORRUPT: invalid JSON.  After an error all
+ * calls return it again. */
 enum step_status json_input_next(struct json_input *input, enum json_token *token,
                                  struct step_error *error);
-/* Text of the last key, string (escapes resolved; an unpaired surrogate in its three-byte form) or
- * number; NUL-terminated besides; lives until the next token. */
+/* Returns the text of the last key, number or string (escapes resolved; an unpaired surrogate in
+ * its three-byte form).  It is NUL-terminated, and lives until the next token. */
 struct step_bytes json_input_text(const struct json_input *input);
-/* Where the last token began, in the unpacked input. */
+/* Returns the offset of the last token in the decompressed input. */
 uint64_t json_input_offset(const struct json_input *input);
-/* Passes over the rest of the value that `token` began. */
+/* Skips the rest of the value that `token` began. */
 enum step_status json_input_skip(struct json_input *input, enum json_token token,
                                  struct step_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commas, indents and escapes. */
+/* Writes JSON: commas, indentation and escapes. */
 #include "format/json/json_output.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static struct step_bytes bytes_of(const char *text)
     return (struct step_bytes){(const uint8_t *) text, strlen(text)};
 }
 
-/* Length of the UTF-8 character at `at` (surrogates included), or 0. */
+/* Returns the length of the UTF-8 character at `at` (surrogates included), or 0. */
 static size_t decode(const uint8_t *at, size_t left, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -75,7 +75,7 @@ static void put_string(struct json_output *json, struct step_bytes value)
     fputc('"', json->file);
 }
 
-/* What stands before a value: a comma, a new line, its key. */
+/* Writes the start of an item: a comma, a line feed, its key. */
 static void start_item(struct json_output *json, const char *key)
 {
     if (json->depth > 0) {
@@ -153,7 +153,7 @@ void json_number(struct json_output *json, const char *key, uint64_t value)
     fprintf(json->file, "%" PRIu64, value);
 }
 
-/* Below it a double tells all whole numbers apart. */
+/* All whole numbers below it are exact as a double. */
 #define EXACT 9007199254740992.0
 
 void json_real(struct json_output *json, const char *key, double value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A definition from its text: includes, scanning, parsing, resolving. */
+/* Parses a definition: includes, scanning, parsing, resolving. */
 #include "steptrace/definition.h"
 
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include "format/language/dl_parse.tab.h"
 #include "format/language/dl_scan_state.h"
 
-/* the names by which flex's header knows bison's types */
+/* flex's header uses these names for bison's types */
 #define YYSTYPE STEP_DL_STYPE
 #define YYLTYPE STEP_DL_LTYPE
 #include "format/language/dl_scan.h"
 
-/* A parsed definition with what it owns. */
+/* A parsed definition with the memory that it owns. */
 struct owned_definition {
-    struct step_definition definition; /* first: users hold a pointer to it */
+    struct step_definition definition; /* first member: users hold a pointer to it */
     struct step_arena arena;
     const char *name;
     struct dl_expansion expansion;
@@ -34,7 +34,8 @@ void dl_definition_locate(const struct step_definition *definition, struct dl_pl
     dl_locate_in(&owned->expansion, owned->name, place, fault);
 }
 
-/* Length of the UTF-8 character at `text`, 0 if it is none that a text may have. */
+/* Returns the length of the UTF-8 character at `text`, or 0 if it is invalid or not allowed in a
+ * text. */
 static size_t character_length(const unsigned char *text, size_t left)
 {
     unsigned char first = text[0];
@@ -77,7 +78,7 @@ static bool scan_and_parse(struct dl_parse *parse)
         parse->out_of_memory = true;
         return false;
     }
-    volatile bool parsed = false; /* seen after a jump */
+    volatile bool parsed = false; /* must survive longjmp() */
     if (setjmp(scan.fatal) == 0)
         parsed = step_dl__scan_bytes(whole->text, (int) whole->length, scanner) != NULL &&
                  step_dl_parse(parse, scanner) == 0;
@@ -164,7 +165,7 @@ enum step_status step_definition_load(const char *path,
     return read_text(owned, text, length, &with_includes, path, out, error);
 }
 
-/* A caller of the older kind. */
+/* Adapts a step_fault_report to a step_fault_visit. */
 struct reporter {
     step_fault_report report;
     void *user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The questions that may be asked of a definition, parsed or compiled. */
+/* Queries of a definition, parsed or compiled. */
 #include "steptrace/definition.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ bool step_record_extends(const struct step_definition *definition, uint32_t reco
     return record != STEP_NO_RECORD;
 }
 
-/* The last rule of one attribute value with that key. */
+/* Finds the last rule with that key in one attribute value. */
 static bool find_rule(const char *text, const char *key, const char **value, size_t *length)
 {
     const char *end = text + strlen(text);
@@ -78,7 +78,7 @@ static bool has_rule(const struct step_attributes *attributes, const char *group
     return step_attributes_rule(attributes, group, key, NULL, NULL);
 }
 
-/* Is `path` "element" once for each level of the field's arrays? */
+/* Returns true if `path` is "element" once for each level of the field's arrays. */
 static bool is_innermost(const struct step_field *field, const char *path)
 {
     static const char element[] = "element";
@@ -92,7 +92,8 @@ static bool is_innermost(const struct step_field *field, const char *path)
     return *path == '\0';
 }
 
-/* The attributes of the innermost elements: those of the field until they have their own. */
+/* Returns the attributes of the innermost elements, which are the field's unless they have their
+ * own. */
 static const struct step_attributes *value_attributes(const struct step_field *field)
 {
     for (size_t i = 0; field->array_depth > 0 && i < field->sub_attribute_count; i++)

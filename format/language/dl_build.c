@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record's fields and attributes: inherited, declared, modified. */
+/* Builds a record's fields and attributes: inherited, declared, modified. */
 #include <string.h>
 
 #include "format/language/dl_fault.h"
@@ -23,7 +23,8 @@ static size_t hash_text(const char *text, size_t length)
     return (size_t) (hash ^ hash >> 32);
 }
 
-/* Attributes of `base` without those of groups that `more` replaces, then those of `more`. */
+/* Returns the attributes of `base` without groups that `more` replaces, followed by those of
+ * `more`. */
 static struct step_attributes merge(struct dl_resolver *resolver, struct step_attributes base,
                                     const struct dl_attribute *more, bool replaces)
 {
@@ -53,7 +54,7 @@ static struct step_attributes merge(struct dl_resolver *resolver, struct step_at
     return (struct step_attributes){items, used};
 }
 
-/* "element", "element.element" and so on? */
+/* Returns true for "element", "element.element" and so on. */
 static bool is_element_path(const char *path)
 {
     while (strncmp(path, "element.", 8) == 0)
@@ -125,7 +126,7 @@ static bool set_type(struct dl_resolver *resolver, const struct dl_record *recor
     return found != NULL;
 }
 
-/* The place of a field's name in the index: one that is there, or where it belongs. */
+/* Returns the slot of a field's name in the index: its entry, or where it belongs. */
 static size_t place_of_field(struct dl_resolver *resolver, const struct step_field *fields,
                              const char *name, size_t length)
 {
@@ -176,7 +177,7 @@ static size_t add_own_fields(struct dl_resolver *resolver, const struct dl_recor
     return count;
 }
 
-/* Elements have the attributes of their array until they have their own. */
+/* Elements have the attributes of their array unless they have their own. */
 static void modify_field(struct dl_resolver *resolver, struct step_field *field,
                          const struct dl_modifier *modifier)
 {
@@ -213,7 +214,8 @@ static void apply_modifiers(struct dl_resolver *resolver, const struct dl_record
     }
 }
 
-/* Which fields hold records of a known type in place; inherited ones are as in the parent. */
+/* Marks the fields that hold records of a known type in place; inherited ones are as in the
+ * parent. */
 static void note_by_value(struct dl_resolver *resolver, const struct step_record *record,
                           uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a definition's text: where they are, counted, reported. */
+/* Reports faults in a definition's text: locates and counts them. */
 #include "format/language/dl_fault.h"
 
 #include <stdarg.h>
@@ -16,7 +16,7 @@ void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault)
         parse->options->report(parse->options->user, fault);
 }
 
-/* The text of a line; empty for lines that are not there. */
+/* Finds the text of a line; empty if the line does not exist. */
 static void find_line(const struct dl_expansion *expansion, uint32_t line, struct step_fault *fault)
 {
     const char *at = expansion->text;
@@ -29,7 +29,7 @@ static void find_line(const struct dl_expansion *expansion, uint32_t line, struc
     fault->text_length = strcspn(fault->text, "\n");
 }
 
-/* The segment of a line of the whole text; NULL if there are none. */
+/* Returns the segment of a line of the whole text, or NULL if there are none. */
 static const struct dl_segment *find_segment(const struct dl_expansion *expansion, uint32_t line)
 {
     size_t low = 0, high = expansion->segment_count;
@@ -43,8 +43,8 @@ static const struct dl_segment *find_segment(const struct dl_expansion *expansio
     return expansion->segment_count > 0 ? &expansion->segments[low] : NULL;
 }
 
-/* A definition may include any file that its reader can read; lines of one that is no definition by
- * its name, or a link to one, are nobody's to see. */
+/* A definition may include any readable file.  Lines of an included file are shown only if it is a
+ * regular file named *.step, not a link. */
 static bool may_show(const char *name)
 {
     static const char ending[] = ".step";

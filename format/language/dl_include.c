@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `include "file";` outside of packages: the file is looked for beside the one that names it, then
- * in the directories given.  A file that is there already is not put in again. */
+/* Expands `include "file";` outside of packages.  The file is searched beside the including one,
+ * then in the given directories.  A file is included only once. */
 #include "format/language/dl_include.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum { DEPTH_LIMIT = 64, FILE_LIMIT = 1000 };
 
-/* A file that was met; `open` while its includes are being read. */
+/* A file seen so far; `open` while its includes are being read. */
 struct met_file {
     dev_t device;
     ino_t number;
@@ -26,17 +26,17 @@ struct expander {
     struct dl_parse *parse;
     char *text;
     size_t length, capacity, segment_capacity, file_count;
-    uint32_t line; /* of the end of `text` */
+    uint32_t line; /* at the end of `text` */
     struct met_file files[FILE_LIMIT];
 };
 
-/* One text on its way through the expander. */
+/* State of reading one text. */
 struct reading {
     const char *name, *text;
-    size_t length, at, taken; /* up to `taken` it is copied */
+    size_t length, at, taken; /* bytes up to `taken` are copied */
     struct dl_place place;    /* of `at` */
-    unsigned brackets;        /* `{` that are open */
-    bool statement;           /* nothing of a statement has been read yet */
+    unsigned brackets;        /* number of open `{` */
+    bool statement;           /* at the start of a statement */
     unsigned depth;
 };
 
@@ -96,7 +96,7 @@ static void step_over(struct reading *reading, size_t count)
     }
 }
 
-/* How long the blank, comment, literal, name or character at `at` is. */
+/* Returns the length of the blank, comment, literal, name or character at `at`. */
 static size_t word_length(const char *at, size_t left)
 {
     static const char name[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
@@ -160,7 +160,7 @@ static bool exists(const char *path, struct stat *about)
     return stat(path, about) == 0 && S_ISREG(about->st_mode);
 }
 
-/* The path of an included file, in the arena; NULL if it is nowhere. */
+/* Returns the path of an included file, in the arena; NULL if it is not found. */
 static const char *find_file(struct expander *expander, const struct reading *reading,
                              const char *wanted, struct stat *about)
 {
@@ -177,7 +177,7 @@ static const char *find_file(struct expander *expander, const struct reading *re
     return found ? step_arena_text(expander->parse->arena, path, (size_t) used) : NULL;
 }
 
-/* NULL: it is new, and noted if there is room. */
+/* Returns the file if it was seen before.  Otherwise returns NULL and adds it, if there is room. */
 static struct met_file *meet(struct expander *expander, const struct stat *about)
 {
     for (size_t i = 0; i < expander->file_count; i++)
@@ -232,8 +232,8 @@ static bool include(struct expander *expander, const struct reading *reading, co
     return true;
 }
 
-/* Is a whole `include "file";` at the place?  The literal's bytes are returned, in the arena, and
- * the reading stands behind the `;`. */
+/* Parses a whole `include "file";` at the current position.  Returns the literal's bytes, in the
+ * arena, and moves behind the `;`; else NULL. */
 static const char *read_directive(struct expander *expander, struct reading *reading,
                                   struct dl_place *place)
 {
@@ -323,7 +323,7 @@ bool dl_expand(struct dl_parse *parse, const char *text, size_t length)
     return copy != NULL;
 }
 
-/* All of a file, or of a pipe; one byte beyond the limit at most. */
+/* Reads all of a file or pipe, at most one byte beyond the limit. */
 static char *read_all(FILE *file, size_t *length)
 {
     size_t capacity = (size_t) 64 << 10;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of STEP-DL 1.0 (STEP paper, Appendix A).  Faults are reported, and the rest of the
- * text is read on: behind the next ';', behind the block whose '{' comes first, or at the next word
- * that a definition or a part of a record can begin with.  A '}' that ends what is open is never
- * passed over. */
+/* The grammar of STEP-DL 1.0 (STEP paper, Appendix A).  After a fault parsing continues behind the
+ * next ';', behind the next block in braces, or at the next word that can begin a definition or a
+ * part of a record.  A '}' that closes an open block is never skipped. */
 %define api.pure full
 %define api.prefix {step_dl_}
 %define parse.error detailed
@@ -53,7 +52,7 @@ static void step_dl_error(const STEP_DL_LTYPE *at, struct dl_parse *parse, void 
         }                                                                                          \
     } while (0)
 
-/* "a.b" and "c" to "a.b.c" */
+/* Joins "a.b" and "c" to "a.b.c". */
 static const char *join(struct dl_parse *parse, const char *package, const char *name,
                         struct dl_place place)
 {
@@ -111,7 +110,7 @@ definition:
   | error block
   ;
 
-/* What is passed over. */
+/* Skipped text. */
 block: '{' any_words '}' ;
 
 any_words: %empty | any_words any_word ;

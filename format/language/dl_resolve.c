@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the parse tree to the tables of a definition: records are named, put in order, built. */
+/* Converts the parse tree to the tables of a definition: names records, orders and builds them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void report_twice(struct dl_resolver *resolver, const struct dl_record *r
              record->name, before.name, before.line, before.column);
 }
 
-/* Puts each record's name where it stands. */
+/* Puts each record's name into its scope. */
 static bool index_names(struct dl_resolver *resolver)
 {
     const char *package = NULL;
@@ -58,7 +58,7 @@ static void find_parents(struct dl_resolver *resolver)
     }
 }
 
-/* Gives the record a place without its parent, which cannot be had. */
+/* Places a record without its parent, which is missing or faulty. */
 static void place_broken(struct dl_resolver *resolver, struct dl_record *record)
 {
     record->parent_record = NULL;
@@ -69,7 +69,7 @@ static void place_broken(struct dl_resolver *resolver, struct dl_record *record)
     resolver->ordered[resolver->ordered_count++] = record;
 }
 
-/* Walks up to the first ancestor that has its place, then numbers downwards. */
+/* Walks up to the first ancestor that has a place, then numbers the records downwards. */
 static void order_record(struct dl_resolver *resolver, struct dl_record *record)
 {
     struct dl_record *line[DL_INHERITANCE_LIMIT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scanner keeps beside flex's own state. */
+/* State of the scanner besides flex's own. */
 #ifndef FORMAT_LANGUAGE_DL_SCAN_STATE_H
 #define FORMAT_LANGUAGE_DL_SCAN_STATE_H
 
@@ -10,7 +10,7 @@
 struct dl_scan {
     struct step_arena *arena;
     struct dl_parse *parse;
-    jmp_buf fatal; /* where flex goes when it cannot go on, instead of to exit() */
+    jmp_buf fatal; /* target of flex's fatal errors, instead of exit() */
 };
 
 #endif

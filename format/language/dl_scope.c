@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hash table for the names of all packages; the key is the package and the name. */
+/* Scopes of names: one hash table for all packages, keyed by package and name. */
 #include "format/language/dl_scope.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static struct dl_scope *find(const struct dl_scope_table *table, const struct dl
     return at;
 }
 
-/* The old buckets stay in the arena: together they are no more than the new ones. */
+/* The old buckets stay in the arena; together they are not larger than the new ones. */
 static bool grow(struct dl_scope_table *table)
 {
     struct dl_scope **old = table->buckets;
@@ -91,7 +91,7 @@ const struct dl_scope *dl_scope_enter_path(struct dl_scope_table *table,
     return parent;
 }
 
-/* Along the path from `from` on, without looking around it. */
+/* Follows the path from `from` on, without searching the surrounding packages. */
 static struct dl_record *walk(const struct dl_scope_table *table, const struct dl_scope *from,
                               const char *path)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in the packages that they stand in.  Looking one up costs the same however many there are
- * and however deep its package is. */
+/* Names in their packages.  The cost of a look-up does not depend on their number, nor on the depth
+ * of the package. */
 #ifndef FORMAT_LANGUAGE_DL_SCOPE_H
 #define FORMAT_LANGUAGE_DL_SCOPE_H
 
@@ -24,24 +24,24 @@ struct dl_scope {
 
 struct dl_scope_table {
     struct step_arena *arena;
-    struct dl_scope root; /* outside of all packages */
+    struct dl_scope root; /* the unnamed outermost package */
     struct dl_scope **buckets;
     size_t bucket_mask;
     size_t count;
 };
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
 
-/* The name in `parent`, made where it is not there; NULL when out of memory. */
+/* Returns the name in `parent`, creating it if needed; NULL if out of memory. */
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
                                 const char *name, size_t length);
-/* The same for each part of "a.b.c"; an empty path is `parent` itself. */
+/* Like dl_scope_enter() for each part of "a.b.c"; an empty path is `parent` itself. */
 const struct dl_scope *dl_scope_enter_path(struct dl_scope_table *table,
                                            const struct dl_scope *parent, const char *path);
 
-/* The record that `path` means in package `from`: looked for in it, then in those around it.
- * `except` is passed over on the way.  NULL if there is none. */
+/* Finds the record that `path` means in package `from`, searching it and then the packages around
+ * it.  `except` is skipped.  Returns NULL if there is none. */
 struct dl_record *dl_scope_find_record(const struct dl_scope_table *table,
                                        const struct dl_scope *from, const char *path,
                                        const struct dl_record *except);

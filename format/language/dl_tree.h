@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parse tree of a STEP-DL text, as it stands there; names are not looked up yet. */
+/* The parse tree of a STEP-DL text, before names are resolved. */
 #ifndef FORMAT_LANGUAGE_DL_TREE_H
 #define FORMAT_LANGUAGE_DL_TREE_H
 
@@ -27,7 +27,7 @@ struct dl_type {
     const char *name; /* of a user type */
     struct dl_place place;
     struct dl_attribute *attributes;
-    struct dl_type *element; /* an array of this; NULL: not an array */
+    struct dl_type *element; /* type of the elements; NULL: not an array */
 };
 
 struct dl_field {
@@ -39,7 +39,7 @@ struct dl_field {
 };
 
 struct dl_modifier {
-    bool replaces; /* '!' */
+    bool replaces; /* has a '!' */
     const char *path;
     struct dl_place place;
     struct dl_attribute *attributes;
@@ -51,22 +51,22 @@ struct dl_record {
     const char *package;
     const char *label, *description, *parent;
     struct dl_place place, parent_place;
-    bool drops_attributes; /* extends ! */
+    bool drops_attributes; /* has `extends !` */
     struct dl_attribute *attributes;
     struct dl_field *fields;
     struct dl_modifier *modifiers;
     struct dl_record *next;
-    /* of the resolver */
+    /* set by the resolver */
     const struct dl_scope *scope; /* of its package */
     uint32_t index;
     uint32_t depth; /* 1: no parent; 0: not resolved yet */
     bool resolving;
-    bool broken; /* it or an ancestor has a fault for which its fields are not known */
+    bool broken; /* the fields are unknown because of a fault in it or an ancestor */
     struct dl_record *parent_record;
 };
 
-/* A text with what it includes in place: from `line` of the whole on, lines of `name`, the first of
- * them from its `first_column` on. */
+/* A segment of the expanded text: from `line` of the whole on, it has lines of `name`, of which the
+ * first starts at `first_column`. */
 struct dl_segment {
     uint32_t line;
     const char *name;
@@ -74,13 +74,13 @@ struct dl_segment {
 };
 
 struct dl_expansion {
-    const char *text; /* NUL-terminated; NULL before it is made */
+    const char *text; /* NUL-terminated; NULL before expansion */
     size_t length;
     struct dl_segment *segments;
     size_t segment_count;
 };
 
-/* One parse. */
+/* State of one parse. */
 struct dl_parse {
     struct step_arena *arena;
     const struct step_definition_options *options;
@@ -92,7 +92,7 @@ struct dl_parse {
     uint32_t record_count;
     uint32_t fault_count;
     bool out_of_memory;
-    bool unended; /* the text ended within a word, which was reported */
+    bool unended; /* the text ended within a token, which was reported */
     struct step_error *error;
 };
 
@@ -105,17 +105,17 @@ struct dl_parse {
 #define DL_SLOT_LIMIT 65536u
 #define DL_FIELD_LIMIT 4096u
 #define DL_NAME_LIMIT 1024u     /* bytes of an absolute name or a path */
-#define DL_ATTRIBUTE_LIMIT 256u /* on one thing */
+#define DL_ATTRIBUTE_LIMIT 256u /* per element */
 #define DL_VALUE_LIMIT 4096u    /* bytes of an attribute's value */
 
-/* The records of a parsed definition as they stand in its text. */
+/* Returns the records of a parsed definition as written in its text. */
 const struct dl_record *dl_definition_tree(const struct step_definition *definition);
 
-/* Fills a fault at a place of a parsed definition's text, but for its message. */
+/* Fills a fault, except for its message, at a position of a parsed definition's text. */
 void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
                           struct step_fault *fault);
 
-/* Looks names up and makes the definition's tables in the parse's arena. */
+/* Resolves names and makes the definition's tables in the parse's arena. */
 bool dl_resolve(struct dl_parse *parse, struct step_definition *out);
 
 #endif

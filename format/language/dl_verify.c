@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be checked of records when all of them are built. */
+/* Checks of records that need all of them built. */
 #include <string.h>
 
 #include "format/language/dl_fault.h"
@@ -14,7 +14,7 @@ static struct step_field *find_field(struct step_field *fields, size_t count, co
     return NULL;
 }
 
-/* Each step of a modifier's path must lead somewhere. */
+/* Checks that each step of a modifier's path exists. */
 static bool path_leads(struct dl_resolver *resolver, const struct step_field *field,
                        const char *path, const struct step_field **target)
 {
@@ -59,7 +59,7 @@ static bool makes_identifier(const struct dl_modifier *modifier)
     return found;
 }
 
-/* Modifier paths may lead through records that stand later: checked when all are built. */
+/* Paths of modifiers may refer to later records, so they are checked after all are built. */
 static void check_paths(struct dl_resolver *resolver, const struct dl_record *record)
 {
     const struct step_record *built = &resolver->records[record->index];
@@ -84,7 +84,8 @@ static void check_paths(struct dl_resolver *resolver, const struct dl_record *re
     }
 }
 
-/* Values nested in one of the record; 0 (and a fault) for a record that holds itself. */
+/* Returns the number of values nested in a record; 0, after reporting a fault, if it contains
+ * itself. */
 static uint32_t count_nodes(struct dl_resolver *resolver, uint32_t index, uint32_t depth)
 {
     const uint32_t counting = UINT32_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each map becomes a list: where each slot of the target comes from. */
+/* Compiles each map to a list with the source of each slot of the target, and converts records. */
 #include "steptrace/maps.h"
 
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
 
-/* A slot of the target. */
+/* The source of a slot of the target. */
 struct source {
-    bool is_slot; /* of the record that is read; else a constant */
+    bool is_slot; /* a slot of the source record; else a constant */
     uint64_t value;
 };
 
@@ -21,18 +21,18 @@ struct map {
     uint32_t target;
     struct source *sources;
     size_t count;
-    struct map *next; /* the one before it in the text, inherited ones last */
+    struct map *next; /* the previous one in the text, inherited ones last */
 };
 
 struct step_maps {
     const struct step_definition *definition;
     struct map **first; /* of each record */
-    uint64_t *slots;    /* of the record that was converted last */
+    uint64_t *slots;    /* of the last converted record */
     size_t slot_capacity;
     size_t source_count;
 };
 
-/* The making of one map. */
+/* State of compiling one map. */
 struct making {
     struct step_maps *maps;
     uint32_t record;
@@ -42,7 +42,7 @@ struct making {
     void *user;
 };
 
-/* A value within a record: where its slots begin, and its field. */
+/* A value within a record: its first slot, and its field. */
 struct place {
     size_t slot;
     const struct step_field *field;
@@ -94,7 +94,7 @@ static bool find_place(const struct step_definition *definition, uint32_t record
     }
 }
 
-/* May a value of `from` stand where one of `to` does? */
+/* Returns true if a value of `from` is valid for `to`. */
 static bool fits(const struct step_definition *definition, const struct step_field *to,
                  const struct step_field *from)
 {
@@ -116,7 +116,7 @@ static void copy_slots(struct map *map, const struct step_definition *definition
         map->sources[to->slot + i] = (struct source){true, from->slot + i};
 }
 
-/* What slots hold that nothing is said of; returns how many they are. */
+/* Fills the slots without a source with empty values.  Returns their number. */
 static size_t fill_empty(const struct step_definition *definition, uint32_t record,
                          struct source *sources)
 {
@@ -140,7 +140,7 @@ static size_t fill_empty(const struct step_definition *definition, uint32_t reco
     return count;
 }
 
-/* Fields of the same name that fit. */
+/* Copies fields of the same name whose types fit. */
 static void fill_by_name(struct making *making)
 {
     const struct step_definition *definition = making->maps->definition;
@@ -166,7 +166,7 @@ static bool is_number(const char *text, size_t length, uint64_t *value)
     return *end == '\0';
 }
 
-/* One `field=source`. */
+/* Processes one `field=source`. */
 static bool assign(struct making *making, const char *key, size_t key_length, const char *value,
                    size_t length)
 {
@@ -226,7 +226,7 @@ static bool assign_all(struct making *making)
     return true;
 }
 
-/* In the record's package, then in those around it. */
+/* Searches the record's package, then the packages around it. */
 static uint32_t find_target(const struct making *making, const char *name, size_t length)
 {
     const struct step_definition *definition = making->maps->definition;
@@ -282,7 +282,7 @@ static void destroy_map(struct map *map)
     free(map);
 }
 
-/* How many of the record's attributes are its parent's. */
+/* Returns how many of the record's attributes are inherited. */
 static size_t inherited_count(const struct step_definition *definition, uint32_t record)
 {
     const struct step_record *own = &definition->records[record];
@@ -349,7 +349,7 @@ void step_maps_destroy(struct step_maps *maps)
 {
     if (maps == NULL)
         return;
-    /* backwards: a record's list ends with its parent's, which stands before it */
+    /* backwards, because a record's list ends with its parent's, and parents come first */
     for (size_t i = maps->first != NULL ? maps->definition->record_count : 0; i-- > 0;) {
         uint32_t parent = maps->definition->records[i].parent;
         bool shares =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The window of records that wait for a constructor's object. */
+/* Delays records of a stream until the object of a constructor is known. */
 #include "format/live/constructor_window.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "format/core/grow.h"
 
-/* What waits longer is put without its object: memory stays bounded. */
+/* Records that wait longer are written without their object, so that memory stays bounded. */
 #define EVENTS_LIMIT 65536u
 
 struct span {
@@ -16,12 +16,12 @@ struct span {
 
 struct constructor_window {
     bool open;
-    bool crosses; /* chunks */
+    bool crosses; /* the window extends over several chunks */
     uint64_t first_number;
     struct window_event *events;
     size_t count, capacity;
-    size_t last_alloc; /* place of the last allocation that an entry was found for */
-    /* closed windows over more than one chunk, whose records are not all written */
+    size_t last_alloc; /* index of the last allocation for which an entry was found */
+    /* closed windows over several chunks, whose records are not all written yet */
     struct span *spans;
     size_t span_count, span_capacity;
 };
@@ -76,7 +76,8 @@ static bool is_alloc_of(const struct window_event *event, uint64_t object)
            event->object == object;
 }
 
-/* Constructors of one object return from the inside out: the next asks for the same mostly. */
+/* Constructors of one object return from the innermost outwards, so the next call usually asks for
+ * the same object. */
 static struct window_event *find_alloc(struct constructor_window *window, size_t from,
                                        uint64_t object)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids lie close together, as most that a collection finds are young: a bit for each that may be
- * sorts them at once.  Where they do not, or one comes twice: least-significant-digit radix sort
- * over the digits in which they differ. */
+/* Sorts object ids.  Most ids of a collection are young and thus close together, so a bitmap sorts
+ * them in one pass.  If they are not, or one occurs twice: least-significant-digit radix sort over
+ * the digits in which they differ. */
 #include "format/live/id_sort.h"
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static void range_of_ids(const uint64_t *ids, size_t count, uint64_t *least, uin
     }
 }
 
-/* False: nothing is changed but `bits`. */
+/* Returns false with only `bits` changed if the ids do not suit a bitmap. */
 static bool sort_by_bits(uint64_t *ids, uint64_t *bits, size_t count)
 {
     uint64_t least, most;

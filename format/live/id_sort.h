@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting of object ids: the frees of one collection may be tens of millions. */
+/* Sorts object ids: one collection may free tens of millions. */
 #ifndef FORMAT_LIVE_ID_SORT_H
 #define FORMAT_LIVE_ID_SORT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw heap records to STEP records: one row of a table for each raw kind. */
+/* Decodes raw records of native programs to STEP records, by a table with one row for each raw
+ * kind. */
 #include "format/live/live_allocs.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "format/live/live_streams.h"
 #include "steptrace/hatf_trace.h"
 
-/* CALL[,align=N][;FRAME]...: a dictionary entry for each that has been seen. */
+/* Call texts, CALL[,align=N][;FRAME]...: one dictionary entry for each that occurred. */
 
 struct live_call_frame {
     uint64_t parent, address;
@@ -23,7 +24,7 @@ struct live_call_entry {
     uint64_t entry;       /* of the dictionary */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty table. */
 struct live_call_texts {
     live_allocs_describe describe;
     void *user;
@@ -34,7 +35,7 @@ struct live_call_texts {
     struct step_index index; /* of the entries */
 };
 
-#define TEXT_MOST 60000u /* HATF's attributes have 65,535 */
+#define TEXT_MOST 60000u /* HATF's attributes have at most 65,535 bytes */
 #define FRAMES_MOST (UINT64_C(1) << 28)
 #define DEPTH_MOST 1024
 
@@ -66,7 +67,7 @@ static void live_call_texts_reset(struct live_call_texts *texts)
     *texts = (struct live_call_texts){.describe = NULL};
 }
 
-/* Notes a frame. */
+/* Stores a frame. */
 static void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame, uint64_t parent,
                                   uint64_t address)
 {
@@ -119,7 +120,7 @@ static uint64_t define(const struct live_call_texts *texts, struct step_writer *
     return step_heap_attributes_define(writer, &value, &entry) == STEP_STATUS_OK ? entry : 0;
 }
 
-/* Room for one more. */
+/* Makes room for one more. */
 static bool reserve(struct live_call_texts *texts)
 {
     if (texts->count < texts->capacity)
@@ -131,7 +132,7 @@ static bool reserve(struct live_call_texts *texts)
     return grown != NULL && step_index_reserve(&texts->index);
 }
 
-/* The dictionary's entry for a raw record's size and its frame, 0: it needs none. */
+/* Returns the dictionary entry for a raw record's call and frame; 0: it needs none. */
 static uint64_t live_call_texts_entry(struct live_call_texts *texts, struct step_writer *writer,
                                       uint64_t size_word, uint64_t frame)
 {
@@ -162,7 +163,7 @@ struct live_allocs_decoder {
     uint64_t end;
 };
 
-/* What a row's function gets: the raw record, whole. */
+/* Argument of a row's function: the whole raw record. */
 struct allocs_raw {
     struct live_allocs_decoder *decoder;
     struct step_writer *writer;
@@ -307,7 +308,7 @@ static enum step_status take_free(const struct allocs_raw *raw)
     return step_heap_free_put(raw->writer, raw->stream, &event);
 }
 
-/* Its outcome shows in the two addresses. */
+/* The two addresses show the outcome. */
 static enum step_status take_realloc(const struct allocs_raw *raw)
 {
     uint64_t old_address = raw->words[2], new_address = raw->words[3];
@@ -339,7 +340,8 @@ static const struct {
     [STEP_LIVE_HEAP_DESTROY] = {2, take_heap_destroy},
 };
 
-/* Its own records stand behind it, the allocation last, in one chunk. */
+/* Returns true if the last of a realloc's own records, the allocation, is after the end.  They
+ * follow it in the same chunk. */
 static bool ends_too_late(const struct live_allocs_decoder *decoder, const uint64_t *words,
                           size_t count)
 {
@@ -354,7 +356,7 @@ static bool ends_too_late(const struct live_allocs_decoder *decoder, const uint6
                decoder->end;
 }
 
-/* Once there is an end, is the record behind it? */
+/* Returns true if an end is set and the record is after it. */
 static bool is_behind_end(const struct live_allocs_decoder *decoder, uint64_t ticks, uint32_t kind,
                           const uint64_t *words, size_t count)
 {

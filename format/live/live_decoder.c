@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw records to STEP records: one row of a table for each raw kind. */
+/* Decodes raw records of Java programs to STEP records, by a table with one row for each raw
+ * kind. */
 #include "format/live/live_decoder.h"
 
 #include <stdlib.h>
@@ -77,7 +78,8 @@ uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uin
 
 enum stamp_form { NO_STAMP, STAMP, PAST };
 
-/* Words before the text, and which of them holds its length (two 32-bit lengths for a method). */
+/* Number of words before the text, and the word with its length (two 32-bit lengths for a
+ * method). */
 static const struct {
     uint32_t fixed_words;
     uint32_t length_word; /* 0: no text */

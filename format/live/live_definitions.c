@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw records of the global stream that define entries of dictionaries, or tell facts. */
+/* Decodes raw records of the global stream that define dictionary entries or hold rare facts. */
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
-/* Calls a define function unless the dictionary has the entry; a gap is damage. */
+/* Returns true if the entry is the next of its dictionary; existing entries are skipped, a gap is
+ * damage. */
 static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_t id,
                           enum step_status *status)
 {
@@ -82,7 +83,7 @@ enum step_status live_take_define_frame(const struct raw *raw)
     return step_java_frame_define(raw->decoder->writer, &entry, NULL);
 }
 
-/* The next of the texts of a fact; false: it is longer than what is left. */
+/* Takes the next text of a fact.  Returns false if it is longer than the rest. */
 static bool take_text(const uint8_t **at, uint64_t *left, uint64_t length, struct step_bytes *text)
 {
     *text = (struct step_bytes){*at, (size_t) length};
@@ -125,7 +126,7 @@ static enum step_status take_method_count(const struct raw *raw, const uint64_t 
     return step_java_method_count_put(raw->decoder->writer, raw->stream, &event);
 }
 
-/* record_words() has seen to it that all of it is there. */
+/* record_words() has checked that it is complete. */
 enum step_status live_take_fact(const struct raw *raw)
 {
     switch (raw->words[1]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw records of threads: events, and the state that they go by. */
+/* Decodes raw records of threads: events, and changes of the decoder's state. */
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
@@ -29,7 +29,7 @@ enum step_status live_take_class_existing(const struct raw *raw)
     return step_java_class_existing_put(raw->decoder->writer, raw->stream, &event);
 }
 
-/* Starts of threads name the thread itself, whoever wrote the record. */
+/* Starts of threads name the started thread, whichever thread wrote the record. */
 enum step_status live_take_thread_start(const struct raw *raw)
 {
     struct step_java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
@@ -86,7 +86,7 @@ static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
     return step_java_method_entry_put(decoder->writer, stream, &event);
 }
 
-/* An event of a thread's stream, with the number that it has among the stream's records. */
+/* Writes an event of a thread's stream under its number among the stream's records. */
 static enum step_status put_event(struct live_decoder *decoder, struct stream_state *state,
                                   uint64_t stream, uint64_t number, const struct window_event *from)
 {
@@ -216,7 +216,7 @@ enum step_status live_take_entry_new_short(const struct raw *raw)
     return wait_for_object(raw, short_method(raw));
 }
 
-/* Puts what waits, as far as it is known. */
+/* Writes the waiting records, with the objects known so far. */
 enum step_status live_close_window(const struct raw *raw)
 {
     struct raw context = *raw;
@@ -232,7 +232,7 @@ enum step_status live_take_constructed(const struct raw *raw)
     return raw->words[1] >> 63 != 0 ? live_close_window(raw) : STEP_STATUS_OK;
 }
 
-/* What waits is not this thread's. */
+/* Waiting records belong to the previous thread, so they are written first. */
 enum step_status live_take_thread_switch(const struct raw *raw)
 {
     enum step_status status = live_close_window(raw);

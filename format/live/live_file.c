@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A live file as its chunks.  It is read, not mapped, and nothing in it is trusted. */
+/* Finds the chunks of a live file.  The file is read, not mapped, and none of it is trusted. */
 #include "format/live/live_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "format/core/grow.h"
 #include "format/live/live_allocs.h"
 
-/* For the last copy of a ring in memory, at most. */
+/* For the last copy of a ring in memory. */
 #define END_WAITS 5000u
 #define END_WAIT_NS 2000000L
 #define CHUNK_LIMIT (UINT32_C(1) << 26)
@@ -58,7 +58,7 @@ enum step_status live_file_open(struct live_file *file)
     return STEP_STATUS_OK;
 }
 
-/* Whoever holds the lock; 0: nobody. */
+/* Returns the holder of the lock; 0: none. */
 static pid_t owner_of(const struct live_file *file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
@@ -74,8 +74,8 @@ static bool read_header(struct live_file *file)
     return live_file_read(file, 0, &file->header, sizeof file->header);
 }
 
-/* Of a copy: has the program ended, so that only its last copy is being made?  Its process id is
- * one of this PID namespace where that of the copier is. */
+/* For a copy: returns true if the program has ended, so that only its last copy is still in
+ * progress.  Its process id is valid in this PID namespace if the copier's is. */
 static bool is_ending(struct live_file *file, pid_t owner)
 {
     if (file->header.copy_state == STEP_LIVE_COPY_NONE || !read_header(file))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies in a live file: its header, and where its chunks are. */
+/* Reading a live file: its header, and the positions of its chunks. */
 #ifndef FORMAT_LIVE_LIVE_FILE_H
 #define FORMAT_LIVE_LIVE_FILE_H
 
@@ -7,7 +7,7 @@
 
 #include "steptrace/live.h"
 
-/* A chunk that holds records: where it lies and where it stands in its stream. */
+/* A chunk with records: its position in the file and in its stream. */
 struct found_chunk {
     uint64_t offset;
     uint64_t stream;
@@ -16,7 +16,7 @@ struct found_chunk {
     uint64_t thread;
     uint64_t used;
     uint64_t owed_record;
-    uint32_t owed_at; /* 0: nothing is owed */
+    uint32_t owed_at; /* 0: no pending free */
 };
 
 struct live_file {
@@ -30,16 +30,17 @@ struct live_file {
     struct step_error *error;
 };
 
-/* The file's path, `error` and descriptor -1 are set before; closed also where it could not be
- * opened. */
+/* Opens the file.  Path, `error` and descriptor -1 are set by the caller, who also closes it after
+ * a failure. */
 enum step_status live_file_open(struct live_file *file);
 void live_file_close(struct live_file *file);
-/* False: so much is not there. */
+/* Returns false if the file is too short. */
 bool live_file_read(struct live_file *file, uint64_t offset, void *out, size_t length);
-/* The traced process holds a POSIX record lock on the header for as long as it runs: BUSY. */
+/* Checks whether the traced process runs: BUSY while it holds its POSIX record lock on the
+ * header. */
 enum step_status live_file_check_owner(struct live_file *file);
-/* Those that hold records.  A chunk header that makes no sense ends its page; the next is looked
- * for page by page. */
+/* Finds the chunks with records.  After an invalid chunk header the search continues page by
+ * page. */
 enum step_status live_file_find_chunks(struct live_file *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw records of frees: a batch for each collection, sorted. */
+/* Decodes raw records of frees: one sorted batch for each collection. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
     return STEP_STATUS_OK;
 }
 
-/* One by one. */
+/* Writes the frees one by one. */
 static enum step_status put_each(struct live_decoder *decoder, const uint64_t *ids, size_t count,
                                  uint64_t ticks)
 {
@@ -82,7 +82,7 @@ static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t 
     return status;
 }
 
-/* Sorts the batch and puts it; a part that the trace file has already is passed over. */
+/* Sorts the batch and writes it; the part that the trace file already has is skipped. */
 enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
                                 uint64_t ticks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A look at what a running program has not got into its trace yet. */
+/* Reads the records of a running program that are not in its trace yet. */
 #include <stdlib.h>
 
 #include "format/live/live_file.h"
@@ -9,7 +9,7 @@ struct peek {
     const struct step_live_look *look;
     struct live_file file;
     struct step_live_header clock;
-    uint64_t *words; /* of a chunk */
+    uint64_t *words; /* content of a chunk */
     size_t capacity;
 };
 
@@ -26,7 +26,7 @@ static int by_place(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Leaves the chunks that have something the trace does not have. */
+/* Keeps only the chunks with records that the trace lacks. */
 static void choose_chunks(struct peek *peek)
 {
     struct live_file *file = &peek->file;
@@ -49,7 +49,7 @@ static struct step_bytes text_at(const uint64_t *words, uint64_t offset, uint64_
     return (struct step_bytes){(const uint8_t *) words + offset, (size_t) length};
 }
 
-/* live_record_words() has seen to it that all of it is there. */
+/* live_record_words() has checked that it is complete. */
 static void visit_entry(const struct peek *peek, const uint64_t *words)
 {
     struct step_live_entry entry = {.kind = kind_of(words[0]),
@@ -81,7 +81,7 @@ static void visit_entry(const struct peek *peek, const uint64_t *words)
     peek->look->define(peek->look->user, &entry);
 }
 
-/* What a record says of those that follow it in the chunk. */
+/* State of a chunk that affects later records. */
 struct chunk_state {
     struct step_live_event event;
     uint64_t stamp, last_object;
@@ -147,7 +147,8 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     }
 }
 
-/* Of a native program: its length in words, 0 for what is no record; see live_allocs.c. */
+/* Processes a record of a native program.  Returns its length in words, or 0 if it is not a record;
+ * see live_allocs.c. */
 static size_t take_heap_word(const struct peek *peek, struct chunk_state *state,
                              const uint64_t *words, size_t count, bool *is_event)
 {
@@ -227,7 +228,7 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
     }
 }
 
-/* Is the chunk still what it was when its header was read? */
+/* Returns true if the chunk is unchanged since its header was read. */
 static bool is_same(struct peek *peek, const struct found_chunk *chunk)
 {
     struct step_live_chunk now;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the live decoder share: its state, and what becomes of each kind of raw record.
- */
+/* State and functions shared by the parts of the live decoder, one for each kind of raw record. */
 #ifndef FORMAT_LIVE_LIVE_RECORDS_H
 #define FORMAT_LIVE_LIVE_RECORDS_H
 
@@ -19,16 +18,16 @@ struct free_batch {
     size_t scratch_capacity;
 };
 
-/* Where batches end that are not all written yet, as record numbers, ascending. */
+/* Ends of batches that are not fully written yet, as record numbers, ascending. */
 struct batch_ends {
     uint64_t *records;
     size_t count;
     size_t capacity;
-    uint64_t settled; /* the last one that is written */
+    uint64_t settled; /* the last one that is fully written */
 };
 
-/* What a stream's runs may have (live_runs.c), one or more: short method events, allocations,
- * entries with an object. */
+/* Groups of records that a stream's runs may contain (live_runs.c), as a bit set: short method
+ * events, allocations, entries with an object. */
 enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_OBJECTS = 4, LIVE_RUN_LAYOUTS = 8 };
 
 struct live_decoder {
@@ -36,14 +35,14 @@ struct live_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
     struct live_streams streams;
-    bool has_runs; /* the writer takes records of methods and allocations in runs */
+    bool has_runs; /* the writer accepts records of methods and allocations in runs */
     struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
     struct step_run_layout free_layout;
-    uint64_t stamps_per_ns; /* for those */
+    uint64_t stamps_per_ns; /* used by runs */
     struct free_batch frees;
 };
 
-/* What a row's function gets: the raw record, whole. */
+/* Argument of a row's function: the whole raw record. */
 struct raw {
     struct live_decoder *decoder;
     struct stream_state *state;
@@ -54,12 +53,12 @@ struct raw {
     uint64_t number; /* of an event record, in its stream */
 };
 
-/* Words of the raw record that starts at `words`, 0 if it is not whole, SIZE_MAX if it is none; and
- * whether one that begins with this word is counted as an event record. */
+/* Return the number of words of the raw record at `words`, 0 if it is incomplete, SIZE_MAX if it is
+ * invalid; and whether a record that begins with this word counts as an event record. */
 size_t live_record_words(const uint64_t *words, size_t count);
 bool live_record_is_event(uint64_t word);
 
-/* Each takes one raw record, all of which is there.  live_events.c: */
+/* live_events.c.  Each function here and below decodes one complete raw record. */
 enum step_status live_take_vm_event(const struct raw *raw);
 enum step_status live_take_class_load(const struct raw *raw);
 enum step_status live_take_class_existing(const struct raw *raw);
@@ -83,8 +82,8 @@ enum step_status live_take_stack(const struct raw *raw);
 
 enum step_status live_take_reference(const struct raw *raw);
 
-/* live_references.c: words of the REFERENCE that starts at `words`, as for all kinds; the record of
- * one that has waited as a window's event. */
+/* live_references.c: the length in words of the REFERENCE at `words`, like live_record_words(); and
+ * the record of one that waited in a window. */
 size_t live_reference_words(const uint64_t *words, size_t count);
 enum step_status live_put_reference(struct live_decoder *decoder, uint64_t stream,
                                     const struct window_event *from);
@@ -96,25 +95,25 @@ enum step_status live_take_define_thread(const struct raw *raw);
 enum step_status live_take_define_frame(const struct raw *raw);
 enum step_status live_take_fact(const struct raw *raw);
 
-/* live_runs.c: false if the writer takes no runs of such records. */
+/* live_runs.c: returns false if the writer accepts no runs of such records. */
 bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
                     struct step_run_layout *of_frees, const struct step_writer *writer);
 uint64_t live_runs_stamps_per_ns(const struct step_live_header *clock);
-/* Can a run start with this word? */
+/* Returns true if a run can start with this word. */
 bool live_starts_run(uint64_t word);
-/* Takes the run at `words`, which does what taking each record would do; `*taken` is how many words
- * that is, 0 where none can be had, as something waits in a constructor's window. */
+/* Decodes the run at `words`, with the same result as its records one by one.  Sets `*taken` to the
+ * number of words, 0 if no run is possible because records wait in a constructor's window. */
 enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
                                struct stream_state *state, const uint64_t *words, size_t count,
                                size_t *taken);
 
-/* Puts the first frees of a batch, sorted, as a run; `*taken` is how many, 0 where there are no
- * such runs. */
+/* Writes the first frees of a sorted batch as a run.  Sets `*taken` to their number, 0 if the
+ * writer accepts no such runs. */
 enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
                                    uint64_t ticks, size_t *taken);
 
-/* live_frees.c: object ids are held until their batch ends.  Takes the frees that stand first at
- * `words`; `*taken` is how many. */
+/* live_frees.c: holds object ids until their batch ends.  Takes the frees at the start of `words`;
+ * `*taken` is their number. */
 enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
                                  size_t *taken);
 enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,

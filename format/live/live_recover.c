@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a dead process left in its live file, put into a writer.  The file is read, not mapped, and
- * nothing in it is trusted. */
+/* Recovers the records that a dead process left in its live file into a writer.  The file is read,
+ * not mapped, and none of it is trusted. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,14 @@
 #include "steptrace/live.h"
 
 /*
- * The records that the decoders put, as the definition of a trace must have them.  (That of this
- * program is not asked: who links the library with code of their own for java.step has another.)
+ * The record types that the decoders write, as required of a trace's definition.  (The definition
+ * in this program is not checked: a program may link the library with its own code for java.step.)
  */
 
 struct put_record {
     uint32_t number;
     const char *name;
-    const char *fields; /* with a blank behind each; `$` a text, `*` bytes, `#` an entry of a
-                         * dictionary */
+    const char *fields; /* a blank after each; `$` a text, `*` bytes, `#` a dictionary entry */
 };
 
 #define EVENT "time thread# "
@@ -82,7 +81,7 @@ static const struct put_record alloc_records[] = {
     {STEP_HEAP_REALLOC_FREE, "heap.ReallocFree", STEP_HEAP_REALLOC},
 };
 
-/* How it is encoded does not matter. */
+/* The encoding does not matter. */
 static char kind_of(const struct step_field *field)
 {
     if (field->array_depth > 0 || step_field_is_variant(field))
@@ -116,16 +115,17 @@ static bool all_fit(const struct put_record *rows, size_t count,
     bool fits = true;
     for (size_t i = 0; fits && i < count; i++) {
         if (rows[i].number >= theirs->record_count)
-            continue; /* an older one: the writer refuses such records */
+            continue; /* an older definition: the writer refuses such records */
         const struct step_record *record = &theirs->records[rows[i].number];
         fits = strcmp(record->name, rows[i].name) == 0 && has_fields(record, rows[i].fields);
     }
     return fits;
 }
 
-/* The decoders put records by their numbers and slots as this program knows them.  True if all of
- * those that the trace's definition has are the same there: only then may a live file of that kind
- * be decoded into a writer of it.  (The last ones may be missing: the writer refuses them.) */
+/* Returns true if all of the decoders' record types that the trace's definition has are the same
+ * there.  The decoders write records by the numbers and slots that this program knows, so only then
+ * may such a live file be decoded into a writer with that definition.  (The last types may be
+ * missing: the writer refuses those records.) */
 static bool live_schema_fits(uint64_t kind, const struct step_definition *theirs)
 {
     switch (kind) {
@@ -138,8 +138,8 @@ static bool live_schema_fits(uint64_t kind, const struct step_definition *theirs
     }
 }
 
-/* The global stream first (its definitions are used by the others), the frees last (a batch that
- * was cut takes the latest time of all). */
+/* The global stream comes first, because others use its definitions; the frees last, because a
+ * batch that was cut gets the latest time of all. */
 static int stream_rank(uint64_t stream)
 {
     return stream == STEP_LIVE_STREAM_GLOBAL ? 0 : stream == STEP_LIVE_STREAM_FREES ? 2 : 1;
@@ -155,7 +155,7 @@ static int compare_chunks(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The decoder of the file's definition; the other is NULL. */
+/* The decoder for the file's definition; the other is NULL. */
 struct decoders {
     struct live_decoder *java;
     struct live_allocs_decoder *heap;
@@ -195,7 +195,7 @@ static enum step_status decode_words(const struct decoders *decoders,
                : live_decoder_words(decoders->java, chunk->stream, words, count, consumed, error);
 }
 
-/* Behind all records of the stream. */
+/* Decodes pending frees after all records of the stream. */
 static enum step_status decode_owed(struct live_file *file, const struct decoders *decoders,
                                     const struct found_chunk *chunk)
 {
@@ -236,7 +236,7 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
     return status;
 }
 
-/* Decodes every chunk that can be; the first damage is what the caller hears of. */
+/* Decodes every readable chunk.  The caller gets the first damage. */
 static enum step_status decode_chunks(struct live_file *file, struct step_writer *writer)
 {
     struct decoders decoders;

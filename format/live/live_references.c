@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw records of references: stores, and the edges and roots of snapshots. */
+/* Decodes raw records of references: stores, and the edges and roots of snapshots. */
 #include <string.h>
 
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
-/* Their parts. */
+/* The parts of a REFERENCE. */
 struct reference {
     struct step_writer *writer;
     uint64_t stream, time, thread;

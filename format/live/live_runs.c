@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The raw records that come most, method events and, without stacks, allocations in a row: straight
- * into the writer's columns. */
+/* Decodes runs of the most frequent raw records directly into the writer's columns: method events
+ * and, without stacks, consecutive allocations. */
 #include "format/live/live_records.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 
 enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
 
-/* Of a run of frees: its columns, which are the slots. */
+/* Columns of a run of frees, which are the slots. */
 enum { FREE_TIME, FREE_THREAD, FREED, FREE_COLUMNS };
 
-/* Of a run: the columns of its layouts. */
+/* Columns of a run's layouts. */
 enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
 
 #define METHODS ((unsigned) LIVE_RUN_METHODS)
@@ -21,7 +21,7 @@ enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
 
 /* By raw kind. */
 static const struct {
-    uint16_t group; /* METHODS, ALLOCATIONS or OBJECTS; 0: no such record */
+    uint16_t group; /* METHODS, ALLOCATIONS or OBJECTS; 0: never in runs */
     uint16_t type;
 } rows[1u << STEP_LIVE_KIND_BITS] = {
     [STEP_LIVE_ENTRY_SHORT] = {METHODS, STEP_JAVA_METHOD_ENTRY},
@@ -60,7 +60,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         uint32_t record;
         uint8_t slots, slot;
         uint8_t column;
-        bool same; /* but for an object, where there are OBJECTS */
+        bool same; /* the other records have the same fields, except for an object */
         uint8_t groups;
     } fields[] = {
         {STEP_JAVA_METHOD_ENTRY, ENTRY_SLOTS, 0, TIME, false, METHODS | ALLOCATIONS | OBJECTS},
@@ -87,7 +87,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
             struct step_run_column *column = &layouts[groups].columns[fields[i].column];
             uint32_t found =
                 step_writer_run_column(writer, fields[i].record, fields[i].slots, fields[i].slot);
-            /* records that have a field in common have its column in common */
+            /* fields that records have in common share a column */
             if (found == UINT32_MAX || (column->column != UINT32_MAX && column->column != found))
                 return false;
             if ((fields[i].groups & groups) != 0)
@@ -105,12 +105,12 @@ bool live_starts_run(uint64_t word)
     return rows[kind_of(word)].group != 0;
 }
 
-/* The ticks of a stream's stamps.  Most need no arithmetic: stamps from `base` on, up to `sure`
- * more, have the ticks that `base` has. */
+/* Converts a stream's stamps to ticks.  Most need no arithmetic: stamps from `base` to `base` +
+ * `sure` have the ticks of `base`. */
 struct ticker {
     struct step_live_header clock;
     struct stream_state state; /* its ticks */
-    uint64_t stamps_per_ns;    /* in units of 2 ^ -32, at most as many as there are */
+    uint64_t stamps_per_ns;    /* in units of 2 ^ -32, rounded down */
     uint64_t base, sure;
 };
 
@@ -136,20 +136,20 @@ static struct ticker start_ticker(const struct live_decoder *decoder,
                            .stamps_per_ns = decoder->stamps_per_ns};
 }
 
-/* Where a run stands. */
+/* State of filling a run. */
 struct filling {
     struct step_run *run;
     uint64_t *times, *methods;
     uint16_t *types;
-    uint64_t *objects; /* of entries; NULL: none has one */
+    uint64_t *objects; /* of entries; NULL: no entry has one */
     size_t records, entries, allocations;
 };
 
-/* Puts the short method events that stand first at `words`; returns how many. */
+/* Decodes the short method events at the start of `words`.  Returns their number. */
 static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
                                  const uint64_t *words, size_t count, bool with_objects)
 {
-    /* copies that no store into the columns can change */
+    /* copies that stores into the columns cannot change */
     uint64_t *times = filling->times + filling->records;
     uint64_t *methods = filling->methods + filling->records - filling->allocations;
     uint16_t *types = filling->types + filling->records;
@@ -172,7 +172,7 @@ static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
         methods[i] = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         types[i] = rows[kind].type;
         if (with_objects)
-            objects[entries] = 0; /* written over where this is no entry */
+            objects[entries] = 0; /* overwritten if this is not an entry */
         entries += kind == STEP_LIVE_ENTRY_SHORT;
     }
     ticker->state.last_stamp = stamp;
@@ -181,7 +181,7 @@ static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
     return i;
 }
 
-/* The same for one stamp. */
+/* Returns the ticks of one stamp. */
 static inline uint64_t ticks_at(struct ticker *ticker, uint64_t stamp)
 {
     ticker->state.last_stamp = stamp;
@@ -207,7 +207,7 @@ static void put_allocation(struct filling *filling, struct ticker *ticker, const
     filling->types[filling->records++] = STEP_JAVA_OBJECT_ALLOC;
 }
 
-/* Fills in the records of `groups` at `words`; returns how many, and `*taken` words. */
+/* Decodes the records of `groups` at `words`.  Returns their number, and `*taken` words. */
 static size_t fill_run(const struct live_decoder *decoder, struct stream_state *state,
                        const uint64_t *words, size_t count, unsigned groups, struct step_run *run,
                        size_t *taken)
@@ -265,7 +265,7 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
         state->next_record < state->resumed)
         return STEP_STATUS_OK;
     unsigned group = rows[kind_of(words[0])].group;
-    /* An entry in full without an object is the first of a chunk, or after a long time. */
+    /* a full entry without object is the first of a chunk, or follows a long pause */
     if (group == OBJECTS && (count < ENTRY_WORDS || words[2] == 0))
         return STEP_STATUS_OK;
     if (group == ALLOCATIONS && state->stack != 0)

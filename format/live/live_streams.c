@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of streams. */
+/* The table of streams of a live file. */
 #include "format/live/live_streams.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ void live_streams_reset(struct live_streams *streams)
     *streams = (struct live_streams){0};
 }
 
-/* Makes the table of pages long enough for the page. */
+/* Grows the table of pages to contain the page. */
 static bool reach(struct live_streams *streams, size_t page)
 {
     if (page < streams->page_count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a trace that lies in a file: what a killed process left in the live mapping beside it is
- * made into further blocks. */
+/* Opens a trace file; records that a killed process left in the live file beside it become further
+ * blocks. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "format/step/read/reader_internal.h"
 #include "steptrace/live.h"
 
-/* At a trace whose process ends meanwhile. */
+/* Attempts at a trace whose process ends meanwhile. */
 #define MOST_LOOKS 4
 
 static int compare_streams(const void *left, const void *right)
@@ -26,7 +26,7 @@ static int compare_streams(const void *left, const void *right)
     return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
-/* Tells the writer how many records of each stream the file has. */
+/* Resumes the writer's streams at the number of records that the file has. */
 static enum step_status resume_streams(const struct step_reader *reader, struct step_writer *writer)
 {
     struct step_block_entry **sorted =
@@ -62,7 +62,7 @@ static enum step_status resume_dictionaries(const struct step_reader *reader,
     return status;
 }
 
-/* Writes the live mapping's records as a trace in reader->live_bytes. */
+/* Writes the records of the live file as a trace to reader->live_bytes. */
 static enum step_status write_live(struct step_reader *reader, const char *path,
                                    struct step_live_report *report, struct step_error *error)
 {
@@ -86,7 +86,7 @@ static enum step_status write_live(struct step_reader *reader, const char *path,
     return status;
 }
 
-/* Visits the blocks that were made, which follow the definition's. */
+/* Adds the resulting blocks after the one of the definition. */
 static enum step_status take_live(struct step_reader *reader, struct step_error *error)
 {
     struct step_block_header header;
@@ -109,7 +109,7 @@ static enum step_status take_live(struct step_reader *reader, struct step_error 
     return status;
 }
 
-/* The name of the live file beside it, to be freed; NULL: out of memory. */
+/* Returns the name of the live file, to be freed; NULL if out of memory. */
 static char *live_path_of(const struct step_reader *reader)
 {
     size_t length = strlen(reader->name) + sizeof STEP_LIVE_SUFFIX;
@@ -119,7 +119,7 @@ static char *live_path_of(const struct step_reader *reader)
     return path;
 }
 
-/* True if the process of the live mapping beside the file still runs. */
+/* Returns true if the process of the live file still runs. */
 static bool is_written(const struct step_reader *reader)
 {
     char *path = live_path_of(reader);
@@ -128,7 +128,7 @@ static bool is_written(const struct step_reader *reader)
     return is;
 }
 
-/* Plain characters only: what is in the live file is not trusted. */
+/* Accepts plain characters only, because the live file is not trusted. */
 static bool is_text(const char *text)
 {
     size_t length = strlen(text);
@@ -138,7 +138,8 @@ static bool is_text(const char *text)
     return length > 0;
 }
 
-/* The writer had no time to close it, and says that the live file has all that is missing. */
+/* Returns true if the trace was not closed, but states that the live file has all that is
+ * missing. */
 static bool is_completed(const struct step_reader *reader)
 {
     const char *rest = step_reader_property(reader, STEP_LIVE_REST);
@@ -152,7 +153,8 @@ static enum step_status put_number(struct step_reader *reader, const char *key, 
     return step_reader_set_property(reader, strdup(key), strdup(text));
 }
 
-/* A copy of a ring in memory whose last part nobody was left to make. */
+/* Notes damage if the last part of a ring in memory was not copied because the copier had ended,
+ * too. */
 static enum step_status note_unfinished_copy(struct step_reader *reader, const char *path)
 {
     struct live_file file = {.path = path, .descriptor = -1};
@@ -178,7 +180,7 @@ static enum step_status note_unfinished_copy(struct step_reader *reader, const c
         ns, header->copied_most);
 }
 
-/* A native program that went on when nobody emptied its buffers any more. */
+/* Notes damage for a native program that continued after its buffers were no longer emptied. */
 static enum step_status note_lost(struct step_reader *reader, const struct step_live_report *report)
 {
     if (!report->is_lost)
@@ -189,7 +191,7 @@ static enum step_status note_lost(struct step_reader *reader, const struct step_
                : status;
 }
 
-/* Adds what is in that mapping when it does not. */
+/* Adds the records of the live file, if its process has ended. */
 static enum step_status recover(struct step_reader *reader, struct step_error *error)
 {
     char *path = live_path_of(reader);
@@ -211,7 +213,7 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
                 status = note_lost(reader, &report);
             reader->completed = status == STEP_STATUS_OK && is_completed(reader);
         } else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
-            reader->running = true; /* or it has just ended: the caller looks again */
+            reader->running = true; /* or it has just ended: the caller checks again */
             status = STEP_STATUS_OK;
         } else
             status = step_reader_note(reader, reader->file.size, 0, STEP_LIVE_UNREAD ": %.100s",
@@ -221,7 +223,8 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
     return status;
 }
 
-/* `*ended`: the process wrote when this began and does no more, so the file has its end now. */
+/* Sets `*ended` if the process was writing when this began and has stopped, so that the file has
+ * its end now. */
 static enum step_status open_once(const char *path, struct step_bytes given,
                                   struct step_reader **out, bool *ended, struct step_error *error)
 {
@@ -265,7 +268,7 @@ enum step_status step_reader_open(const char *path, struct step_reader **out,
     return step_reader_open_defined(path, (struct step_bytes){0}, out, error);
 }
 
-/* What was still being written when the file was walked is no damage. */
+/* Blocks that were being written when the file was walked are not damage. */
 static void forget_the_rest(struct step_reader *reader)
 {
     while (reader->damage_count > 0 &&
@@ -280,7 +283,8 @@ enum step_status step_reader_refresh(struct step_reader *reader, bool *running,
     *running = false;
     if (reader->whole || !reader->running || reader->file.file < 0)
         return STEP_STATUS_OK;
-    *running = is_written(reader); /* before the file's size: what it wrote until then is there */
+    *running = is_written(reader); /* before reading the file's size: what it wrote until then is in
+                                      the file */
     if (fstat(reader->file.file, &now) != 0)
         return step_error_set(error, STEP_STATUS_IO, reader->name, STEP_NO_OFFSET, "%s",
                               strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A DTD from its text, and the questions that may be asked of it. */
+/* Parses a DTD, and answers queries about it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +8,14 @@
 #include "format/metatf/dtd_scan_state.h"
 #include "format/metatf/dtd_tree.h"
 
-/* the names by which flex's header knows bison's types */
+/* flex's header uses these names for bison's types */
 #define YYSTYPE DTD_YYSTYPE
 #define YYLTYPE DTD_YYLTYPE
 #include "format/metatf/dtd_scan.h"
 
-/* A parsed DTD with what it owns. */
+/* A parsed DTD with the memory that it owns. */
 struct owned_dtd {
-    struct metatf_dtd dtd; /* first: users hold a pointer to it */
+    struct metatf_dtd dtd; /* first member: users hold a pointer to it */
     struct step_arena arena;
 };
 
@@ -27,7 +27,7 @@ static bool scan_and_parse(struct dtd_parse *parse, const char *text, size_t len
         parse->out_of_memory = true;
         return false;
     }
-    volatile bool parsed = false; /* seen after a jump */
+    volatile bool parsed = false; /* must survive longjmp() */
     if (setjmp(scan.fatal) == 0)
         parsed = dtd_yy_scan_bytes(text, (int) length, scanner) != NULL &&
                  dtd_yyparse(parse, scanner) == 0;
@@ -118,7 +118,7 @@ const char *metatf_interpretation_name(unsigned interpretation)
     return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? names[interpretation] : "?";
 }
 
-/* The paper's numbers, by ours. */
+/* The paper's numbers, indexed by ours. */
 static const uint8_t properties[STEP_FIELD_INTERPRETATION_COUNT] = {
     [STEP_FIELD_NONE] = 1,          [STEP_FIELD_BASE_OFFSET] = 2,    [STEP_FIELD_DELTA] = 3,
     [STEP_FIELD_DEFAULT] = 4,       [STEP_FIELD_SECTION_OFFSET] = 5, [STEP_FIELD_STRIDE] = 6,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a DTD must keep to: before its tables are made, and after, what nothing used. */
+/* Checks of a DTD: rules before its tables are made, and properties that nothing used. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const char *const reserved[] = {"vfield", "comment", "section", "metadata", "tag"};
 
-/* The tag's interpretation "is always none" (Appendix B), which may be said. */
+/* The tag's interpretation "is always none" (Appendix B), which the DTD may repeat. */
 static bool is_plain_tag(struct dtd_property *property)
 {
     bool is_plain = strcmp(property->property, "interpretation") == 0 && property->word != NULL &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record's fields, taken apart into a flat list, each with its properties. */
+/* Flattens a record's fields to a list, each with its properties. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static bool has_path(const struct record_work *record, const char *path)
     return false;
 }
 
-/* "address", and the second of that name "address2". */
+/* Makes the path: "address", and for the second field of that name "address2". */
 static void make_path(const struct record_work *record, const char *name, const char *prefix,
                       char *path, size_t space)
 {
@@ -124,12 +124,12 @@ static bool add_record(struct record_work *record, struct dtd_record *inner, con
 {
     const struct scope scope = {inner->properties, outer, inner, section};
     const char *text = extend(record, prefix, inner->name);
-    /* `a : b` only names b's fields anew */
+    /* `a : b` only renames b's fields */
     const struct dtd_field *field = inner->field;
     return text != NULL && dtd_add(record, field, text, &scope);
 }
 
-/* The record that a name stands for in the scope, and the scope that it was defined in. */
+/* Finds the record that a name means in the scope, and the scope that defines it. */
 static struct dtd_record *look_up(const struct record_work *record, const struct scope *scope,
                                   const char *name, struct scope *definition)
 {
@@ -147,7 +147,7 @@ static struct dtd_record *look_up(const struct record_work *record, const struct
     return dtd_find_record(&parse->defs, name);
 }
 
-/* vfield : (length, data), as the paper defines it. */
+/* Adds the fields of vfield : (length, data), as defined in the paper. */
 bool dtd_add_vfield(struct record_work *record, const char *prefix)
 {
     struct metatf_field *length = dtd_add_field(record, "length", prefix, record->place);
@@ -223,7 +223,7 @@ static bool add_repeat(struct record_work *record, const struct dtd_field *field
     return good;
 }
 
-/* Adds the fields of what stands after a ':' or in a list; false: a fault was told. */
+/* Adds the fields after a ':' or in a list.  Returns false after reporting a fault. */
 bool dtd_add(struct record_work *record, const struct dtd_field *field, const char *prefix,
              const struct scope *scope)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The grammar of Meta-TF's DTDs (HATF paper, Appendix B).  Faults are reported and the rest of the
- * text is read on, from the next ';' or '}'. */
+/* The grammar of Meta-TF DTDs (HATF paper, Appendix B).  After a fault parsing continues at the
+ * next ';' or '}'. */
 %define api.pure full
 %define api.prefix {dtd_yy}
 %define parse.error detailed
@@ -87,7 +87,7 @@ static void append_defs(struct dtd_defs *defs, const struct dtd_defs *more)
 %type <argument> argument
 %type <defs> block properties defs
 
-/* Of `a : b : c { }` the braces are b's. */
+/* In `a : b : c { }` the braces belong to b. */
 %precedence NO_BLOCK
 %precedence '{'
 

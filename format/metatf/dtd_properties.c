@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the DTD says of one field: its width, interpretation and value. */
+/* Determines the width, interpretation and value of a field from the DTD. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ static bool sees(const struct record_work *record, uint32_t group)
     }
 }
 
-/* The nearest field before the one that is being made; METATF_NO_FIELD is a fault, told. */
+/* Returns the nearest earlier field of that name.  METATF_NO_FIELD: none, which is reported as a
+ * fault. */
 static uint32_t refer(struct record_work *record, const char *field,
                       const struct dtd_argument *argument)
 {
@@ -130,7 +131,7 @@ static bool take_arguments(struct record_work *record, struct metatf_field *fiel
     return true;
 }
 
-/* A number is what one stride passes over; in a section of records, behind the record's tag. */
+/* Checks that one stride covers one number, in a section of records after the record's tag. */
 static void check_stride(struct record_work *record, const struct metatf_field *field,
                          const struct dtd_property *property, bool has_records)
 {
@@ -141,7 +142,7 @@ static void check_stride(struct record_work *record, const struct metatf_field *
                   has_records ? " of records" : "", tag + 1, tag + STEP_FIELD_WIDTH_MAX);
 }
 
-/* The section that an interpretation names; its place in the tree tells what it is. */
+/* Checks the section that an interpretation names; its place in the tree shows its kind. */
 static void check_section(struct record_work *record, const struct metatf_field *field,
                           const struct dtd_property *property)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the tree of a DTD to its tables.  A record's fields are taken apart into a flat list; each
- * gets its properties from the innermost scope that has them: the record that declares it, the
+ * Converts the parse tree of a DTD to its tables.  A record's fields are flattened to a list; each
+ * gets its properties from the innermost scope that sets them: the record that declares it, the
  * records around that, the section, the DTD (all names are statically scoped).
  */
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static bool make_record(struct record_work *record, struct dtd_record *tree,
     *out = (struct metatf_record){.name = tree->name, .tag = tag->number};
     start_record(record, out);
     bool good = record->count == 1;
-    if (good && has_explicit_tag(tree)) /* what follows it in the list */
+    if (good && has_explicit_tag(tree)) /* the fields after it in the list */
         good = tree->field->form == DTD_NAME ||
                dtd_add_list(record, tree->field->children->next, "", &scope);
     else
@@ -123,7 +123,7 @@ static bool make_list(struct record_work *work, struct metatf_record *records,
         if (!make_record(work, tree, home, record))
             return false;
         if (home == NULL && tag_taken(out, own_count, record->tag))
-            continue; /* within this section the tag is that of a record of its own */
+            continue; /* within this section the tag belongs to one of its own records */
         if (tag_taken(out, out->record_count, record->tag)) {
             dtd_fault(work->section->parse, tree->place,
                       "another record of the section has tag %" PRIu64, record->tag);
@@ -134,8 +134,8 @@ static bool make_list(struct record_work *work, struct metatf_record *records,
     return true;
 }
 
-/* Where a record of the DTD has the tag of a predefined one, that one goes to the first free tag
- * above all others. */
+/* If a record of the DTD uses the tag of a predefined one, the predefined one gets the first free
+ * tag above all others. */
 static bool make_all_predefined(struct record_work *work, struct metatf_record *records)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports the faults of a DTD. */
+/* Reports faults of a DTD. */
 #include "format/metatf/dtd_tree.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parse tree of a Meta-TF DTD, as it stands there; names are not looked up yet. */
+/* The parse tree of a Meta-TF DTD, before names are resolved. */
 #ifndef FORMAT_METATF_DTD_TREE_H
 #define FORMAT_METATF_DTD_TREE_H
 
@@ -24,7 +24,7 @@ struct dtd_argument {
 struct dtd_property {
     const char *field, *property;
     struct dtd_place place;
-    const char *word; /* "delta"; NULL: the value is arguments[0] alone */
+    const char *word; /* "delta"; NULL: the value is just arguments[0] */
     struct dtd_argument arguments[2];
     uint32_t argument_count;
     bool used;
@@ -35,10 +35,10 @@ enum dtd_form { DTD_NAME, DTD_GROUP, DTD_REPEAT, DTD_RECORD };
 
 struct dtd_field {
     enum dtd_form form;
-    const char *name; /* of NAME, REPEAT (the counting field) */
+    const char *name; /* NAME, and REPEAT (the counting field) */
     struct dtd_place place;
-    struct dtd_field *children; /* of GROUP; of REPEAT the element */
-    struct dtd_record *record;  /* of RECORD */
+    struct dtd_field *children; /* GROUP; for REPEAT the element */
+    struct dtd_record *record;  /* RECORD only */
     struct dtd_field *next;
 };
 
@@ -63,7 +63,7 @@ struct dtd_section {
     struct dtd_section *next;
 };
 
-/* One parse. */
+/* State of one parse. */
 struct dtd_parse {
     struct step_arena *arena;
     const char *name; /* of the text, for messages */
@@ -93,7 +93,7 @@ __attribute__((format(printf, 3, 4))) void dtd_fault(struct dtd_parse *parse,
                                                      struct dtd_place place, const char *format,
                                                      ...);
 
-/* Looks names up and makes the DTD's tables in the parse's arena. */
+/* Resolves names and makes the DTD's tables in the parse's arena. */
 bool dtd_resolve(struct dtd_parse *parse, struct metatf_dtd *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of a trace file, its index wherever it stands, and the DTD that the file carries. */
+/* Opens a Meta-TF file: reads its header, its index, and the embedded DTD. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "format/metatf/metatf_state.h"
 
 #define TEXT_LIMIT ((size_t) 1 << 20)
-#define CHUNK 64u /* entries of the index that are read at once */
+#define CHUNK 64u /* entries of the index read at a time */
 
 static enum step_status fail(const struct metatf_file *file, enum step_status status,
                              uint64_t offset, const char *message, struct step_error *error)
@@ -61,7 +61,7 @@ static bool add_entry(struct metatf_file *file, uint64_t number, uint64_t start,
     return true;
 }
 
-/* `count` entries that stand at `offset`. */
+/* Reads the `count` entries at `offset`. */
 static enum step_status read_entries(struct metatf_file *file, uint64_t offset, uint64_t count,
                                      struct step_error *error)
 {
@@ -90,7 +90,7 @@ static enum step_status read_entries(struct metatf_file *file, uint64_t offset, 
     return STEP_STATUS_OK;
 }
 
-/* The index at the file's end; false: there is none. */
+/* Reads the index at the end of the file.  Returns false if there is none. */
 static bool read_last_index(struct metatf_file *file, uint64_t start)
 {
     uint8_t bytes[24 + 8];
@@ -114,7 +114,7 @@ static bool read_last_index(struct metatf_file *file, uint64_t start)
     return false;
 }
 
-/* A file without its end: from piece to piece, as far as they go. */
+/* Reads a file without its end, piece by piece as far as possible. */
 static enum step_status walk(struct metatf_file *file, uint64_t at, struct step_error *error)
 {
     uint8_t bytes[24 + 8];
@@ -207,8 +207,8 @@ static enum step_status read_name(struct metatf_file *file, uint64_t offset, uin
     return metatf_file_read(file, offset, file->dtd_name, length, error);
 }
 
-/* Class 2 says how wide addresses are, and the paper's ints may have 4 bytes there: ours have 8.
- * Where the header makes sense as one, it rarely does as the other. */
+/* A class 2 header states the width of addresses; in the paper its ints may have 4 bytes, ours have
+ * 8.  A header that is plausible with one size rarely is with the other. */
 static bool is_plausible(const struct metatf_file *file, unsigned ints, uint8_t name_length)
 {
     uint8_t bytes[24 + 8];
@@ -230,7 +230,7 @@ static int compare_starts(const void *left, const void *right)
     return (*one)->size < (*other)->size ? -1 : (*one)->size > (*other)->size;
 }
 
-/* `first` is where a section may lie at the earliest. */
+/* `first` is the lowest valid offset of a section. */
 static enum step_status check_places(struct metatf_file *file, uint64_t first,
                                      struct step_error *error)
 {

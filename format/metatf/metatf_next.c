@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The universal reader: a DTD's tables, gone through for each record. */
+/* The generic reader of Meta-TF records, which interprets the tables of a DTD. */
 #include <stdlib.h>
 
 #include "format/core/grow.h"
 #include "format/metatf/metatf_state.h"
 
-/* A record that is being decoded. */
+/* State of decoding a record. */
 struct decoding {
     struct metatf_reader *reader;
     const struct metatf_record *record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that are no data: metadata, sections, comments. */
+/* Reads records that are not data: metadata, sections, comments. */
 #include "format/metatf/metatf_state.h"
 
 const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t **at,
@@ -21,7 +21,7 @@ const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t *
         metadata->stride = step_sign_extend(step_number_load(*at + bytes, bytes, big), bytes);
     *at += values * bytes;
     if (*at > reader->stream.end)
-        return NULL; /* told by the commit */
+        return NULL; /* metatf_commit() reports it */
     return metatf_state_apply(dtd, current->section, current->states, current->cells, metadata);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file's header, the pieces of its sections, the DTD in it, and its index. */
+/* Writes a Meta-TF file's header, the pieces of its sections, the embedded DTD, and the index. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static bool add_entry(struct metatf_writer *writer, const struct metatf_entry *e
     return true;
 }
 
-/* Writes a piece, with a header of its own where the layout has them. */
+/* Writes a piece, with its header if the layout has one. */
 static void write_piece(struct metatf_writer *writer, uint32_t number, uint32_t method,
                         const void *data, size_t length)
 {
@@ -172,7 +172,7 @@ void metatf_flush_pieces(struct metatf_writer *writer)
         rest->run.length = 0;
         return;
     }
-    /* by number: the DTD may have them in any order */
+    /* by number, because the DTD may list them in any order */
     for (uint32_t number = 0; number < 256; number++) {
         uint32_t index = metatf_dtd_section(rest->options.dtd, number);
         if (index != UINT32_MAX)
@@ -215,7 +215,7 @@ void metatf_write_index(struct metatf_writer *writer)
         if (i == 0 && rest->options.layout == METATF_SEGMENTS)
             index.length = (size_t) (store_int(writer, index.data, rest->records) - index.data);
         struct metatf_entry entry = rest->entries[i];
-        entry.start += rest->header_bytes; /* 0, but for METATF_INDEX */
+        entry.start += rest->header_bytes; /* 0, except for METATF_INDEX */
         index.length =
             (size_t) (store_entry(writer, index.data + index.length, &entry) - index.data);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The universal writer: a DTD's tables, gone through for each record. */
+/* The generic writer of Meta-TF records, which interprets the tables of a DTD. */
 #include <inttypes.h>
 
 #include "format/metatf/metatf_writing.h"
 
-/* A record that is being encoded. */
+/* State of encoding a record. */
 struct encoding {
     struct metatf_writer *writer;
     const struct metatf_record *record;
@@ -14,10 +14,10 @@ struct encoding {
     size_t value_count;
     size_t next;
     uint8_t *at;
-    const char *fault; /* the values are not those of such a record */
+    const char *fault; /* the values do not fit the record's type */
 };
 
-/* A number that tells how long another field is, is that length. */
+/* The value of a field that stores the length of another is that length. */
 static uint64_t number_of(const struct encoding *encoding, uint32_t i)
 {
     uint32_t user = encoding->users[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader's life, the memory of its records, and what is asked of it. */
+/* Creation and destruction of a Meta-TF reader, memory of its records, and queries. */
 #include <stdlib.h>
 
 #include "format/core/no_memory.h"

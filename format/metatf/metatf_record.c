@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record that is put: its bytes, and the journal by which it is taken back if it does not fit. */
+/* Writing one Meta-TF record: its bytes, and the journal to undo it if it does not fit. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "format/core/no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
-/* The misfit of a record that has to stand behind a flush. */
+/* Misfit of a record that needs a flush before it. */
 #define FLUSH_FIRST (METATF_NO_FIELD - 1)
-/* That of one that no metadata help: see metatf_put_split_record(). */
+/* Misfit that metadata cannot help: see metatf_put_split_record(). */
 #define NO_SUCH_RECORD (METATF_NO_FIELD - 2)
 #define NO_NUMBERS                                                                                 \
     "no record there is a tag and a number as wide as the stride, or its section is not apart"
@@ -31,8 +31,8 @@ bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t len
     return good;
 }
 
-/* Numbers are taken in the order in which records are read, so what a data section holds between
- * two flushes is all of one section. */
+/* Numbers are read in the order of the records, so between two flushes a data section holds numbers
+ * of one section only. */
 bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writing *data)
 {
     if (data->owner != writer->current && data->length > 0) {
@@ -46,8 +46,8 @@ bool metatf_writer_split_room(struct metatf_writer *writer, struct metatf_writin
     return !writer->out_of_memory;
 }
 
-/* The record of nothing but the tag and a number that is stored as it is, of so many bytes; or
- * UINT32_MAX: there is none, or it cannot be put apart. */
+/* Returns the record that has only the tag and an unmodified number of that many bytes, or
+ * UINT32_MAX if there is none, or it cannot be written separately. */
 static uint32_t number_record(const struct metatf_writer *writer, const struct metatf_writing *data,
                               uint64_t width)
 {
@@ -84,7 +84,7 @@ void metatf_put_split_record(struct metatf_writer *writer, struct metatf_writing
     writer->rest->records++;
 }
 
-/* Room for `count` fields more, four rows each. */
+/* Makes room for `count` more fields, four rows each. */
 bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
 {
     size_t need = writer->undo_count + 4 * ((size_t) count + writer->need);
@@ -101,7 +101,7 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
     return true;
 }
 
-/* In a file without an index each change of the section is told by a record. */
+/* In a file without index a record marks each change of section. */
 static bool switch_section(struct metatf_writer *writer, struct metatf_writing *section)
 {
     struct metatf_writing *old = writer->current;
@@ -166,7 +166,7 @@ void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_stat
     writer->misfit_width = width;
 }
 
-/* The metadata that let the field take the value, or take it at the next attempt. */
+/* Finds metadata with which the field fits, now or at the next attempt. */
 static bool find_metadata(const struct metatf_writer *writer, const struct metatf_record *record,
                           struct metatf_metadata *metadata)
 {
@@ -210,7 +210,7 @@ static enum step_status report_misfit(const struct metatf_writer *writer,
                           metatf_interpretation_name(state->interpretation), state->width);
 }
 
-/* True: metadata were put. */
+/* Returns true if metadata were written. */
 static bool adapt(struct metatf_writer *writer, const struct metatf_record *record,
                   enum step_status *status, struct step_error *error)
 {
@@ -274,7 +274,7 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
 
 /* ---- metadata ---- */
 
-/* Can the writer put there what the field strides to? */
+/* Returns true if the writer can put numbers where the field strides. */
 static bool has_numbers(const struct metatf_writer *writer, const struct metatf_metadata *metadata)
 {
     if (metatf_property_interpretation(metadata->property) != STEP_FIELD_SECTION_STRIDE ||

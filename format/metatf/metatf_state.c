@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How fields are stored: as the DTD says at first, and as metadata change it. */
+/* How fields of Meta-TF records are stored: initially by the DTD, then as changed by metadata. */
 #include "format/metatf/metatf_state.h"
 
 void metatf_states_init(const struct metatf_section *section, struct metatf_state *states,
@@ -129,7 +129,7 @@ uint32_t metatf_record_need(const struct metatf_dtd *dtd)
         for (uint32_t r = 0; r < dtd->sections[s].record_count; r++)
             if (dtd->sections[s].records[r].field_count > fields)
                 fields = dtd->sections[s].records[r].field_count;
-    /* a metadata record: tag, tag, two bytes, two values; and a word more */
+    /* a metadata record: tag, tag, two bytes, two values; plus one word */
     uint32_t metadata = 2 * 8 + 2 + 2 * 8;
     uint32_t numbers = 8 + fields * STEP_FIELD_WIDTH_MAX;
     return (numbers > metadata ? numbers : metadata) + STEP_FIELD_WIDTH_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the Meta-TF layer: the state of a section, the header's layout, files and streams. */
+/* Internal to the Meta-TF layer: the state of a section, the header's layout, files and streams. */
 #ifndef FORMAT_METATF_METATF_STATE_H
 #define FORMAT_METATF_METATF_STATE_H
 
@@ -23,7 +23,7 @@ struct metatf_entry {
     uint32_t method; /* enum step_compression */
     uint64_t start;
     uint64_t size;
-    bool is_cut; /* there was more of it than the file has */
+    bool is_cut; /* the file lacks a part of it */
 };
 
 struct metatf_file {
@@ -37,7 +37,7 @@ struct metatf_file {
     char *dtd_text;
 };
 
-/* Of the header's and the index's numbers, and of metadata's values. */
+/* Returns the bytes of numbers in header, index and metadata. */
 static inline unsigned metatf_int_bytes(bool wide, bool short_ints)
 {
     return wide && !short_ints ? 8 : 4;
@@ -48,26 +48,27 @@ static inline unsigned metatf_file_ints(const struct metatf_file *file)
     return metatf_int_bytes(file->about.wide, file->about.short_ints);
 }
 
-/* Reads `size` bytes and 8 more of zeros after them. */
+/* Reads `size` bytes, followed by 8 zero bytes. */
 enum step_status metatf_file_read(const struct metatf_file *file, uint64_t offset, void *buffer,
                                   size_t size, struct step_error *error);
 
 /* ---- the state ---- */
 
-/* As the DTD says; the arrays have the section's counts. */
+/* Sets the state that the DTD prescribes; the arrays have the section's counts. */
 void metatf_states_init(const struct metatf_section *section, struct metatf_state *states,
                         uint64_t *cells);
-/* Index of the record with the tag, or UINT32_MAX. */
+/* Returns the index of the record with the tag, or UINT32_MAX. */
 uint32_t metatf_record_by_tag(const struct metatf_section *section, uint64_t tag);
-/* How many values follow a metadata record's property: 0, 1 or 2. */
+/* Returns how many values follow a metadata record's property: 0, 1 or 2. */
 unsigned metatf_metadata_values(unsigned property);
-/* Changes the state; NULL, or what is wrong with the metadata. */
+/* Changes the state.  Returns NULL, or the reason why the metadata are not valid. */
 const char *metatf_state_apply(const struct metatf_dtd *dtd, const struct metatf_section *section,
                                struct metatf_state *states, uint64_t *cells,
                                const struct metatf_metadata *metadata);
-/* No record has more bytes in numbers; and what loads and stores of words pass it by. */
+/* Returns an upper limit for a record's bytes in numbers, plus what loads and stores of whole words
+ * access beyond. */
 uint32_t metatf_record_need(const struct metatf_dtd *dtd);
-/* True if both describe the same traces. */
+/* Returns true if both describe the same traces. */
 bool metatf_dtd_equal(const struct metatf_dtd *one, const struct metatf_dtd *other);
 
 /* ---- streams ---- */
@@ -77,19 +78,19 @@ struct metatf_unpacker {
     struct step_buffer packed;
 };
 
-/* Goes to the piece; `padding` zeros follow it. */
+/* Positions the stream at the piece, which is followed by `padding` zeros. */
 enum step_status metatf_stream_open(struct metatf_stream *stream, const struct metatf_file *file,
                                     const struct metatf_entry *entry,
                                     struct metatf_unpacker *unpacker, uint32_t padding,
                                     struct step_error *error);
-/* Loads until `need` bytes are there from `*at`, or the piece ends.  `in_record`: what lies between
- * stream->at and `*at` stays where it is, too, until metatf_stream_retire(). */
+/* Loads until `need` bytes are available from `*at`, or the piece ends.  `in_record`: the bytes
+ * between stream->at and `*at` keep their address until metatf_stream_retire(). */
 enum step_status metatf_stream_load(struct metatf_stream *stream, const struct metatf_file *file,
                                     const uint8_t **at, uint64_t need, uint32_t padding,
                                     bool in_record, struct step_error *error);
 void metatf_stream_retire(struct metatf_stream *stream);
 void metatf_stream_reset(struct metatf_stream *stream);
-/* Where in the file the byte at `at` is; of a packed piece, where that is. */
+/* Returns the file offset of the byte at `at`; in a compressed piece, that of the piece. */
 uint64_t metatf_stream_offset(const struct metatf_stream *stream, const uint8_t *at);
 
 /* ---- a reader's rest ---- */
@@ -105,19 +106,19 @@ struct metatf_reader_rest {
     struct metatf_reading *sections; /* as in the DTD */
     struct metatf_unpacker unpacker;
     struct metatf_scratch *scratch;
-    enum step_status status; /* what is given from now on, unless OK */
+    enum step_status status; /* returned from now on, unless OK */
     enum step_status fault_status;
     struct step_error error;
     bool started;
-    uint64_t other_count; /* records that are no data */
-    /* of metatf_reader_next() */
+    uint64_t other_count; /* records that are not data */
+    /* used by metatf_reader_next() */
     struct metatf_value *values;
     size_t value_count;
     size_t value_capacity;
-    uint64_t *last; /* of each field of the record */
+    uint64_t *last; /* for each field of the record */
 };
 
-/* Takes apart what a metadata record or a section record says, after its tag. */
+/* Decodes the content of a metadata or section record after its tag. */
 const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t **at,
                                    struct metatf_metadata *metadata);
 const char *metatf_reader_section(struct metatf_reader *reader, const uint8_t **at,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a section, piece by piece, unpacked, with zeros after them. */
+/* Input stream of a section: its pieces in sequence, decompressed, with zeros after them. */
 #include <stdlib.h>
 
 #include "format/metatf/metatf_state.h"
 
 #define WINDOW_BYTES ((size_t) 1 << 18)
-#define RECORD_BYTES_MAX ((uint64_t) 64 << 20) /* of one record in all */
+#define RECORD_BYTES_MAX ((uint64_t) 64 << 20) /* of one record */
 
 struct retired {
     struct retired *next;
@@ -42,7 +42,7 @@ uint64_t metatf_stream_offset(const struct metatf_stream *stream, const uint8_t 
     return stream->piece_start + stream->base + (uint64_t) (at - stream->buffer);
 }
 
-/* A buffer of at least `size` bytes whose old content is not wanted. */
+/* Provides a buffer of at least `size` bytes; its old content is lost. */
 static bool need_buffer(struct metatf_stream *stream, size_t size)
 {
     if (stream->capacity >= size)
@@ -109,7 +109,7 @@ enum step_status metatf_stream_open(struct metatf_stream *stream, const struct m
     return status;
 }
 
-/* Another buffer, with the bytes from `keep` on at its start. */
+/* Switches to another buffer that starts with the bytes from `keep` on. */
 static bool move_to_new(struct metatf_stream *stream, const uint8_t *keep, size_t kept, size_t size,
                         bool in_record)
 {

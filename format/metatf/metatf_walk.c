@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader's walk: from piece to piece by the index, to the end or to what is wrong. */
+/* Advances a Meta-TF reader from piece to piece by the index, and reports errors. */
 #include <inttypes.h>
 
 #include "format/metatf/metatf_state.h"
 
 /* ---- errors ---- */
 
-/* Nothing is read any more. */
+/* Ends reading. */
 static enum step_status stop(struct metatf_reader *reader, enum step_status status,
                              struct step_error *error)
 {
@@ -31,7 +31,7 @@ enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_
 {
     struct metatf_reader_rest *rest = reader->rest;
     uint64_t offset = metatf_stream_offset(&reader->stream, reader->stream.at);
-    if (rest->status != STEP_STATUS_OK) /* an error while more was loaded */
+    if (rest->status != STEP_STATUS_OK) /* an error while loading */
         return stop(reader, rest->status, error);
     enum step_status status = STEP_STATUS_CORRUPT;
     if (reader->fault != NULL && rest->fault_status != STEP_STATUS_OK)
@@ -46,7 +46,7 @@ enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_
 
 /* ---- the walk ---- */
 
-/* True, and the section's index, if pieces with the entry's number have records. */
+/* Returns true, and the section's index, if pieces with the entry's number contain records. */
 static bool has_records(const struct metatf_reader_rest *rest, const struct metatf_entry *entry,
                         uint32_t *section)
 {
@@ -54,7 +54,7 @@ static bool has_records(const struct metatf_reader_rest *rest, const struct meta
     return *section != UINT32_MAX && !rest->dtd->sections[*section].is_data;
 }
 
-/* A header that tells of 0 records does not know. */
+/* A header with 0 records does not know their number. */
 static bool check_count(struct metatf_reader *reader)
 {
     struct metatf_reader_rest *rest = reader->rest;
@@ -145,7 +145,7 @@ bool metatf_reader_more(struct metatf_reader *reader, const uint8_t **at, uint64
 
 /* ---- data sections ---- */
 
-/* The number of a data section. */
+/* Returns the number of a data section. */
 static uint32_t split_number(const struct metatf_reader *reader, const struct metatf_stream *stream)
 {
     uint32_t number = 0;
@@ -154,7 +154,8 @@ static uint32_t split_number(const struct metatf_reader *reader, const struct me
     return number;
 }
 
-/* More of a data section: the next piece once one is at its end.  No number lies in two. */
+/* Loads more of a data section, the next piece at the end of one.  No number extends over two
+ * pieces. */
 bool metatf_reader_split_more(struct metatf_reader *reader, struct metatf_stream *stream,
                               size_t need)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer's life: its options, its sections' buffers, its end. */
+/* Creation and end of a Meta-TF writer: options, section buffers, closing. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixed parts of a trace file, byte by byte. */
+/* Encodes and decodes the fixed parts of a trace file. */
 #include "format/step/layout.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "format/core/bytes.h"
 #include "format/core/checksum.h"
 
-/* A byte over 127, the name, and the line ends that careless transfers change. */
+/* A byte over 127, the name, and line ends, which careless transfers change. */
 const uint8_t step_file_magic[8] = {0x9e, 'S', 'T', 'P', '\r', '\n', 0x1a, '\n'};
 const uint8_t step_block_magic[STEP_BLOCK_MAGIC_BYTES] = {0xb5, 'b', 0xd3, 0x0c};
 const uint8_t step_footer_magic[8] = {0xe5, 'S', 'T', 'P', 'E', 'N', 'D', '\n'};

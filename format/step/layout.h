@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixed parts of a trace file, as docs/formats/step.md says: file header, block header,
- * footer; to bytes and back.
+ * The fixed parts of a trace file (docs/formats/step.md): file header, block header, footer.
  */
 #ifndef FORMAT_STEP_LAYOUT_H
 #define FORMAT_STEP_LAYOUT_H
@@ -33,25 +32,25 @@ enum step_block_kind {
 
 enum step_block_layout { STEP_LAYOUT_BYTES = 0, STEP_LAYOUT_COLUMNS = 1, STEP_LAYOUT_ROWS = 2 };
 
-/* Limits that a reader holds a file to, and a writer what it takes (docs/formats/step.md). */
+/* Limits that readers enforce and writers observe (docs/formats/step.md). */
 #define STEP_MAX_BLOCK_RECORDS (UINT64_C(16) << 20)
 #define STEP_MAX_DICTIONARY_BLOCK_RECORDS (UINT64_C(1) << 20)
 #define STEP_MAX_BLOCK_MEMORY (UINT64_C(1) << 30)
-/* Of all blocks that one reader holds decoded, dictionaries included: so much, and more by the
- * file's stored bytes. */
+/* Of all decoded blocks of one reader, dictionaries included; the limit grows with the file's
+ * stored bytes. */
 #define STEP_MAX_READER_MEMORY (UINT64_C(768) << 20)
 #define STEP_READER_MEMORY_FACTOR UINT64_C(256)
 #define STEP_MAX_RECORD_BYTES (STEP_MAX_BLOCK_MEMORY / 8) /* while it waits for its block */
 #define STEP_MAX_RECORD_DECODED (UINT64_C(448) << 20)
 #define STEP_MAX_DICTIONARY_MEMORY (UINT64_C(1) << 30)
 #define STEP_MAX_DEFINITION_BYTES (UINT64_C(16) << 20)
-#define STEP_MAX_PROPERTY_BYTES (UINT64_C(64) << 20) /* of one block of them */
+#define STEP_MAX_PROPERTY_BYTES (UINT64_C(64) << 20) /* in one block */
 #define STEP_MAX_FIELDS (1u << 22)                   /* of all record types, inherited ones too */
-#define STEP_MAX_NODES (1u << 18)                    /* values, at all depths, of all fields */
+#define STEP_MAX_NODES (1u << 18)                    /* values of all fields, at all depths */
 #define STEP_MAX_RECORD_TYPES 65535u
 #define STEP_MAX_COLUMNS 65536u
 #define STEP_MAX_NESTING 32u
-#define STEP_MAX_COLUMN_CHAIN 256u /* columns that need each other, one after the other */
+#define STEP_MAX_COLUMN_CHAIN 256u /* length of a chain of columns that need each other */
 #define STEP_MAX_TREE_DEPTH 1000u
 #define STEP_MAX_TREE_VALUES (UINT64_C(1) << 20)
 
@@ -61,29 +60,29 @@ struct step_block_header {
     uint32_t summary_bytes; /* of the payload's first part */
     uint64_t payload_bytes; /* summary included */
     uint64_t record_count;
-    uint64_t stream;       /* of a dictionary block: the record type */
-    uint64_t first_record; /* of a dictionary block: the first entry's id, less 1 */
+    uint64_t stream;       /* in a dictionary block: the record type */
+    uint64_t first_record; /* in a dictionary block: the first entry's id, less 1 */
     uint64_t time_min;
     uint64_t time_max;
     uint64_t thread_min;
     uint64_t thread_max;
-    uint32_t summary_checksum; /* low half of the checksum of the summary */
+    uint32_t summary_checksum; /* low half of the summary's checksum */
     uint64_t payload_checksum;
 };
 
 void step_file_header_pack(uint8_t out[STEP_FILE_HEADER_BYTES]);
-/* What the first bytes of a file are: 0 for a good header of this version, else a reason. */
+/* Result of checking a file header: 0 if it is valid and of this version, else the fault. */
 enum step_file_header_fault {
     STEP_FILE_HEADER_GOOD,
-    STEP_FILE_HEADER_FOREIGN, /* another kind of file */
-    STEP_FILE_HEADER_MANGLED, /* ours, but went through a text conversion or was damaged */
-    STEP_FILE_HEADER_VERSION, /* of a later version */
+    STEP_FILE_HEADER_FOREIGN, /* a different kind of file */
+    STEP_FILE_HEADER_MANGLED, /* a trace that was damaged, or converted as text */
+    STEP_FILE_HEADER_VERSION, /* a later version */
 };
 enum step_file_header_fault step_file_header_check(const uint8_t *in, size_t length);
 
 void step_block_header_pack(const struct step_block_header *header,
                             uint8_t out[STEP_BLOCK_HEADER_BYTES]);
-/* False where magic or checksum are wrong. */
+/* Decodes a block header.  Returns false if magic or checksum are wrong. */
 bool step_block_header_unpack(const uint8_t in[STEP_BLOCK_HEADER_BYTES],
                               struct step_block_header *header);
 

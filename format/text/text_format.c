@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines: what fields each kind has, and formatting an event as its line. */
+/* Formats events as lines of the text format, by the fields of each kind. */
 #include <string.h>
 
 #include "format/text/text_kinds.h"
@@ -20,7 +20,7 @@ static const char digit_pairs[] = "0001020304050607080910111213141516171819"
                                   "6061626364656667686970717273747576777879"
                                   "8081828384858687888990919293949596979899";
 
-/* Two digits at a time, from the right. */
+/* Writes two digits at a time, from the right. */
 static char *put_number(char *out, uint64_t value)
 {
     char digits[20];
@@ -41,7 +41,7 @@ static char *put_number(char *out, uint64_t value)
     return out + length;
 }
 
-/* NULL where the name cannot be escaped. */
+/* Returns NULL if the name cannot be escaped. */
 static inline char *put_name(char *out, struct step_bytes name, bool escape)
 {
     if (!escape) {

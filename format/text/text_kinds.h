@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of lines, with the letters of their fields. */
+/* Kinds of lines in the text format, with the letters of their fields. */
 #ifndef FORMAT_TEXT_TEXT_KINDS_H
 #define FORMAT_TEXT_TEXT_KINDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing a line, strictly: it takes only what the formatter can write. */
+/* Parses lines of the text format strictly: accepts only what the formatter can write. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,13 +8,13 @@
 #include "format/text/text_kinds.h"
 #include "steptrace/show.h"
 
-/* Names: decoding UTF-8 with surrogates, and escaping what a line cannot hold. */
+/* Names: decoding UTF-8 with surrogates, and escaping what a line cannot contain. */
 
-/* What a byte means to a scanner of names. */
+/* Classes of bytes in names. */
 enum text_byte {
     TEXT_BYTE_PLAIN,  /* an ASCII character that stands for itself */
-    TEXT_BYTE_ESCAPE, /* one of those that are always escaped: `:` `\` LF CR */
-    TEXT_BYTE_MULTI   /* part of a character of several bytes, or no UTF-8 at all */
+    TEXT_BYTE_ESCAPE, /* always escaped: `:` `\` LF CR */
+    TEXT_BYTE_MULTI   /* part of a multi-byte character, or invalid UTF-8 */
 };
 
 static inline bool text_is_surrogate(uint32_t code)
@@ -70,8 +70,8 @@ static size_t decode_four(const uint8_t *bytes, uint32_t *code)
     return follow && *code >= 0x10000 && *code <= 0x10ffff ? 4 : 0;
 }
 
-/* Decodes the character at `bytes` (surrogates in three bytes included) and returns its length, or
- * 0 where there is none.  `available` is at least 1. */
+/* Decodes the character at `bytes` (surrogates in three bytes included).  Returns its length, or 0
+ * if it is invalid.  `available` is at least 1. */
 static size_t text_decode(const uint8_t *bytes, size_t available, uint32_t *code)
 {
     if (bytes[0] < 0x80) {
@@ -97,7 +97,7 @@ static size_t put_escape(char *out, uint32_t code)
     return 6;
 }
 
-/* A pair of surrogates as the one character that it stands for. */
+/* Writes the character of a pair of surrogates. */
 static size_t put_pair(char *out, uint32_t high, uint32_t low)
 {
     uint32_t code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
@@ -108,7 +108,7 @@ static size_t put_pair(char *out, uint32_t high, uint32_t low)
     return 4;
 }
 
-/* Escapes the character of several bytes at `*in` and moves on; 0 where there is none. */
+/* Escapes the multi-byte character at `*in` and moves on.  Returns 0 if it is invalid. */
 static size_t escape_multi(const uint8_t **in, const uint8_t *end, char *out)
 {
     uint32_t code;
@@ -155,14 +155,14 @@ bool step_text_escape(struct step_bytes name, char *out, size_t *length)
     return true;
 }
 
-/* Where the parser stands.  `end` is at the line feed, which is known to be there, so that one byte
- * can always be looked at. */
+/* State of the parser.  `end` is at the line feed, which exists, so reading one byte is always
+ * safe. */
 struct scan {
     const uint8_t *start;
     const uint8_t *at;
     const uint8_t *end;
-    uint8_t *scratch;   /* free space for names that had escapes */
-    const char *reason; /* of the first fault; `at` is where */
+    uint8_t *scratch;   /* free space for names with escapes */
+    const char *reason; /* of the first fault, whose position is `at` */
 };
 
 static bool refuse(struct scan *scan, const uint8_t *at, const char *reason)
@@ -225,7 +225,7 @@ static bool scan_number(struct scan *scan, uint64_t *value)
     return true;
 }
 
-/* The value of four lower-case hexadecimal digits, or UINT32_MAX. */
+/* Returns the value of four lower-case hexadecimal digits, or UINT32_MAX. */
 static uint32_t hex_value(const uint8_t *at)
 {
     uint32_t value = 0;
@@ -256,15 +256,15 @@ static size_t put_code(uint8_t *out, uint32_t code)
     return length;
 }
 
-/* Also what `steptrace dump` escapes for terminals; a tab has no escape. */
+/* `steptrace dump` escapes these for terminals, too; a tab has no escape. */
 static bool may_be_escaped(uint32_t code)
 {
     return text_is_surrogate(code) || (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE) ||
            (code != '\t' && step_show_is_control(code));
 }
 
-/* Takes the escape at `scan->at`; `high` tells whether the character before it was a high
- * surrogate, and then whether this one was. */
+/* Reads the escape at `scan->at`.  `high` is whether the previous character was a high surrogate;
+ * it is updated. */
 static bool scan_escape(struct scan *scan, bool *high)
 {
     const uint8_t *at = scan->at;
@@ -283,7 +283,7 @@ static bool scan_escape(struct scan *scan, bool *high)
     return true;
 }
 
-/* Steps over the character of several bytes at `scan->at`. */
+/* Skips the multi-byte character at `scan->at`. */
 static bool scan_multi(struct scan *scan)
 {
     uint32_t code;
@@ -294,7 +294,7 @@ static bool scan_multi(struct scan *scan)
     return true;
 }
 
-/* Steps over what stands for itself, up to an escape, a colon or the line's end. */
+/* Skips plain bytes, up to an escape, a colon or the line's end. */
 static bool scan_plain(struct scan *scan)
 {
     for (;;) {
@@ -307,7 +307,7 @@ static bool scan_plain(struct scan *scan)
     }
 }
 
-/* The rest of a name from its first escape on, where `scan->at` is; copied to scratch. */
+/* Reads the rest of a name from its first escape, at `scan->at`, to scratch. */
 static bool scan_escaped_name(struct scan *scan, const uint8_t *first, struct step_bytes *name)
 {
     uint8_t *copy = scan->scratch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the text of a trace: cutting it into lines, parsing them, and keeping the first error. */
+/* Reads the text of a trace: splits it into lines, parses them, and keeps the first error. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 struct step_text_reader {
     struct text_source *source;
     char *buffer;     /* BUFFER_BYTES; unread bytes are at [start, end) */
-    uint8_t *scratch; /* STEP_TEXT_LINE_MAX, for the names of one line */
+    uint8_t *scratch; /* STEP_TEXT_LINE_MAX bytes, for the names of one line */
     size_t start;
     size_t end;
-    uint64_t line;           /* lines given so far */
-    uint64_t offset;         /* of `start` in the unpacked text */
+    uint64_t line;           /* lines returned so far */
+    uint64_t offset;         /* of `start` in the uncompressed text */
     enum step_status status; /* OK, END, or that of `error` */
     struct step_error error;
 };
@@ -81,7 +81,7 @@ enum step_status step_text_reader_open_file(int file, uint64_t size, const char 
     return status == STEP_STATUS_OK ? create(source, out, error) : status;
 }
 
-/* Keeps a bad line's error; what is said of it stands after its number and column. */
+/* Keeps the error of a faulty line; its message starts with line and column. */
 static void refuse_line(struct step_text_reader *reader, enum step_status status, size_t position,
                         const char *reason)
 {
@@ -90,7 +90,7 @@ static void refuse_line(struct step_text_reader *reader, enum step_status status
                        "line %" PRIu64 ", column %zu: %s", reader->line + 1, position + 1, reason);
 }
 
-/* The source's error, with the number of the line that it cut. */
+/* Keeps the source's error, with the number of the line that it cut. */
 static void keep_error(struct step_text_reader *reader, enum step_status status)
 {
     char place[40];
@@ -99,7 +99,7 @@ static void keep_error(struct step_text_reader *reader, enum step_status status)
     reader->status = status;
 }
 
-/* What is left when the source has ended: nothing, or a line that does not end. */
+/* Handles the rest at the end of the source: nothing, or an unterminated line. */
 static void finish(struct step_text_reader *reader)
 {
     if (reader->start == reader->end)
@@ -109,7 +109,8 @@ static void finish(struct step_text_reader *reader)
                     "the line feed is missing at the end of the text");
 }
 
-/* Gets more bytes behind those that are there; false when there are none, with the status set. */
+/* Reads more bytes after the existing ones.  Returns false with the status set if there are
+ * none. */
 static bool refill(struct step_text_reader *reader)
 {
     size_t left = reader->end - reader->start;
@@ -131,7 +132,8 @@ static bool refill(struct step_text_reader *reader)
     return reader->status == STEP_STATUS_OK;
 }
 
-/* The next line's length, line feed included; 0 with the status set when there is none. */
+/* Returns the length of the next line, line feed included; 0 with the status set if there is
+ * none. */
 static size_t find_line(struct step_text_reader *reader)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing the text of a trace into the one entry of a ZIP file. */
+/* Writes the text of a trace to the single entry of a ZIP file. */
 #include <minizip/zip.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #define PIECE_BYTES ((size_t) 1 << 18)
 #define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
 #define MODE_REGULAR_0644 (0100644ul << 16)
-#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the first that a ZIP file can hold */
+#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the earliest date in a ZIP file */
 #define LEVEL 6
 
-/* Where things stand in the header of the file's only entry. */
+/* Offsets in the header of the file's only entry. */
 #define SIZES_AT 18u                                /* the sizes in 32 bits */
 #define EXTRA_AT (30u + (unsigned) sizeof NAME - 1) /* the ZIP64 field: id, length, sizes */
 #define ZIP64_FIELD_BYTES 20u
@@ -32,7 +32,7 @@ struct step_text_writer {
     uint64_t packed; /* bytes of text */
     enum step_status status;
     struct step_error error;
-    char piece[PIECE_BYTES]; /* lines that are not packed yet */
+    char piece[PIECE_BYTES]; /* lines that are not compressed yet */
 };
 
 static enum step_status fail(struct step_text_writer *writer, enum step_status status,
@@ -156,9 +156,9 @@ static void put_little_endian_64(uint8_t *out, uint64_t value)
         out[i] = (uint8_t) (value >> (8 * i));
 }
 
-/* minizip leaves the ZIP64 field of the entry's header zero where 32 bits are enough for the sizes.
- * We put the sizes there always, so that a reader meets one form only.  The file's end is the end
- * of the packed data now. */
+/* minizip leaves the ZIP64 field of the entry's header zero if 32 bits suffice for the sizes.  We
+ * always store the sizes there, so that readers see only one form.  The file now ends with the
+ * compressed data. */
 static bool fill_zip64_field(struct step_text_writer *writer)
 {
     uint8_t sizes[16];

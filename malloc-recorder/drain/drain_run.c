@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chunks into the trace, until a reason to end; then what is left. */
+/* The drain's loop: writes chunks to the trace until a reason to end, then what is left. */
 #include "malloc-recorder/drain/drain_run.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "format/live/live_streams.h"
 #include "malloc-recorder/drain/symbols.h"
 
-/* What the chunks in use owe, read while their owners may still run. */
+/* Pending frees of the chunks in use, read while their owners may still run. */
 
 static struct step_live_chunk *chunk_of(const struct live_stream *stream)
 {
@@ -37,7 +37,7 @@ static bool owed_frees_any(struct live_map *map)
     return false;
 }
 
-/* False: nothing, or the owner is at it. */
+/* Returns false if there is no pending free, or its owner is changing it. */
 static bool read_owed(struct step_live_chunk *chunk, uint64_t *words, uint64_t *record)
 {
     uint32_t at = atomic_load_explicit(&chunk->owed_at, memory_order_acquire);
@@ -50,8 +50,8 @@ static bool read_owed(struct step_live_chunk *chunk, uint64_t *words, uint64_t *
            live_chunk_words(chunk)[at + 1] == words[1];
 }
 
-/* Of records that did not come: the free alone, at its time.  Nothing more is taken of these
- * streams then. */
+/* Writes the pending frees of records that were not written, each at its time.  These streams are
+ * not read afterwards. */
 static enum step_status owed_frees_put(struct live_map *map, struct live_allocs_decoder *decoder)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -65,13 +65,14 @@ static enum step_status owed_frees_put(struct live_map *map, struct live_allocs_
     return status;
 }
 
-/* Bytes in the file that a record which waits for its block takes at most, and the trace's end. */
+/* Upper limit for the bytes in the file of a record that waits for its block, and for the end of
+ * the trace. */
 #define WAITING_BYTES 8u
 #define END_BYTES UINT64_C(12288)
 #define LINGER_MS 500
 #define CHUNK_RECORDS (65536u / 16)
 #define CHUNK_WORDS (65536u / sizeof(uint64_t))
-#define RECORD_WORDS 2u /* at least */
+#define RECORD_WORDS 2u /* minimum size of a record */
 #define COMMIT_NS 20000000L
 #define COMMIT_ROUNDS 100
 #define CHUNK_ROOM (END_BYTES + CHUNK_RECORDS * WAITING_BYTES)
@@ -111,8 +112,9 @@ static uint64_t waiting_records(const struct drain *drain)
     return count;
 }
 
-/* At most so many have the other streams that are from before the end of a full chunk of this one:
- * what is in their last chunks, since all before were full, and queued, earlier. */
+/* Returns an upper limit for the other streams' records that are older than the end of a full chunk
+ * of this one: those in their last chunks, because all earlier chunks were full, and queued,
+ * before. */
 static uint64_t pending_records(const struct drain *drain, const struct live_stream *of)
 {
     uint64_t words = 0;
@@ -129,8 +131,8 @@ static uint64_t pending_records(const struct drain *drain, const struct live_str
     return words / RECORD_WORDS;
 }
 
-/* Bytes that the file takes at most if another chunk (of that stream, NULL: of whichever) is taken
- * and the trace ends with it. */
+/* Returns an upper limit for the size of the file if another chunk (of that stream; NULL: of any)
+ * is taken and the trace ends with it. */
 static uint64_t room_wanted(const struct drain *drain, const struct live_stream *stream)
 {
     return (waiting_records(drain) + pending_records(drain, stream)) * WAITING_BYTES + CHUNK_ROOM;
@@ -145,7 +147,7 @@ static void write_all_waiting(struct drain *drain)
     }
 }
 
-/* Would another chunk make the file longer than it may be? */
+/* Returns true if another chunk could make the file exceed its limit. */
 static bool is_at_limit(struct drain *drain, const struct live_stream *stream)
 {
     uint64_t limit = trace_of(drain)->numbers.limit_bytes;
@@ -155,14 +157,14 @@ static bool is_at_limit(struct drain *drain, const struct live_stream *stream)
     return step_writer_size(drain->writer) + room_wanted(drain, stream) >= limit;
 }
 
-/* Is there disk for another, and for what waits? */
+/* Returns true if the disk lacks space for another chunk and for the pending records. */
 static bool is_disk_full(struct drain *drain, const struct live_stream *stream)
 {
     return !trace_file_reserve(trace_of(drain)->file, room_wanted(drain, stream));
 }
 
-/* What is not taken is cut off, and so is all that follows, but for what is as old as what was
- * taken. */
+/* Returns false if the chunk, and all later ones, must be cut off; records as old as those already
+ * taken are still accepted. */
 static bool may_take(struct drain *drain, const struct live_stream *stream)
 {
     struct native_trace *trace = trace_of(drain);
@@ -196,7 +198,7 @@ static struct live_stream *global_stream(const struct drain *drain)
     return trace->global;
 }
 
-/* Definitions out of the list; their chunks stay, for recovery. */
+/* Takes the definitions of the list; their chunks remain for recovery. */
 static void take_definitions(struct drain *drain, struct live_chunk_ref **list)
 {
     while (*list != NULL) {
@@ -210,7 +212,7 @@ static void take_definitions(struct drain *drain, struct live_chunk_ref **list)
     }
 }
 
-/* All frames that the chunks which are full by now have: a frame is defined before it is used. */
+/* Takes all frames in chunks that are full by now; a frame is defined before it is used. */
 static void take_frames(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
@@ -259,8 +261,8 @@ static bool is_in(const struct live_chunk_ref *list, const struct live_chunk_ref
     return list != NULL;
 }
 
-/* A thread that died while it handed a chunk over: the chunk is neither in the queue, nor the one
- * in use, nor put off. */
+/* Takes the chunk of a thread that died while it handed the chunk over: it is neither queued, nor
+ * in use, nor deferred. */
 static bool take_lost(struct drain *drain, struct live_stream *stream)
 {
     const struct native_trace *trace = trace_of(drain);
@@ -302,7 +304,7 @@ static void take_the_rest(struct drain *drain)
 
 /* ---- the end ---- */
 
-/* Waits that long for it. */
+/* Waits that long for the program to end. */
 static bool is_gone(const struct native_trace *trace, int wait_ms)
 {
     struct pollfd poll_file = {.fd = trace->process_file, .events = POLLIN};
@@ -312,7 +314,7 @@ static bool is_gone(const struct native_trace *trace, int wait_ms)
     return kill((pid_t) trace->process, 0) != 0 && errno == ESRCH;
 }
 
-/* Why the trace ends before its program; NULL: it does not. */
+/* Returns the reason why the trace ends before its program, or NULL. */
 static const char *cut_of(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
@@ -339,7 +341,7 @@ static const char *cut_of(struct drain *drain)
     return trace->cut;
 }
 
-/* NULL: it goes on. */
+/* Returns the reason to end, or NULL. */
 static const char *end_of(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
@@ -371,9 +373,9 @@ static void put_end(struct drain *drain, const char *end)
     drain_put_number(drain, "drain-peak-kib", (uint64_t) usage.ru_maxrss);
 }
 
-/* A trace that ends before its program ends for all threads at one moment, that of the latest
- * record it has.  What a thread is about to publish from before it gets the time to do so: without
- * the record of a realloc its old address would be given out twice. */
+/* If a trace ends before its program, it ends for all threads at the time of its latest record.
+ * Threads get time to publish older records: without the record of a realloc, its old address would
+ * appear to be allocated twice. */
 static void take_until_cut(struct drain *drain)
 {
     struct native_trace *trace = trace_of(drain);
@@ -447,7 +449,7 @@ void drain_run(struct native_trace *trace)
         drain_relieve(&drain);
     }
     close_trace(&drain, end);
-    /* Programs that come later in the process see by the lock that the name is taken. */
+    /* The lock shows later programs of the process that the name is in use. */
     while (!atomic_load(&trace->control->end_wanted) && !is_gone(trace, LINGER_MS))
         ;
     trace_file_close(trace->file);

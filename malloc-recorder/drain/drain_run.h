@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drain's loop. */
+/* The drain's main loop. */
 #ifndef MALLOC_RECORDER_DRAIN_DRAIN_RUN_H
 #define MALLOC_RECORDER_DRAIN_DRAIN_RUN_H
 
@@ -7,11 +7,11 @@
 
 #include "malloc-recorder/drain/native_trace.h"
 
-/* Another program has taken the traced one's place in its process. */
+/* Set when another program replaced the traced one in its process (exec). */
 extern volatile sig_atomic_t drain_successor_is_there;
 
-/* Until the program has ended, in whatever way; the trace is whole then, and its name free only
- * after it. */
+/* Runs until the program has ended in any way.  The trace is complete then; its name becomes free
+ * only afterwards. */
 void drain_run(struct native_trace *trace);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steptrace-drain: writes the trace of a program in which libmalloctracer.so is, which starts it.
+ * steptrace-drain: writes the trace of a program that is recorded by libmalloctracer.so, which
+ * starts it.
  *
- * It is in a session of its own, has no parent that knows it, none of the program's descriptors,
- * and takes no signals but SIGKILL: nothing that is meant for the program or its shell reaches it.
+ * It runs in a separate session, is not a known child of the program, has none of its descriptors,
+ * and blocks all signals but SIGKILL, so that nothing meant for the program or its shell affects
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +74,7 @@ static void take_no_signals(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* Limits that were meant for the program; where they are hard they hold here too. */
+/* Lifts resource limits set for the program; hard limits remain. */
 static void lift_limits(void)
 {
     static const unsigned kinds[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_CPU,
@@ -88,7 +90,7 @@ static void lift_limits(void)
     setrlimit(RLIMIT_CORE, &no_core);
 }
 
-/* No number below the reply's is free for a file of ours. */
+/* Fills the descriptors below the reply's, so that no file of the drain gets one of them. */
 static bool fill_descriptors(void)
 {
     int file;
@@ -117,7 +119,7 @@ static void leave_message(const char *message, size_t length)
 {
     struct drain_control *control = trace.control;
     if (atomic_load(&control->message_bytes) != 0)
-        return; /* the first is the cause */
+        return; /* keep the first message, the cause */
     if (length >= sizeof control->message)
         length = sizeof control->message - 1;
     memcpy(control->message, message, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files: their names, their making, their growth. */
+/* Files of a native trace: names, creation and growth. */
 #include "malloc-recorder/drain/native_trace.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #define PAGE UINT64_C(4096)
 #define AHEAD_BYTES (UINT64_C(4) << 20)
-#define NEEDED_BYTES (UINT64_C(1) << 20) /* what the program takes at once */
+#define NEEDED_BYTES (UINT64_C(1) << 20) /* used by the program immediately */
 #define DISK_SHARE 4u
 #define BUFFER_LEAST (UINT64_C(256) << 10)
 #define IMAGES_MOST 10000u
@@ -39,7 +39,7 @@ static bool log_errno(const char *path)
 
 /* ---- names ---- */
 
-/* BASE.step, BASE-2.step, ... for the programs that one process is, one after the other. */
+/* Sets the name: BASE.step, BASE-2.step, ... for the successive programs of one process. */
 static bool set_name(struct native_trace *trace, const char *base, unsigned image)
 {
     const char *slash = strrchr(base, '/'), *ending = strrchr(slash != NULL ? slash : base, '.');
@@ -51,8 +51,8 @@ static bool set_name(struct native_trace *trace, const char *base, unsigned imag
     return length > 0 && (size_t) length < sizeof trace->path;
 }
 
-/* Who holds the file, if that is the drain of this same process, which was another program then; 0:
- * nobody, or somebody else. */
+/* Returns the drain that holds the file, if it served the same process while it ran another
+ * program; else 0. */
 static pid_t former_drain(const struct native_trace *trace)
 {
     char name[64], arguments[4096], mark[40];
@@ -75,8 +75,8 @@ static pid_t former_drain(const struct native_trace *trace)
     return length > 0 && at < arguments + length && strcmp(at, mark) == 0 ? lock.l_pid : 0;
 }
 
-/* As the next program of a process whose former drain has `base`, or as the first of one, whose
- * name may be taken: BUSY. */
+/* Opens the trace of the next program of a process whose earlier drain has `base`, or of the first.
+ * BUSY: the name is in use. */
 static enum step_status open_image(struct native_trace *trace, const char *base,
                                    struct step_error *error)
 {
@@ -146,7 +146,7 @@ static bool make_live_file(struct native_trace *trace)
            log_errno(trace->live_path);
 }
 
-/* At the program's addresses, or not at all. */
+/* Maps the file at the program's addresses, or fails. */
 static bool map_live_file(struct native_trace *trace)
 {
     const struct drain_numbers *numbers = &trace->numbers;
@@ -165,8 +165,8 @@ static bool map_live_file(struct native_trace *trace)
     return true;
 }
 
-/* Chunks that wait take a part of the disk at most: a program which is faster than its drain would
- * else leave no room for the trace. */
+/* Waiting chunks may use only a part of the disk: a program faster than its drain would otherwise
+ * leave no space for the trace. */
 static uint64_t buffer_bytes(const struct native_trace *trace)
 {
     struct statvfs disk;
@@ -198,7 +198,8 @@ static void fill_live_file(struct native_trace *trace)
     trace->map.header = header;
 }
 
-/* As far ahead as the disk lets it; how far the file then goes, 0: not even what is needed next. */
+/* Extends the file as far ahead as the disk allows.  Returns its new end, or 0 if not even the next
+ * part fits. */
 static uint64_t set_aside_ahead(struct native_trace *trace, uint64_t ready)
 {
     const struct drain_control *control = trace->control;
@@ -252,7 +253,7 @@ static bool open_writer(struct native_trace *trace)
            log_error(&error);
 }
 
-/* Of a trace that could not begin nothing stays. */
+/* Removes the files of a trace that could not begin. */
 static void release(struct native_trace *trace)
 {
     if (trace->is_live_made)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules by /proc/PID/maps; functions and lines by libdw, where the build has it; each address is
- * looked up once. */
+/* Resolves addresses of the traced process: modules from /proc/PID/maps, functions and lines by
+ * libdw if the build has it.  Each address is resolved once. */
 #include "malloc-recorder/drain/symbols.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@
 #define NAME_TEXT 700
 
 struct module {
-    uint64_t start, end, offset; /* addresses; in the file */
+    uint64_t start, end, offset; /* addresses; offset in the file */
     char path[PATH_TEXT];
 };
 
@@ -44,7 +44,7 @@ static void read_maps(struct symbols *symbols)
     snprintf(line, sizeof line, "/proc/%" PRIu64 "/maps", symbols->process);
     FILE *file = fopen(line, "re");
     if (file == NULL)
-        return; /* it has ended: what was known holds */
+        return; /* it has ended; keep what is known */
     symbols->module_count = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         struct module module = {0, 0, 0, ""};
@@ -93,7 +93,7 @@ static void report_modules(struct symbols *symbols)
     dwfl_report_end(symbols->dwfl, NULL, NULL);
 }
 
-/* "function file.c:123"; 0: it has no name. */
+/* Writes "function file.c:123".  Returns 0 if the address has no name. */
 static size_t name_function(struct symbols *symbols, uint64_t address, char *out, size_t size)
 {
     Dwfl_Module *module =
@@ -142,7 +142,7 @@ static size_t name_place(const struct module *module, uint64_t address, char *ou
     return (size_t) length < size ? (size_t) length : size - 1;
 }
 
-/* A `;` stands between frames. */
+/* Replaces `;` in names, as it separates frames in the trace. */
 static size_t look_up(struct symbols *symbols, uint64_t address, char *out, size_t size)
 {
     const struct module *module = find_module(symbols, address - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies at the addresses of a running process: modules, functions, lines. */
+/* Resolves the addresses of a running process to modules, functions and lines. */
 #ifndef MALLOC_RECORDER_DRAIN_SYMBOLS_H
 #define MALLOC_RECORDER_DRAIN_SYMBOLS_H
 
@@ -8,15 +8,15 @@
 
 struct symbols;
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct symbols *symbols_create(uint64_t process);
 
-/* "function file.c:123", "function", "library.so+0x12", "0x7f12": as much as is known of what a
- * return address returns to.  Returns the length, less than `size`. */
+/* Describes the code that a return address returns to, as far as known: "function file.c:123",
+ * "function", "library.so+0x12", "0x7f12".  Returns the length, less than `size`. */
 size_t symbols_describe(void *symbols, uint64_t address, char *out, size_t size);
 
-/* The modules that were met, a line each: path, a blank, the build id; NULL: none.  Lives as long
- * as `symbols`. */
+/* Returns the modules seen so far, one per line: path, a blank, the build id; NULL: none.  Lives as
+ * long as `symbols`. */
 const char *symbols_modules(struct symbols *symbols);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the trace tells of its program. */
+/* Properties of a native trace: the program, its clock, its end. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ void native_trace_describe(struct native_trace *trace)
     put_command_line(trace);
 }
 
-/* With it the stamps of its forks are times of this trace. */
+/* With the clock, stamps of forks can be converted to times of this trace. */
 void native_trace_describe_clock(struct native_trace *trace)
 {
     char text[48];

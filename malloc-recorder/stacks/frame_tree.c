@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of frames under a lock, and in front of it whole stacks by their hash.  No step_index:
- * the recorder may not call malloc(), so the table is mapped. */
+/* Numbers call stacks: a table of frames under a lock, and a cache of whole stacks by hash before
+ * it.  It is mapped memory without step_index, because the recorder may not call malloc(). */
 #include "malloc-recorder/stacks/frame_tree.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #define LEAST ((size_t) 4096)
 
 struct known {
-    _Atomic uint64_t proof; /* the stack's hash xor the frame */
+    _Atomic uint64_t proof; /* hash of the stack xor the frame */
     _Atomic uint64_t frame;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From frame to frame, by rules that are remembered. */
+/* Walks call stacks frame by frame, by unwind rules that are cached. */
 #include "malloc-recorder/stacks/stack_walk.h"
 
 #include <pthread.h>
@@ -17,9 +17,10 @@
 extern const char _end[] __attribute__((visibility("hidden")));
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
-/* Two words, each of which proves the other: no lock, and no half of another's. */
+/* A cache entry of two words that validate each other, so that readers need no lock and detect
+ * mixed entries. */
 struct remembered {
-    _Atomic uint64_t proof; /* the address xor the rule */
+    _Atomic uint64_t proof; /* address xor rule */
     _Atomic uint64_t rule;
 };
 
@@ -76,7 +77,7 @@ static uintptr_t word_at(uintptr_t place)
     return *(const uintptr_t *) place;
 }
 
-/* To the caller; false: there is none, or it is not found. */
+/* Moves to the caller.  Returns false if there is none, or it cannot be found. */
 static bool step(struct frame *frame, uintptr_t end)
 {
     struct unwind_rule rule = find_rule(frame->address);
@@ -94,7 +95,7 @@ static bool step(struct frame *frame, uintptr_t end)
             return false;
         begin = word_at(begin);
         break;
-    case UNWIND_UNKNOWN: /* code that a program made, say: perhaps with frame pointers */
+    case UNWIND_UNKNOWN: /* for example generated code: it may use frame pointers */
         begin = frame->pointer + 2 * sizeof(uintptr_t);
         rule.saved = -16;
         break;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The call stack of the calling thread. */
+/* Walks the call stack of the calling thread. */
 #ifndef MALLOC_RECORDER_STACKS_STACK_WALK_H
 #define MALLOC_RECORDER_STACKS_STACK_WALK_H
 
 #include <stdint.h>
 
-/* Return addresses, the innermost first, without those in this library; at most `most`.  `end` is
- * the end of the thread's stack: nothing beyond is read; where the thread is on another stack there
- * is one address, `caller`. */
+/* Stores at most `most` return addresses, the innermost first, without those in this library.
+ * `end` is the end of the thread's stack, which is not exceeded.  On another stack there is only
+ * one address, `caller`. */
 unsigned stack_walk(uintptr_t *addresses, unsigned most, uintptr_t end, uintptr_t caller);
 
-/* The end of the calling thread's stack; 0: nobody knows. */
+/* Returns the end of the calling thread's stack, or 0 if it is unknown. */
 uintptr_t stack_end(void);
 
-/* A library has gone: what is remembered of its instructions holds no longer. */
+/* Call after a library was unloaded: drops cached rules of its code. */
 void stack_walk_forget(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of .eh_frame_hdr, the entry of a function, its call frame instructions (LSB 5.0,
- * "Exception Frames"; DWARF 5, 6.4).  The sections are those of loaded libraries: they are
- * trusted as far as the dynamic linker trusts them.
+ * Computes unwind rules from .eh_frame: the table of .eh_frame_hdr, the entry of a function, its
+ * call frame instructions (LSB 5.0, "Exception Frames"; DWARF 5, 6.4).  These sections of loaded
+ * libraries are trusted as far as the dynamic linker trusts them.
  */
 #include "malloc-recorder/stacks/unwind_rule.h"
 
@@ -22,24 +22,24 @@ enum encoding {
     ENCODING_SIGNED4 = 0x0b,
     ENCODING_SIGNED8 = 0x0c,
     ENCODING_OF_PLACE = 0x10,
-    ENCODING_TABLE = 0x3b /* signed 4 bytes, from the header on */
+    ENCODING_TABLE = 0x3b /* signed 4 bytes, relative to the header */
 };
 
-/* What is known at an instruction. */
+/* The rules in force at an instruction. */
 struct state {
     uint64_t cfa_register;
     int64_t cfa_offset;
-    int64_t word_offset; /* of an expression: *(frame pointer + this) */
+    int64_t word_offset; /* for an expression: *(frame pointer + this) */
     int64_t saved;       /* of the frame pointer; 0: not saved */
     bool is_word, is_odd, returns;
 };
 
 struct entry {
-    const uint8_t *start, *end; /* its instructions */
+    const uint8_t *start, *end; /* call frame instructions */
     const uint8_t *common, *common_end;
     uint64_t code_factor;
     int64_t data_factor;
-    uintptr_t first, past; /* addresses that it covers */
+    uintptr_t first, past; /* range of addresses covered */
 };
 
 static uint64_t take_unsigned(const uint8_t **at)
@@ -78,7 +78,7 @@ static uint64_t take_fixed(const uint8_t **at, size_t bytes)
     return value;
 }
 
-/* An address; false: in a way that nobody uses. */
+/* Reads an address.  Returns false for an encoding that compilers do not use. */
 static bool take_address(const uint8_t **at, uint8_t encoding, bool is_size, uintptr_t *out)
 {
     const uint8_t *place = *at;
@@ -109,7 +109,7 @@ static bool take_address(const uint8_t **at, uint8_t encoding, bool is_size, uin
 /* ---- finding the entry ---- */
 
 #if defined(DLFO_STRUCT_HAS_EH_COUNT)
-/* By its name, so that the recorder loads with an older glibc, too. */
+/* Resolved by name, so that the recorder also loads with an older glibc. */
 static int (*find_object)(void *, struct dl_find_object *);
 #endif
 
@@ -151,7 +151,7 @@ static const uint8_t *find_description(uintptr_t address)
 #endif
 }
 
-/* The part that entries have in common; false: it has what is not followed. */
+/* Parses the part that entries share.  Returns false if it has unsupported contents. */
 static bool read_common(const uint8_t *at, struct entry *entry, uint8_t *encoding, bool *has_data)
 {
     uint64_t length = take_fixed(&at, 4);
@@ -180,7 +180,7 @@ static bool read_common(const uint8_t *at, struct entry *entry, uint8_t *encodin
                 if (!take_address(&data, way & 0x7f, false, &ignored))
                     return false;
             } else {
-                return false; /* S: a signal's frame */
+                return false; /* S: frame of a signal handler */
             }
         }
     }
@@ -214,7 +214,7 @@ static bool read_entry(const uint8_t *at, struct entry *entry)
 
 /* ---- instructions ---- */
 
-/* Where the frame begins, as an expression: only that of a realigned stack is known. */
+/* The start of the frame as an expression; only that of a realigned stack is supported. */
 static void take_expression(const uint8_t **at, struct state *state)
 {
     uint64_t length = take_unsigned(at);
@@ -249,8 +249,7 @@ static void define(struct state *state, uint64_t number, int64_t offset)
     state->is_word = state->is_odd = false;
 }
 
-/* A rule for a register that is not followed: fatal where that is the frame pointer's or the
- * return address's. */
+/* A register's rule is not supported: fatal for the frame pointer and the return address. */
 static void give_up_on(struct state *state, uint64_t number)
 {
     if (number == REGISTER_RETURN)
@@ -259,7 +258,7 @@ static void give_up_on(struct state *state, uint64_t number)
         state->is_odd = true;
 }
 
-/* Those that move on in the code return by how much; others 0. */
+/* Executes one instruction.  Returns by how much it advances in the code, or 0. */
 static uint64_t take_one(const struct entry *entry, const uint8_t **at, struct state *state,
                          const struct state *first, struct state *kept, int *depth)
 {
@@ -343,10 +342,10 @@ static uint64_t take_one(const struct entry *entry, const uint8_t **at, struct s
     case 0x13:
         define(state, state->cfa_register, take_signed(at) * entry->data_factor);
         return 0;
-    case 0x2e: /* size of the arguments */
+    case 0x2e: /* GNU_args_size */
         take_unsigned(at);
         return 0;
-    default: /* none that compilers write */
+    default: /* not emitted by compilers */
         state->is_odd = true;
         *at = entry->end;
         return 0;
@@ -363,7 +362,7 @@ static void run(const struct entry *entry, const uint8_t *at, const uint8_t *end
         moved += take_one(entry, &at, state, first, kept, &depth);
 }
 
-/* As `run` stops behind the move that goes too far, no instruction that holds later is taken. */
+/* `run` stops after the advance beyond the address, so no later rule is applied. */
 static struct unwind_rule rule_of(const struct state *state)
 {
     struct unwind_rule rule = {.kind = UNWIND_END};

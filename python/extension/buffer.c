@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of a column, as an object with the buffer protocol. */
+/* A Python object with the buffer protocol for the memory of a column. */
 #include "python/extension/extension.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steptrace._tables, the compiled part of the Python package: traces as tables, rows as buffers.
- * What people use is python/steptrace; this has no more than what that needs.
+ * It provides only what python/steptrace, the public interface, needs.
  *
- * Limited API of Python 3.11, no headers of numpy.  The GIL is free while blocks are decoded.
+ * Limited API of Python 3.11, no headers of numpy.  The GIL is released while blocks are decoded.
  */
 #ifndef PYTHON_EXTENSION_EXTENSION_H
 #define PYTHON_EXTENSION_EXTENSION_H
@@ -14,7 +14,7 @@
 
 #include "converter/tables/column_reader.h"
 
-/* Of the module. */
+/* State of the module. */
 struct extension_state {
     PyObject *error;          /* steptrace.Error: a trace cannot be read */
     PyObject *unknown_name;   /* steptrace.UnknownName: no such table or column */
@@ -28,38 +28,38 @@ extern struct PyModuleDef extension_module;
 
 struct extension_state *extension_state_of(PyTypeObject *type);
 
-/* Raises what a status is in Python; returns NULL. */
+/* Raises the exception for a status.  Returns NULL. */
 PyObject *extension_raise(struct extension_state *state, const struct step_error *error);
-/* The error as text; NULL with an exception. */
+/* Returns the error as text, or NULL with an exception. */
 PyObject *extension_text(const struct step_error *error);
-/* Text of a trace, whatever bytes it has. */
+/* Converts text of a trace, whatever bytes it has. */
 PyObject *extension_str(struct step_bytes text);
 
 extern PyType_Spec buffer_spec, scan_spec, trace_spec;
 
-/* Bytes of malloc(), which the object takes over also on failure.  NULL memory gives an empty one.
- */
+/* Creates a buffer.  The memory, from malloc(), belongs to the object, also on failure.  NULL
+ * memory gives an empty buffer. */
 PyObject *buffer_create(struct extension_state *state, void *memory, size_t length);
 
-/* A scan; `reader` becomes the object's, also on failure. */
+/* Creates a scan.  `reader` belongs to the object, also on failure. */
 PyObject *scan_create(struct extension_state *state, struct column_reader *reader);
 
-/* (columns, ranges, threads, class glob, part) as a query; its arrays are of PyMem_Malloc(). */
+/* A parsed (columns, ranges, threads, class glob, part); its arrays are from PyMem_Malloc(). */
 struct parsed_query {
     struct table_query query;
     struct table_part part;
     size_t *columns;
     struct table_range *ranges;
     uint64_t *threads;
-    PyObject *class_bytes; /* what the glob points to */
+    PyObject *class_bytes; /* owner of the glob's bytes */
 };
-/* False with an exception; the query may be reset then. */
+/* Returns false with an exception.  The query may be reset in either case. */
 bool query_parse(PyObject *tuple, const struct table *table, struct parsed_query *out);
 void query_reset(struct parsed_query *parsed);
 
-/* stats(path): as JSON. */
+/* stats(path), as JSON. */
 PyObject *extension_stats(PyObject *module, PyObject *path);
-/* What `steptrace stats --json --top=0` prints, of malloc(). */
+/* Returns the output of `steptrace stats --json --top=0`, from malloc(). */
 enum step_status trace_stats_json(const char *path, char **out, size_t *length,
                                   struct step_error *error);
 

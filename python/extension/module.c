@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module: its types, its exceptions. */
+/* The module steptrace._tables: its types and exceptions. */
 #include "python/extension/extension.h"
 
 #include <string.h>

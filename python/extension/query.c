@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query out of Python's numbers: (columns, ranges, threads, class glob, part). */
+/* Parses a query from Python: (columns, ranges, threads, class glob, part). */
 #include "python/extension/extension.h"
 
-/* `count` items of a sequence of whatever size; NULL with an exception, or where it is None. */
+/* Converts a sequence to an array and sets its length.  Returns NULL with an exception, or for
+ * None. */
 static void *take_items(PyObject *sequence, size_t item_bytes, size_t *count)
 {
     *count = 0;
@@ -24,7 +25,7 @@ static bool take_number(PyObject *number, uint64_t *out)
     return number != NULL && PyErr_Occurred() == NULL;
 }
 
-/* A number, item `i` of a tuple. */
+/* Reads a number, item `i` of a tuple. */
 static bool take_part_of(PyObject *tuple, Py_ssize_t i, uint64_t *out)
 {
     return take_number(PyTuple_GetItem(tuple, i), out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A scan: rows as buffers, or as a stream of Arrow. */
+/* A scan of a table: rows as buffers, or as an Arrow stream. */
 #include "python/extension/extension.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "converter/tables/arrow_stream.h"
 
 struct scan {
-    PyObject_HEAD struct column_reader *reader; /* NULL: a stream has it */
+    PyObject_HEAD struct column_reader *reader; /* NULL: a stream owns it */
 };
 
 static struct scan *of(PyObject *self)
@@ -29,7 +29,7 @@ static void dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     struct column_reader *reader = of(self)->reader;
-    /* another thread may hold the trace's lock */
+    /* another thread may hold the lock of the trace */
     Py_BEGIN_ALLOW_THREADS column_reader_destroy(reader);
     Py_END_ALLOW_THREADS PyObject_Free(self);
     Py_DECREF(type);
@@ -59,7 +59,7 @@ static size_t value_bytes(const struct whole_column *column, size_t rows)
     }
 }
 
-/* The memory as an object. */
+/* Wraps the memory in an object. */
 static PyObject *give(struct extension_state *state, void **memory, size_t length)
 {
     void *given = *memory;
@@ -80,7 +80,7 @@ static PyObject *names_of(const struct whole_column *column)
     return names;
 }
 
-/* (values, validity or None, names, bytes or None); the last two of names and of texts. */
+/* Returns (values, validity or None, names, bytes or None); the last two for names and texts. */
 static PyObject *column_of(struct extension_state *state, struct whole_column *column, size_t rows)
 {
     void *validity = column->validity;
@@ -128,7 +128,7 @@ static PyObject *read_rows(PyObject *self, PyObject *argument)
     struct extension_state *state = extension_state_of(Py_TYPE(self));
     struct column_reader *reader = of(self)->reader;
     enum step_status status;
-    of(self)->reader = NULL; /* no other thread uses it meanwhile */
+    of(self)->reader = NULL; /* no other thread may use it meanwhile */
     Py_BEGIN_ALLOW_THREADS status = column_reader_next(reader, most, &columns, &error);
     Py_END_ALLOW_THREADS of(self)->reader = reader;
     if (status == STEP_STATUS_END)
@@ -152,7 +152,7 @@ static PyObject *work(PyObject *self, PyObject *unused)
 
 /* ---- Arrow ---- */
 
-/* Called where the GIL is not held. */
+/* Called without the GIL. */
 static void warn(const struct step_error *damage)
 {
     PyGILState_STATE gil = PyGILState_Ensure();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An opened trace: its tables, what it says of itself, scans of it. */
+/* An open trace in Python: its tables, properties, and scans. */
 #include "converter/base/trace_gap.h"
 #include "python/extension/extension.h"
 
@@ -49,7 +49,7 @@ static void dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* The trace for this thread alone, waited for without the GIL. */
+/* Locks the trace for this thread, waiting without the GIL. */
 static struct tables *lock(PyObject *self)
 {
     struct tables *tables;
@@ -161,7 +161,7 @@ static PyObject *summary(PyObject *self, PyObject *unused)
     return out;
 }
 
-/* Records of each type, by the index. */
+/* Number of records of each type, from the index. */
 static PyObject *records(PyObject *self, PyObject *unused)
 {
     const struct step_reader *reader = tables_borrow_reader(lock(self));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace adds up to: the verb `stats`, in memory. */
+/* stats(path): statistics of a trace as the command `stats` prints them, in memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of forms. */
+/* The table of forms; form.h says how to add one. */
 #include "format/codec/forms/form.h"
 
 static const struct step_form *const rows[] = {

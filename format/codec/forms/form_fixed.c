@@ -6,7 +6,7 @@
 #include "format/core/bytes.h"
 #include "steptrace/field_code.h"
 
-/* A run of equal values takes no bytes; whether they are equal is the caller's knowledge. */
+/* Equal values take no bytes.  The caller has checked that they are equal. */
 static bool constant_fits(uint64_t parameter, uint64_t mask)
 {
     return parameter == 0 && mask == 0;

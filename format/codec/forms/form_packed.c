@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form `packed`: 1, 2, 4 or 8 bits a value, the first value in the lowest bits of a byte.  A
- * field of all ones stands for a value that does not fit; after the packed bytes follows, for each
- * of those, a varint of what it has beyond that.
+ * The form `packed`: 1, 2, 4 or 8 bits per value, the first value in the lowest bits of a byte.  A
+ * field of all ones means that the value overflows.  A varint for each of these, the value less
+ * that maximum, follows the packed bits.
  */
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
@@ -29,9 +29,9 @@ static uint64_t packed_bound(uint64_t parameter, uint64_t count)
     return packed_bytes(parameter, count) + count * STEP_VARINT_MAX;
 }
 
-enum { GROUP = 8 }; /* values, which fill `bits` bytes */
+enum { GROUP = 8 }; /* values; they fill `bits` bytes */
 
-/* The packed bits of up to a group; those that overflow go on at `*extra`. */
+/* Packs up to a group of values; overflow is written at `*extra`. */
 static inline uint64_t pack_some(unsigned bits, const uint64_t *values, size_t count,
                                  uint8_t **extra)
 {
@@ -46,7 +46,7 @@ static inline uint64_t pack_some(unsigned bits, const uint64_t *values, size_t c
     return word;
 }
 
-/* Of a group in which no value overflows, none needs a look. */
+/* Packs a group without overflow. */
 static inline uint64_t pack_group(unsigned bits, const uint64_t *values, uint8_t **extra)
 {
     uint64_t mask = 0;
@@ -64,7 +64,7 @@ static inline void store_bytes(uint8_t *out, uint64_t word, size_t count)
         out[i] = (uint8_t) (word >> (8 * i));
 }
 
-/* Returns where the values end that overflow, which begin at `extra`. */
+/* Packs all values.  Returns the end of the overflow, which starts at `extra`. */
 static inline uint8_t *pack(unsigned bits, const uint64_t *values, size_t count, uint8_t *out,
                             uint8_t *extra)
 {

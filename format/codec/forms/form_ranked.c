@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form `ranked`, for values of which some few hundred are most: a varint of how many are in the
- * table, at most 255; these, ascending, as varints of what each has beyond the one before; a byte a
- * value, its place in the table, or 255; then for each 255 the value as a varint.
+ * The form `ranked`, for values most of which are among a few hundred.  Layout: a varint with the
+ * size of the table, at most 255; the table, ascending, as varints of the differences; one byte per
+ * value, its index in the table or 255; for each 255, the value as a varint.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,10 @@
 
 enum { TABLE = 255, ESCAPE = 255, MAX_HASH_BITS = 12, MOST_DISTINCT = 1 << (MAX_HASH_BITS - 1) };
 enum { SMALL = 1 << 14 };
-/* A census of more values than this looks at some of them only. */
+/* If there are more values, only a sample is counted. */
 enum { ENOUGH = 1 << 15 };
 
-/* How often the values occur, or a sample of them; those that come when it is full are not counted.
- */
+/* Counts of the values, or of a sample.  New values are ignored when it is full. */
 struct census {
     struct tally {
         uint64_t value;
@@ -41,7 +40,7 @@ static uint64_t ranked_bound(uint64_t parameter, uint64_t count)
     return STEP_VARINT_MAX + TABLE * STEP_VARINT_MAX + count * (1 + STEP_VARINT_MAX);
 }
 
-/* The value's tally, or the free one where it belongs. */
+/* Returns the value's tally, or the free one where it belongs. */
 static struct tally *find(const struct census *census, uint64_t value)
 {
     size_t mask = ((size_t) 1 << census->bits) - 1;
@@ -82,7 +81,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The least count that at most TABLE values reach; a value that is there once saves nothing. */
+/* Returns the smallest count that at most TABLE values reach.  A value that occurs once saves
+ * nothing. */
 static uint32_t find_least(const struct census *census, uint64_t *counts)
 {
     size_t size = (size_t) 1 << census->bits;
@@ -96,7 +96,7 @@ static uint32_t find_least(const struct census *census, uint64_t *counts)
     return (uint32_t) counts[n - TABLE - 1] + 1;
 }
 
-/* Puts the most frequent values into `table`, and their ranks into the census. */
+/* Stores the most frequent values in `table`, and their ranks in the census. */
 static size_t fill_table(struct census *census, uint64_t *table)
 {
     uint64_t counts[MOST_DISTINCT];
@@ -114,7 +114,7 @@ static size_t fill_table(struct census *census, uint64_t *table)
     return n;
 }
 
-/* Writes the ranks, and returns where what has none ends, which begins at `at`. */
+/* Writes the ranks.  Returns the end of the values without a rank, which are written at `at`. */
 static uint8_t *put_found(const struct census *census, const uint64_t *values, size_t count,
                           uint8_t *ranks, uint8_t *at)
 {
@@ -127,7 +127,7 @@ static uint8_t *put_found(const struct census *census, const uint64_t *values, s
     return at;
 }
 
-/* The same for values below SMALL, most of them by a look into a table. */
+/* Like put_found() for values below SMALL, most of them by table look-up. */
 static uint8_t *put_small(const uint64_t *table, size_t table_count, const uint64_t *values,
                           size_t count, uint8_t *ranks, uint8_t *at)
 {

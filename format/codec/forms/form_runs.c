@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form `runs`, for values that are mostly 0: a varint of how many are not; for each of those, a
- * varint of how many zeros stand before it; then a varint of each, less 1.
+ * The form `runs`, for values that are mostly 0: a varint with the number of nonzero values; for
+ * each of them a varint with the number of zeros before it; then each of them less 1, as a varint.
  */
 #include <string.h>
 
@@ -21,17 +21,17 @@ static uint64_t runs_bound(uint64_t parameter, uint64_t count)
     return STEP_VARINT_MAX + count * 2 * STEP_VARINT_MAX;
 }
 
-/* Where the encoder stands: runs of zeros, and what the others have, are written at one time. */
+/* State of the encoder, which writes the runs of zeros and the other values in one pass. */
 struct runs_state {
     uint8_t *run;
     uint8_t *rest;
     size_t others;
-    size_t zeros; /* since the last other value */
+    size_t zeros; /* since the last nonzero value */
 };
 
 enum { GROUP = 8 };
 
-/* One by one, of any size. */
+/* Encodes values of any size one by one. */
 static void put_values(struct runs_state *state, const uint64_t *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -46,8 +46,8 @@ static void put_values(struct runs_state *state, const uint64_t *values, size_t 
     }
 }
 
-/* Small ones after few zeros, so that all numbers take one byte: each is written, and what is not
- * wanted is written over, as a branch for each value would not be foreseen. */
+/* Encodes small values after few zeros, where each number takes one byte.  Each is written, and
+ * unwanted ones are overwritten, because a branch for each value would be mispredicted. */
 static inline void put_group(struct runs_state *state, const uint64_t *values)
 {
     for (size_t i = 0; i < GROUP; i++) {
@@ -64,7 +64,7 @@ static inline void put_group(struct runs_state *state, const uint64_t *values)
 static size_t runs_encode(uint64_t parameter, const uint64_t *values, size_t count, uint8_t *out)
 {
     (void) parameter;
-    /* with room for the longest numbers; what stands too far behind is moved at the end */
+    /* reserve room for the longest numbers; close the remaining gap at the end */
     uint8_t *runs = out + STEP_VARINT_MAX;
     uint8_t *rests = runs + count * STEP_VARINT_MAX;
     struct runs_state state = {runs, rests, 0, 0};
@@ -90,7 +90,7 @@ static size_t runs_encode(uint64_t parameter, const uint64_t *values, size_t cou
     return (size_t) (at - out) + run_bytes + rest_bytes;
 }
 
-/* Passes over `others` varints. */
+/* Skips `others` varints. */
 static const uint8_t *skip_varints(const uint8_t *at, const uint8_t *end, uint64_t others)
 {
     while (others > 0 && at < end)

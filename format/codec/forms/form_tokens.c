@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The form `tokens`, for values whose size is regular but whose low bits are noise: a byte a value
- * for its size and highest bits, which compression then shortens, and the other bits as they are.
+ * The form `tokens`, for values whose size is regular but whose low bits are noise: one byte per
+ * value for its size and highest bits, which compresses well, and the other bits unchanged.
  *
  * With m = the parameter, values below 2^(m+1) are their own token.  A larger one, with its highest
- * bit at place e and the m bits below that being b, has the token (e - m) * 2^m + 2^m + b, and
- * e - m further bits.  Token 255 stands for values whose token would be 255 or more, or that would
- * have more than 56 further bits.  After the
- * tokens come the further bits of all values in order, each lowest bit first, filling bytes from
- * their lowest bit; then for each token 255 the value as a varint.
+ * bit at place e and the m bits below that being b, has the token (e - m) * 2^m + 2^m + b, and e -
+ * m further bits.  Token 255 marks values whose token would be 255 or more, or that would have more
+ * than 56 further bits.  The tokens are followed by the further bits of all values in order, lowest
+ * bit first, filling bytes from their lowest bit; then by the value of each token 255 as a varint.
  */
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
@@ -45,7 +44,7 @@ static unsigned highest_bit(uint64_t value)
 #endif
 }
 
-/* The token of a value, and how many further bits it has. */
+/* Returns the token of a value, and the number of its further bits. */
 static inline unsigned token_of(uint64_t value, unsigned m, unsigned *bits)
 {
     *bits = 0;
@@ -83,7 +82,7 @@ static size_t tokens_encode(uint64_t parameter, const uint64_t *values, size_t c
     return (size_t) (at - out);
 }
 
-/* What the tokens say: the value with its further bits 0, and how many these are. */
+/* The meaning of the tokens: the value with its further bits 0, and the number of these. */
 struct meaning {
     uint64_t base[ESCAPE + 1];
     uint8_t bits[ESCAPE + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoders: their storage, and the start of a block. */
+/* Creation of row encoders, and their state at the start of a block. */
 #include "format/codec/row/encoder.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void step_encoder_reset(struct step_encoder *encoder)
     *encoder = (struct step_encoder){0};
 }
 
-/* The state of the strategy's last block, if it had one. */
+/* Takes over the state that the strategy had in its last block, if any. */
 static bool start_strategy(struct step_encoder *encoder, const struct step_strategy *strategy,
                            unsigned bits, bool hashed)
 {

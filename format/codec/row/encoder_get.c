@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies at work on bytes that are read, and the changes of these that are read. */
+/* Decodes values and changes of a field in rows by its policy. */
 #include "format/codec/row/encoder_state.h"
 
 static const char no_memory[] = "out of memory";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies at work on values that are written: general strategies, targeted ones, basic rules. */
+/* Encodes values of a field in rows by its policy: general strategies, targeted ones, basic
+ * rules. */
 #include "format/codec/row/encoder_state.h"
 
-/* The writer's side: bytes, and the changes before them. */
+/* State of a writer: bytes, and the changes before them. */
 struct putting {
     struct step_encoder *encoder;
     struct step_buffer *out;
@@ -48,7 +49,7 @@ static bool is_near(uint64_t difference, uint64_t threshold)
     return magnitude <= threshold;
 }
 
-/* The strategies that measure from an earlier value: delta, stride, window. */
+/* Encodes by a strategy that measures from an earlier value: delta, stride, window. */
 static enum step_status put_measured(struct putting *putting, uint64_t value)
 {
     struct step_encoder *encoder = putting->encoder;
@@ -91,7 +92,8 @@ static enum step_status put_identifier(struct putting *putting, uint64_t value, 
     return put_subordinate(putting, value, key);
 }
 
-/* A value that deviates twice on end is the usual one from then on; an eager encoder's at once. */
+/* A value that deviates twice in succession becomes the usual one; for an eager encoder once is
+ * enough. */
 static enum step_status put_usual(struct putting *putting, uint64_t value, uint64_t key)
 {
     struct step_encoder *encoder = putting->encoder;

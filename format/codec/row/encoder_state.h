@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What putting and getting values share. */
+/* State shared by the row encoder and decoder. */
 #ifndef FORMAT_CODEC_ROW_ENCODER_STATE_H
 #define FORMAT_CODEC_ROW_ENCODER_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identifiers: an array by number, and an index of it for the writer. */
+/* Values of identifiers: an array by number, and for writers an index by value. */
 #include "format/codec/row/identifiers.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The values that a field encoded `identifier` has had, numbered from 1. */
+/* The values that a field encoded `identifier` had so far, numbered from 1. */
 #ifndef FORMAT_CODEC_ROW_IDENTIFIERS_H
 #define FORMAT_CODEC_ROW_IDENTIFIERS_H
 
@@ -8,10 +8,10 @@
 void step_identifiers_reset(struct step_identifiers *identifiers); /* frees the storage */
 void step_identifiers_clear(struct step_identifiers *identifiers);
 
-/* The number of a value that was added to be found, or 0. */
+/* Returns the number of a value that was added as findable, or 0. */
 uint64_t step_identifiers_find(const struct step_identifiers *identifiers, uint64_t value);
-/* Gives a value the next number; `findable`, or not; one that is has no number yet.  False when
- * memory runs out. */
+/* Assigns the next number to a value.  A `findable` value must not have a number yet.  Returns
+ * false if memory runs out. */
 bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, bool findable);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Candidates by what is asked for, and by hope: each strategy says what it is good for. */
+/* Collects candidate chains: requested ones, and those that a strategy proposes on its own. */
 #include "format/codec/strategies/candidates.h"
 
 #include "format/codec/strategies/predictor.h"
@@ -12,7 +12,7 @@ void step_chain_append(struct step_chain *chain, const struct step_transform *tr
     chain->links[chain->length++] = (struct step_chain_link){transform, {first, second, third}};
 }
 
-/* The values as they are. */
+/* Adds the chain without transforms. */
 static struct step_chain *add_empty(struct step_candidates *candidates)
 {
     if (candidates->count == STEP_CANDIDATES)

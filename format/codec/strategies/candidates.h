@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chains of transforms that are worth a trial for a column. */
+/* Candidate chains of transforms for a column; choose.c tries them. */
 #ifndef FORMAT_CODEC_STRATEGIES_CANDIDATES_H
 #define FORMAT_CODEC_STRATEGIES_CANDIDATES_H
 
@@ -14,7 +14,7 @@ struct step_chain_link {
 
 struct step_form;
 
-/* `form` NULL: the column is a run of bytes and not of values. */
+/* A chain of transforms and a form.  `form` NULL: the column is a byte string. */
 struct step_chain {
     size_t length;
     struct step_chain_link links[STEP_CHAIN_MAX];
@@ -32,36 +32,37 @@ struct step_candidates {
     struct step_chain chains[STEP_CANDIDATES];
 };
 
-/* Strategies propose in rounds; what is equally good is taken from the first. */
+/* Strategies propose candidates in rounds.  Of equally good ones the first wins. */
 enum step_round {
     STEP_ROUND_CHEAP,
-    STEP_ROUND_TABLES, /* from here on: where there are values enough; asked for, with tables */
-    STEP_ROUND_KEYED,  /* of two strategies at once */
-    STEP_ROUND_CHAINS, /* of two transforms */
-    STEP_ROUND_ORDERS, /* thorough, once for each `order` */
-    STEP_ROUND_HOPES   /* thorough */
+    STEP_ROUND_TABLES, /* this and later rounds: only if there are enough values; requested
+                          strategies with tables */
+    STEP_ROUND_KEYED,  /* combinations of two strategies */
+    STEP_ROUND_CHAINS, /* combinations of two transforms */
+    STEP_ROUND_ORDERS, /* only if thorough, once for each `order` */
+    STEP_ROUND_HOPES   /* only if thorough */
 };
 
-/* What a strategy is asked. */
+/* Arguments of a strategy's propose(). */
 struct step_trial {
     const struct step_coding_hints *hints;
-    uint64_t reference; /* the first parameter of transforms that need a series */
+    uint64_t reference; /* first parameter of transforms that need a series */
     const uint64_t *values;
     size_t count;
-    bool thorough; /* all that could help, not only what the definition asks for */
+    bool thorough; /* propose everything that could help, not only what the definition requests */
     enum step_round round;
-    uint64_t order; /* of STEP_ROUND_ORDERS: 1 to STEP_CONTEXT_MAX */
-    unsigned bits;  /* that tables should have */
+    uint64_t order; /* STEP_ROUND_ORDERS: 1 to STEP_CONTEXT_MAX */
+    unsigned bits;  /* size of tables */
     struct step_candidates *candidates;
 };
 
-/* Returns the chain, to append to; NULL if there are enough already. */
+/* Appends a chain and returns it, or NULL if there are enough already. */
 struct step_chain *step_trial_add(const struct step_trial *trial,
                                   const struct step_transform *transform, uint64_t first,
                                   uint64_t second, uint64_t third);
 
-/* Those that the definition asks for, and some that are cheap; all that could help where
- * `thorough`. */
+/* Collects the candidates that the definition requests, and some cheap ones; if `thorough`, all
+ * that could help. */
 void step_candidates_gather(const struct step_coding_hints *hints, uint64_t reference,
                             const uint64_t *values, size_t count, bool thorough,
                             struct step_candidates *candidates);

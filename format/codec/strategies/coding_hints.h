@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the encoding attributes of a field say for its columns (docs/formats/step.md). */
+/* Hints from a field's encoding attributes for its columns (docs/formats/step.md). */
 #ifndef FORMAT_CODEC_STRATEGIES_CODING_HINTS_H
 #define FORMAT_CODEC_STRATEGIES_CODING_HINTS_H
 
@@ -8,10 +8,10 @@
 struct step_coding_hints {
     bool is_signed;
     bool identifier;
-    bool usual;            /* `default`: mostly one value */
-    bool given_identifier; /* the other field of `given` is one */
-    uint32_t targeted;     /* the strategies that are named, as bits by number; those that need a
-                              series only where there is one */
+    bool usual;            /* `default`: most values are equal */
+    bool given_identifier; /* the other field of `given` is an identifier */
+    uint32_t targeted;     /* the named strategies, as bits by number; those that need a series only
+                              if it exists */
     uint64_t parameters[STEP_TARGETED_COUNT];
     bool is_linked;
     uint64_t linked[2]; /* the first parameters of `linked` */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transform `delta`: what a value has beyond the previous one and a regular increment; and the
- * strategies that are served with it: `delta`, `stride`, `window`, `sequence`.
+ * The transform `delta`: the difference to the previous value plus a regular increment.  Serves the
+ * strategies `delta`, `stride`, `window`, `sequence`.
  */
 #include "format/codec/strategies/candidates.h"
 #include "format/codec/strategies/policy.h"
 
 /* parameters: the value before the first; the increment (0 for plain deltas) */
-/* Where the values stay, several can be dealt with at a time. */
+/* The loop reads only the input, so the compiler can vectorise it. */
 static void subtract(const uint64_t *restrict in, uint64_t *restrict out, size_t count,
                      uint64_t first, uint64_t increment)
 {
@@ -100,7 +100,7 @@ const struct step_strategy step_strategy_window = {
     .keeps_base = true,
 };
 
-/* The value after the one before, or not far from it. */
+/* Strategy `sequence`: a value that follows the previous one, or is near to it. */
 struct sequence {
     uint64_t last;
 };

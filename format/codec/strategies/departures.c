@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has left a set, as runs; and the transform `live`. */
+/* The set of values that left, kept as runs; and the transform `live`, which uses it. */
 #include "format/codec/strategies/departures.h"
 
 #include <stdlib.h>
@@ -9,8 +9,9 @@
 #include "format/codec/strategies/policy.h"
 #include "format/core/grow.h"
 
-/* What waits becomes runs when a batch ends, and it is this much: so any values take time in
- * proportion to their number.  What is beyond the most is forgotten: it only foretells worse. */
+/* Waiting values become runs when a batch ends and there are at least that many, so that time stays
+ * proportional to the number of values.  Beyond MOST they are forgotten, which only makes
+ * predictions worse. */
 enum { WAITING_LEAST = 1024, RUNS_PER_WAITING = 16, MOST = 1 << 21 };
 
 void step_departures_reset(struct step_departures *set)
@@ -45,7 +46,7 @@ static int compare_values(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Adds a run that does not begin before those that are there. */
+/* Adds a run that does not begin before the existing ones. */
 static void add_run(struct step_departures *set, size_t *count, uint64_t first, uint64_t last)
 {
     struct step_gone_run *newest = *count > 0 ? &set->merged[*count - 1] : NULL;
@@ -66,7 +67,7 @@ static uint64_t count_gone(struct step_gone_run *runs, size_t count)
     return gone;
 }
 
-/* Merges what waits into the runs. */
+/* Merges the waiting values into the runs. */
 static bool settle(struct step_departures *set)
 {
     if (set->run_count + set->waiting_count > MOST) {
@@ -97,13 +98,14 @@ static bool settle(struct step_departures *set)
     return true;
 }
 
-/* Does all of a run stand before the value, or before the place among what is in the set? */
+/* Returns true if the whole run is before the value, or before the place among the remaining
+ * values. */
 static inline bool stands_before(const struct step_gone_run *run, uint64_t key, bool by_place)
 {
     return by_place ? run->first - run->before <= key : run->last < key;
 }
 
-/* The first run that does not, looked for from the last one on. */
+/* Returns the first run for which stands_before() is false, searching from the last result. */
 static inline size_t seek(struct step_departures *set, uint64_t key, bool by_place)
 {
     const struct step_gone_run *runs = set->runs;
@@ -130,7 +132,7 @@ static inline size_t seek(struct step_departures *set, uint64_t key, bool by_pla
     return set->at = low;
 }
 
-/* How many values have left that are smaller; whether this one has. */
+/* Returns how many smaller values have left, and whether this one has. */
 static uint64_t rank_of(struct step_departures *set, uint64_t value, bool *gone)
 {
     size_t i = seek(set, value, false);
@@ -140,7 +142,7 @@ static uint64_t rank_of(struct step_departures *set, uint64_t value, bool *gone)
     return set->runs[i].before + (*gone ? value - set->runs[i].first : 0);
 }
 
-/* The value that has so many before it in the set. */
+/* Returns the value with that many smaller ones in the set. */
 static uint64_t value_at(struct step_departures *set, uint64_t place)
 {
     size_t i = seek(set, place, true);
@@ -182,7 +184,8 @@ static bool wait(struct step_departures *set, uint64_t value)
     return true;
 }
 
-/* A value was coded; `place`: how many in the set are smaller, `gone`: it is not in the set. */
+/* Records a coded value; `place` is the number of smaller values in the set, `gone` means that it
+ * is not in the set. */
 static bool take(struct step_departures *set, uint64_t value, uint64_t place, bool gone)
 {
     if (ends_batch(set, value)) {
@@ -216,7 +219,7 @@ bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t 
         *value = gone_value(set, rank);
         place = *value - rank;
     } else {
-        uint64_t above = 0 - set->gone - set->base; /* codes of what is above; 0: all */
+        uint64_t above = 0 - set->gone - set->base; /* codes of values above; 0: all */
         bool ahead = set->base == 0 || code < above;
         place = ahead ? set->base + code : code - above;
         *value = value_at(set, place);
@@ -293,7 +296,7 @@ static void live_reset(void *state)
     step_departures_reset(state);
 }
 
-/* What leaves a set, in ascending batches. */
+/* Strategy `live`: values that leave a set in ascending batches. */
 const struct step_strategy step_strategy_live = {
     .name = "live",
     .wants_long_sample = true,

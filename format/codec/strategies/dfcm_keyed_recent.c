@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms that predict a value from the values before it, and more: `dfcm` works on differences,
- * `keyed` starts from the value of another column, `recent` has the last values that differ.
+ * Transforms that predict a value from earlier ones: `dfcm` predicts differences, `keyed` also uses
+ * the value of another column, `recent` keeps the last distinct values.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 #include "format/codec/strategies/predictor.h"
 #include "format/core/hash.h"
 
-/* Parameters of `dfcm`: how many differences before make the context, 1 to 4; the table's bits. */
+/* Parameters of `dfcm`: the number of preceding differences in the context, 1 to 4; the table's
+ * bits. */
 static bool dfcm_valid(const uint64_t *parameters)
 {
     return parameters[0] >= 1 && parameters[0] <= STEP_CONTEXT_MAX && parameters[1] >= 1 &&
@@ -119,7 +120,7 @@ static void dfcm_reset(void *state)
     step_table_reset(&row->table);
 }
 
-/* As `context`, of differences. */
+/* Strategy `dfcm`: like `context`, on differences. */
 const struct step_strategy step_strategy_dfcm = {
     .name = "dfcm",
     .parameter = STEP_PARAMETER_COUNT,
@@ -133,7 +134,7 @@ const struct step_strategy step_strategy_dfcm = {
              .reset = dfcm_reset},
 };
 
-/* Parameter of `recent`: how many values, 1 to 16. */
+/* Parameter of `recent`: the number of values kept, 1 to 16. */
 static bool recent_valid(const uint64_t *parameters)
 {
     return parameters[0] >= 1 && parameters[0] <= STEP_RECENT_MAX;
@@ -209,7 +210,7 @@ static bool recent_value(void *state, uint64_t code, uint64_t key, uint64_t *val
     return true;
 }
 
-/* One of the last values; the parameter says how many. */
+/* Strategy `recent`: one of the last values; the parameter is their number. */
 const struct step_strategy step_strategy_recent = {
     .name = "recent",
     .parameter = STEP_PARAMETER_COUNT,
@@ -222,15 +223,15 @@ const struct step_strategy step_strategy_recent = {
 };
 
 /*
- * Parameters of `keyed`: the column; how many values before make the context, 1 to 4; the bits of
- * each of its tables.  The guess is what followed the same key and the same values before; where
- * that is new, what came with the same key and one value before; else what came with the key.
+ * Parameters of `keyed`: the column; the number of preceding values in the context, 1 to 4; the
+ * bits of each of its tables.  The prediction is the value that last followed the same key and
+ * context; if that is new, the one for the key and one preceding value; else the one for the key.
  */
 enum { LEVELS = 3 };
 
 struct keyed {
-    uint64_t *tables[LEVELS]; /* values plus 1; 0: nothing yet */
-    size_t entries[LEVELS];   /* of the value at hand */
+    uint64_t *tables[LEVELS]; /* values plus 1; 0: empty */
+    size_t entries[LEVELS];   /* for the current value */
     uint64_t last[STEP_CONTEXT_MAX];
     size_t order;
     unsigned shift;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms that predict a value from a table of what was seen before: `given` by the value of
- * another column of the same record, `context` by the values before it.
+ * Transforms that predict a value by table look-up: `given` by the value of another column in the
+ * same record, `context` by the preceding values.
  */
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 #include "format/codec/strategies/policy.h"
 #include "format/codec/strategies/predictor.h"
 
-/* Parameters of `given`: the column; 0 to index the table by the key's low bits (identifiers), 1
- * by its hash; the table's bits. */
+/* Parameters of `given`: the column; 0 to index the table by the key's low bits (for identifiers),
+ * 1 by its hash; the table's bits. */
 static bool given_valid(const uint64_t *parameters)
 {
     return parameters[1] <= 1 && parameters[2] >= 1 && parameters[2] <= STEP_TABLE_BITS_MAX;
@@ -126,7 +126,7 @@ static void given_reset(void *state)
     step_table_reset(&given->table);
 }
 
-/* What came with the same value of another field. */
+/* Strategy `given`: the last value for the same value of another field. */
 const struct step_strategy step_strategy_given = {
     .name = "given",
     .needs = STEP_SERIES_FIELD,
@@ -138,14 +138,15 @@ const struct step_strategy step_strategy_given = {
              .reset = given_reset},
 };
 
-/* Parameters of `context`: how many values before make the context, 1 to 4; the table's bits. */
+/* Parameters of `context`: the number of preceding values in the context, 1 to 4; the table's
+ * bits. */
 static bool context_valid(const uint64_t *parameters)
 {
     return parameters[0] >= 1 && parameters[0] <= STEP_CONTEXT_MAX && parameters[1] >= 1 &&
            parameters[1] <= STEP_TABLE_BITS_MAX;
 }
 
-/* The predicted value becomes 0; those below it move up by one. */
+/* Codes the predicted value as 0 and moves smaller ones up by one. */
 static inline void context_forward_loop(size_t order, unsigned shift, const uint64_t *in,
                                         uint64_t *out, size_t count, uint64_t *table)
 {
@@ -179,7 +180,7 @@ static enum step_status context_forward(const uint64_t *parameters,
     if (table == NULL)
         return STEP_STATUS_NO_MEMORY;
     unsigned shift = 64 - (unsigned) parameters[1];
-    switch (parameters[0]) { /* a loop for each usual order: its values stay in registers */
+    switch (parameters[0]) { /* a loop for each common order keeps its values in registers */
     case 1:
         context_forward_loop(1, shift, in, out, count, table);
         break;
@@ -271,7 +272,7 @@ static void context_reset(void *state)
     step_table_reset(&row->table);
 }
 
-/* What followed the same values before; the parameter says how many. */
+/* Strategy `context`: the value after the same preceding values; the parameter is their number. */
 const struct step_strategy step_strategy_context = {
     .name = "context",
     .other_name = "fcm",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `linked`: numbers of objects that refer to each other.  A value is mostly what came after the
- * same values with the same key, or one of those that were met last, be it here or in another field
- * of the record; what is none of these is measured from a field of another record.
+ * The transform `linked`, for numbers of objects that refer to each other.  Most values followed
+ * the same values with the same key before, or were met recently, in this or another field of the
+ * record.  Other values are coded relative to a field of another record.
  */
 #include <stdlib.h>
 
@@ -10,30 +10,32 @@
 #include "format/codec/strategies/predictor.h"
 
 enum {
-    HOLDER_SHIFT = 24, /* of parameter 0: the key's field; above, 1 and the holder's field, or 0 */
+    HOLDER_SHIFT = 24, /* in parameter 0: the key's field in the low bits; above them 1 plus the
+                          holder's field, or 0 */
     GUESSES = 3,
     LIST = GUESSES + STEP_RECENT_MAX
 };
 
-/* Parameters: fields of the record; 1 and the column that is measured from, or 0; tables' bits. */
+/* Parameters: fields of the record; 1 plus the reference column, or 0; bits of the tables. */
 static bool linked_valid(const uint64_t *parameters)
 {
     return parameters[0] >> (2 * HOLDER_SHIFT) == 0 && parameters[2] >= 1 &&
            parameters[2] <= STEP_TABLE_BITS_MAX;
 }
 
-/* By key: the last value and the one before it.  What followed the last, and the two. */
+/* Tables by key: the last value and the one before it.  Tables by value: successors of the last
+ * value, and of the last two. */
 enum table { LAST, BEFORE, AFTER_ONE, AFTER_TWO, TABLES };
 
 struct linked {
     uint64_t *tables[TABLES];
-    size_t by_key; /* entries of the value at hand */
+    size_t by_key; /* entries for the current value */
     size_t by_one;
     size_t by_two;
     unsigned shift;
     bool has_holder;
     struct step_recent recent;
-    uint64_t list[LIST]; /* what the value at hand may be; no two are equal */
+    uint64_t list[LIST]; /* distinct candidates for the current value */
     size_t count;
 };
 
@@ -67,7 +69,8 @@ static inline void find_entries(struct linked *linked, uint64_t key)
     linked->by_two = step_top_bits(hash ^ hash >> 29, linked->shift);
 }
 
-/* What followed one value, what followed two, the last one again, and what was met. */
+/* Lists the candidates: successors of one value and of two, the last value itself, and values met
+ * recently. */
 static inline void list_values(struct linked *linked)
 {
     uint64_t *list = linked->list;
@@ -137,7 +140,7 @@ static inline uint64_t value_of(const struct linked *linked, uint64_t code, uint
     return newest - step_unzigzag(distance);
 }
 
-/* The series at the value at hand. */
+/* The series at the current value. */
 struct at {
     struct step_series series[STEP_LINKED_SERIES];
 };

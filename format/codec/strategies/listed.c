@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `listed`: numbers of objects that refer to each other, by the values that a key had lately.  A
- * value is mostly one of the few that were met last, or one of those that the same field had; what
- * is none of these is measured from a field of another record.  It goes by what `linked` does.
+ * The transform `listed`, for numbers of objects that refer to each other, by lists of recent
+ * values per key.  Most values are among the last values met, or among recent values of the same
+ * key.  Other values are coded relative to a field of another record.  It uses the series of
+ * `linked`.
  */
 #include <stdlib.h>
 
@@ -10,12 +11,14 @@
 #include "format/codec/strategies/predictor.h"
 
 enum {
-    HOLDER_SHIFT = 24, /* of parameter 0: the key's field; above, 1 and the holder's field, or 0 */
+    HOLDER_SHIFT = 24, /* in parameter 0: the key's field in the low bits; above them 1 plus the
+                          holder's field, or 0 */
     KEPT_MAX = 64,
-    ENTRIES_BITS = 20 /* of all lists together */
+    ENTRIES_BITS = 20 /* limit for all lists together */
 };
 
-/* Parameter 2: how many lists there are, as bits; how many values were met, and are kept. */
+/* Parameter 2: the number of lists, in bits; the numbers of recent values and of list entries
+ * kept. */
 static uint64_t sizes_of(unsigned bits, unsigned met, unsigned kept)
 {
     return bits | (uint64_t) met << 8 | (uint64_t) kept << 16;
@@ -36,7 +39,7 @@ static inline size_t kept_of(uint64_t sizes)
     return (size_t) (sizes >> 16);
 }
 
-/* Parameters: fields of the record; 1 and the column that is measured from, or 0; sizes. */
+/* Parameters: fields of the record; 1 plus the reference column, or 0; sizes. */
 static bool listed_valid(const uint64_t *parameters)
 {
     uint64_t sizes = parameters[2];
@@ -45,11 +48,11 @@ static bool listed_valid(const uint64_t *parameters)
            kept_of(sizes) << bits_of(sizes) <= 1 << ENTRIES_BITS;
 }
 
-/* The values at places 0, 1, ... are those that were met, and then those of the key's list.  What
- * was met does not go to the list: most values cost no more than a look at the few. */
+/* Places 0, 1, ... are the values met last, then the key's list.  A value found among the former
+ * does not change the list, so most values need only a search of the few. */
 struct listed {
     uint64_t met[STEP_RECENT_MAX];
-    uint64_t *kept; /* the key's */
+    uint64_t *kept; /* list of the key */
     size_t met_count;
     size_t kept_count;
     size_t places;
@@ -81,8 +84,8 @@ static inline size_t find(const uint64_t *values, size_t count, uint64_t value)
     return place;
 }
 
-/* Brings a value to the front, and returns where it stood; the last drops out for one that was not
- * there. */
+/* Moves a value to the front and returns its old index.  A value that was not in the list replaces
+ * the last. */
 static inline size_t bring(uint64_t *values, size_t count, uint64_t value)
 {
     uint64_t before = value;
@@ -96,7 +99,7 @@ static inline size_t bring(uint64_t *values, size_t count, uint64_t value)
     return count;
 }
 
-/* Its place, or where there is none, how many there are. */
+/* Returns the index of a value, or the number of entries if it is missing. */
 static inline size_t place_of(const struct listed *listed, uint64_t value)
 {
     size_t place = find(listed->met, listed->met_count, value);
@@ -109,7 +112,7 @@ static inline uint64_t value_at(const struct listed *listed, size_t place)
     return place < listed->met_count ? listed->met[place] : listed->kept[place - listed->met_count];
 }
 
-/* Is that place the code of a value?  In a list only 0 can stand twice. */
+/* Returns true if the place is a code that is in use.  Only 0 can occur twice in a list. */
 static inline bool is_used(const struct listed *listed, uint64_t place)
 {
     if (place >= listed->places)
@@ -131,8 +134,8 @@ static inline uint64_t distant_value(const struct listed *listed, uint64_t code)
     return listed->newest - step_unzigzag(code - listed->places);
 }
 
-/* Codes of values that are not listed begin after the places; but for overflow, then they pass over
- * those that are used. */
+/* Codes of unlisted values start after the places.  If that overflows, they skip the places in
+ * use. */
 static __attribute__((noinline)) uint64_t overflown_code(const struct listed *listed,
                                                          uint64_t value)
 {
@@ -145,12 +148,12 @@ static __attribute__((noinline)) uint64_t overflown_code(const struct listed *li
     return code;
 }
 
-/* The code of a value, which is listed from now on. */
+/* Returns the code of a value, and adds the value to the lists. */
 static inline uint64_t take(struct listed *listed, uint64_t value)
 {
     uint64_t distant = distant_code(listed, value);
     if (__builtin_expect(distant < listed->places, 0)) {
-        struct listed copy = *listed; /* what no pointer is kept to can stay in registers */
+        struct listed copy = *listed; /* a copy without pointers to it can stay in registers */
         distant = overflown_code(&copy, value);
     }
     size_t met = bring(listed->met, listed->met_count, value);
@@ -170,7 +173,7 @@ static inline uint64_t value_of(const struct listed *listed, uint64_t code)
     return value;
 }
 
-/* The series at the value at hand. */
+/* The series at the current value. */
 struct at {
     struct step_series series[STEP_LINKED_SERIES];
 };

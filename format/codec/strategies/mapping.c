@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transforms that map each value for itself: `zigzag`, `offset`, `front`. */
+/* Transforms that map each value independently: `zigzag`, `offset`, `front`. */
 #include "format/codec/strategies/candidates.h"
 #include "format/codec/strategies/policy.h"
 
@@ -125,7 +125,7 @@ static enum step_status front_inverse(const uint64_t *parameters, const struct s
     return STEP_STATUS_OK;
 }
 
-/* The value that most have, if any has a majority. */
+/* Returns the value with a majority, if there is one. */
 static uint64_t majority(const uint64_t *values, size_t count)
 {
     uint64_t candidate = count > 0 ? values[0] : 0;

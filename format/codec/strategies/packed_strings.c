@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of strings, and what they share. */
+/* Packs strings: repeated strings as numbers, common prefixes as lengths. */
 #include "format/codec/strategies/packed_strings.h"
 
 #include <stdlib.h>
@@ -70,12 +70,12 @@ size_t step_shared_prefix(const uint8_t *left, size_t left_length, const uint8_t
     return shared;
 }
 
-/* Packed strings: the numbers, the lengths of what is shared, the rest of the bytes. */
+/* State of packing: the numbers, the prefix lengths, the remaining bytes. */
 struct packing {
     struct step_string_numbers numbers;
     struct step_buffer shared;
     struct step_buffer rest;
-    size_t last_start; /* of the string given before */
+    size_t last_start; /* of the last string that was stored */
     size_t last_length;
 };
 
@@ -86,7 +86,7 @@ static void reset_packing(struct packing *packing)
     step_buffer_reset(&packing->rest);
 }
 
-/* A string that is given. */
+/* Packs a string that is stored. */
 static bool pack_string(struct packing *packing, unsigned flags, const uint8_t *bytes, size_t start,
                         size_t length)
 {
@@ -136,7 +136,7 @@ enum step_status step_strings_pack(unsigned flags, const uint64_t *lengths, size
     return status;
 }
 
-/* Unpacking goes through the numbers, what is shared and the rest at once. */
+/* State of unpacking, which reads the numbers, prefix lengths and remaining bytes in parallel. */
 struct unpacking {
     struct step_cursor numbers;
     struct step_cursor shared;
@@ -147,7 +147,7 @@ struct unpacking {
     size_t last_length;
 };
 
-/* Finds where the parts begin; false where the bytes end before. */
+/* Locates the parts.  Returns false if the bytes end early. */
 static bool find_parts(struct unpacking *unpacking, unsigned flags, size_t count,
                        const uint8_t *packed, size_t packed_length)
 {
@@ -178,7 +178,7 @@ static enum step_status unpack_given(struct unpacking *unpacking, unsigned flags
     uint64_t shared = 0;
     const uint8_t *rest;
     if ((flags & STEP_STRINGS_SHARED) != 0)
-        step_cursor_varint(&unpacking->shared, &shared); /* it was read before */
+        step_cursor_varint(&unpacking->shared, &shared); /* cannot fail: it was parsed before */
     if (shared > length || shared > unpacking->last_length ||
         !step_cursor_bytes(&unpacking->rest, length - shared, &rest))
         return STEP_STATUS_CORRUPT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings one after the other: each that occurs again as its number, each that begins like the one
- * before without that beginning (docs/formats/step.md).
+ * Packing of consecutive strings: a repeated string becomes its number, and a common prefix with
+ * the previous stored string is omitted (docs/formats/step.md).
  */
 #ifndef FORMAT_CODEC_STRATEGIES_PACKED_STRINGS_H
 #define FORMAT_CODEC_STRATEGIES_PACKED_STRINGS_H
@@ -11,14 +11,15 @@
 #include "format/core/hash_index.h"
 #include "steptrace/status.h"
 
-/* Flags: what is done to strings. */
+/* Flags that select the packing. */
 enum {
-    STEP_STRINGS_NUMBERED = 1, /* each is given once, then by its number */
-    STEP_STRINGS_SHARED = 2    /* what it shares with the one given before is a length */
+    STEP_STRINGS_NUMBERED = 1, /* each string is stored once, then referred to by number */
+    STEP_STRINGS_SHARED = 2    /* the common prefix with the last stored string is stored as a
+                                  length */
 };
-enum { STEP_STRINGS_MOST = 1 << 22 }; /* that can have numbers */
+enum { STEP_STRINGS_MOST = 1 << 22 }; /* strings that can have numbers */
 
-/* Where strings are in bytes, by number from 1.  Zero-initialised is empty. */
+/* Positions of strings in a buffer, by number from 1.  Zero-initialise. */
 struct step_string_numbers {
     struct step_string_place {
         size_t start;
@@ -26,26 +27,26 @@ struct step_string_numbers {
     } * places;
     size_t count;
     size_t capacity;
-    struct step_index index; /* of the places; the writer's alone */
+    struct step_index index; /* of the positions; only in writers */
 };
 void step_string_numbers_reset(struct step_string_numbers *numbers); /* frees the storage */
 void step_string_numbers_clear(struct step_string_numbers *numbers);
-/* The number of the string at `start` of `bytes`, or 0: then it is given the next one, if there is
- * one left.  False when memory runs out. */
+/* Sets the number of the string at `start` of `bytes`; 0 means that it is new, and gets the next
+ * number if one is left.  Returns false if memory runs out. */
 bool step_string_number(struct step_string_numbers *numbers, const uint8_t *bytes, size_t start,
                         size_t length, uint64_t *number);
-/* Gives a string the next number, without looking. */
+/* Assigns the next number to a string without a search. */
 bool step_string_number_next(struct step_string_numbers *numbers, size_t start, size_t length);
 
-/* How many bytes two strings have in common at their beginnings. */
+/* Returns the length of the common prefix of two strings. */
 size_t step_shared_prefix(const uint8_t *left, size_t left_length, const uint8_t *right,
                           size_t right_length);
 
-/* The strings' bytes with the flags applied, in place of what `out` has. */
+/* Replaces the content of `out` by the strings' bytes, packed by the flags. */
 enum step_status step_strings_pack(unsigned flags, const uint64_t *lengths, size_t count,
                                    const uint8_t *bytes, struct step_buffer *out);
-/* Back again: `out` has room for the sum of the lengths, which is `total`.  CORRUPT where the bytes
- * are none, or some are left. */
+/* Unpacks to `out`, which has room for `total`, the sum of the lengths.  CORRUPT: the bytes are
+ * malformed, or some are left over. */
 enum step_status step_strings_unpack(unsigned flags, const struct step_series *lengths,
                                      size_t count, const uint8_t *packed, size_t packed_length,
                                      uint8_t *out, size_t total);

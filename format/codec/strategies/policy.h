@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The encoding policy of one field, as the paper's Appendix B has it: a general strategy, which
- * defers to a targeted one, which defers to a basic rule; of each the last that was named counts.
+ * The encoding policy of a field (paper, Appendix B): a general strategy defers to a targeted one,
+ * which defers to a basic rule.  Of each kind the last that is named applies.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_POLICY_H
 #define FORMAT_CODEC_STRATEGIES_POLICY_H
@@ -16,10 +16,10 @@ struct step_policy {
     enum step_general general;
     enum step_targeted targeted;
     uint64_t parameter;  /* of the targeted strategy */
-    uint64_t resolution; /* values are multiples of it; 0: of 1 */
-    unsigned strings;    /* of strings and data: flags of packed_strings.h */
+    uint64_t resolution; /* values are multiples of it; 0: no resolution */
+    unsigned strings;    /* for strings and data: flags of packed_strings.h */
     enum step_size size;
-    unsigned bytes; /* of the size rules other than creep: 1 to 8 */
+    unsigned bytes; /* for size rules other than creep: 1 to 8 */
     bool is_unsigned;
 };
 
@@ -28,14 +28,15 @@ static inline const struct step_strategy *step_policy_strategy(const struct step
     return step_strategies[policy->targeted];
 }
 
-/* Does it look at other records: what they push, or what a field of theirs had last? */
+/* Returns true if the policy uses other records: values that they push, or the last value of one of
+ * their fields. */
 static inline bool step_policy_follows(const struct step_policy *policy)
 {
     enum step_series_kind needs = step_policy_strategy(policy)->needs;
     return needs == STEP_SERIES_PUSHES || needs == STEP_SERIES_LATEST;
 }
 
-/* The bytes that a value needs at least: 1 to 8. */
+/* Returns the number of bytes that a value needs: 1 to 8. */
 static inline unsigned step_policy_width(const struct step_policy *policy, uint64_t value)
 {
     uint64_t sign = policy->is_unsigned ? 0 : 0 - (value >> 63);

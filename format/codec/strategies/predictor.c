@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of predictions: their storage, which blocks share. */
+/* Storage of prediction tables, which blocks share. */
 #include "format/codec/strategies/predictor.h"
 
 #include <stdlib.h>

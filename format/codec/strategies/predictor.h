@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tables of predictions are made of, shared by the transforms of columns and the encoders of
- * rows.  Tables have 2^bits entries, all 0 at the start, and are indexed without a check of the
- * key: two keys that share an entry only predict worse.
+ * Prediction tables shared by the transforms of columns and the encoders of rows.  Tables have
+ * 2^bits entries, all 0 at the start, and are indexed without checking the key: a collision only
+ * makes predictions worse.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_PREDICTOR_H
 #define FORMAT_CODEC_STRATEGIES_PREDICTOR_H
@@ -15,7 +15,7 @@
 
 enum { STEP_TABLE_BITS_MAX = 20, STEP_CONTEXT_MAX = 4, STEP_RECENT_MAX = 16 };
 
-/* A table's bits for so many values. */
+/* Returns the bits of a table for that many values. */
 static inline unsigned step_table_bits(size_t count, unsigned most)
 {
     unsigned bits = 4;
@@ -24,30 +24,30 @@ static inline unsigned step_table_bits(size_t count, unsigned most)
     return bits;
 }
 
-/* The top bits of a hash; shift is 64 less the table's bits. */
+/* Returns the top bits of a hash; shift is 64 less the table's bits. */
 static inline size_t step_top_bits(uint64_t key, unsigned shift)
 {
     return (size_t) (step_hash(key) >> shift);
 }
 
-/* The entry of another field's value: by its low bits (identifiers), or by its hash. */
+/* Returns the table index for another field's value: its low bits (identifiers), or its hash. */
 static inline size_t step_given_entry(uint64_t key, bool hashed, unsigned bits)
 {
     return hashed ? step_top_bits(key, 64 - bits) : (size_t) (key & ((UINT64_C(1) << bits) - 1));
 }
 
-/* A table of a strategy's rows; zero-initialised has no entries. */
+/* A table of a row strategy.  Zero-initialise for no entries. */
 struct step_table {
     uint64_t *entries;
     size_t capacity;
     unsigned bits;
 };
 
-/* All entries become 0.  False: out of memory. */
+/* Sets all entries to 0.  Returns false if out of memory. */
 bool step_table_start(struct step_table *table, unsigned bits);
 void step_table_reset(struct step_table *table);
 
-/* The last values, the newest first; those beyond the order stay 0. */
+/* The last values, the newest first; values beyond the order stay 0. */
 struct step_context {
     uint64_t last[STEP_CONTEXT_MAX];
     size_t order;
@@ -69,7 +69,7 @@ static inline void step_context_push(struct step_context *context, uint64_t valu
     context->last[0] = value;
 }
 
-/* A guessed value becomes 0; those below it move up by one. */
+/* Codes the guessed value as 0 and moves smaller ones up by one. */
 static inline uint64_t step_front_code(uint64_t value, uint64_t guess)
 {
     return value == guess ? 0 : value + (value < guess);
@@ -80,14 +80,14 @@ static inline uint64_t step_front_value(uint64_t code, uint64_t guess)
     return code == 0 ? guess : code - (code <= guess);
 }
 
-/* The last values that differ, the newest first; what is older than `size` is forgotten. */
+/* The last distinct values, the newest first; at most `size` are kept. */
 struct step_recent {
     uint64_t values[STEP_RECENT_MAX];
     size_t size;
     size_t count;
 };
 
-/* Moves the value at `place` to the front; `place` == count: a new one. */
+/* Moves the value at `place` to the front; `place` == count: it is new. */
 static inline void step_recent_push(struct step_recent *recent, size_t place, uint64_t value)
 {
     if (place == recent->count && recent->count < recent->size)
@@ -99,8 +99,8 @@ static inline void step_recent_push(struct step_recent *recent, size_t place, ui
     recent->values[0] = value;
 }
 
-/* A value that is among them becomes its place; the codes from `count` on are those of all other
- * values, in their order. */
+/* Codes a listed value as its place.  Codes from `count` on are all other values, in their
+ * order. */
 static inline uint64_t step_recent_code(struct step_recent *recent, uint64_t value)
 {
     size_t place = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transform `scale`: what has a coarser resolution than its unit. */
+/* The transform `scale`, for values whose resolution is coarser than their unit. */
 #include "format/codec/strategies/scale.h"
 
 #include "format/codec/strategies/strategy_table.h"
 
-/* Parameter: the number that values are multiples of; 1 to 2^63. */
+/* Parameter: the number whose multiples the values are; 1 to 2^63. */
 static bool scale_valid(const uint64_t *parameters)
 {
     return parameters[0] >= 1 && parameters[0] <= UINT64_C(1) << 63;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that are multiples of a number, as the quotients: a one-to-one map of all 64-bit numbers,
- * which divides where that is exact, for signed values too.  The number is 2^shift * odd.
+ * Scaling of values that are multiples of a number to quotients: a one-to-one map of all 64-bit
+ * numbers, which equals division where that is exact, also for signed values.  The number is
+ * 2^shift * odd.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_SCALE_H
 #define FORMAT_CODEC_STRATEGIES_SCALE_H
@@ -19,13 +20,13 @@ static inline struct step_scale step_scale_of(uint64_t number)
 {
     struct step_scale scale = {(unsigned) __builtin_ctzll(number), 0, 0};
     scale.odd = number >> scale.shift;
-    scale.inverse = scale.odd; /* right in 3 bits; each round doubles them */
+    scale.inverse = scale.odd; /* correct in 3 bits; each round doubles them */
     for (unsigned i = 0; i < 5; i++)
         scale.inverse *= 2 - scale.odd * scale.inverse;
     return scale;
 }
 
-/* Shifts arithmetically; what falls off is put where the copies of the sign are. */
+/* Shifts arithmetically; bits shifted out replace copies of the sign. */
 static inline uint64_t step_scale_down(const struct step_scale *scale, uint64_t value)
 {
     if (scale->shift > 0) {
@@ -46,7 +47,7 @@ static inline uint64_t step_scale_up(const struct step_scale *scale, uint64_t va
     return value << scale->shift | low;
 }
 
-/* The greatest multiple of the number that is not above the value. */
+/* Returns the greatest multiple of the number that is not above the value. */
 static inline uint64_t step_scale_floor(uint64_t number, uint64_t value, int is_signed)
 {
     uint64_t rest = value % number;

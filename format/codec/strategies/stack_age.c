@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transforms that follow what other records of the block did: `stack` foretells what leaves a
- * stack, `age` measures from the latest value of another field.
+ * Transforms that use other records of the block: `stack` predicts the value popped from a stack,
+ * `age` codes values relative to the latest value of another field.
  */
 #include <stdlib.h>
 
@@ -10,18 +10,18 @@
 #include "format/codec/strategies/predictor.h"
 #include "format/core/grow.h"
 
-/* Parameter of `stack`: the record type that pushes.  The series has a 1 where the value is
- * pushed; else the value is what the top of the stack foretells, which is popped. */
+/* Parameter of `stack`: the record type that pushes.  A 1 in the series means that the value is
+ * pushed; otherwise the prediction is the top of the stack, which is popped. */
 static inline void stack_loop(const struct step_series *series, const uint64_t *in, uint64_t *out,
                               size_t count, uint64_t *stack, bool inverse)
 {
-    /* The bottom is a 0 that stays.  A value is put above the top in any case, and the top goes
-     * there if it is pushed. */
+    /* The bottom is a permanent 0.  A value is always written above the top; the top moves there
+     * only if it is pushed. */
     size_t depth = 0;
     stack[0] = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t pushed = series->values[i / 64] >> i % 64 & 1;
-        uint64_t mask = 0 - pushed; /* of ones or zeros: no branch, which could not be foreseen */
+        uint64_t mask = 0 - pushed; /* all ones or zeros, because a branch would be mispredicted */
         uint64_t value = in[i];
         uint64_t guess = stack[depth];
         uint64_t popped = inverse ? step_front_value(value, guess) : step_front_code(value, guess);
@@ -57,7 +57,7 @@ static enum step_status stack_inverse(const uint64_t *parameters, const struct s
     return stack_run(series, values, values, count, true);
 }
 
-/* After a stack, what is pushed is what it was. */
+/* Proposes `context` after `stack`, as pushed values are unchanged. */
 static void propose_context(const struct step_trial *trial, uint64_t order)
 {
     struct step_chain *chain = step_trial_add(trial, &step_transform_stack, trial->reference, 0, 0);
@@ -106,7 +106,8 @@ static bool stack_start(void *state, const struct step_policy *policy, unsigned 
     return true;
 }
 
-/* Beyond the most, what is pushed is lost, for reader and writer alike: it only foretells worse. */
+/* Values beyond the maximum depth are not kept, by reader and writer alike; predictions only become
+ * worse. */
 static bool push(struct stack_row *row, uint64_t value)
 {
     if (row->depth == STACK_MOST)
@@ -151,7 +152,7 @@ static void stack_reset(void *state)
     free(row->values);
 }
 
-/* What records of another type pushed. */
+/* Strategy `stack`: values that records of another type pushed. */
 const struct step_strategy step_strategy_stack = {
     .name = "stack",
     .needs = STEP_SERIES_PUSHES,
@@ -162,7 +163,7 @@ const struct step_strategy step_strategy_stack = {
              .reset = stack_reset},
 };
 
-/* Parameter of `age`: the column whose latest values the series has. */
+/* Parameter of `age`: the column whose latest values are in the series. */
 static enum step_status age_forward(const uint64_t *parameters, const struct step_series *series,
                                     const uint64_t *in, uint64_t *out, size_t count)
 {
@@ -209,7 +210,7 @@ static bool age_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
     return true;
 }
 
-/* Measured from the latest value of another field. */
+/* Strategy `age`: relative to the latest value of another field. */
 const struct step_strategy step_strategy_age = {
     .name = "age",
     .needs = STEP_SERIES_LATEST,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of transforms and of targeted strategies, as the list has them. */
+/* The tables of transforms and of targeted strategies, made from STEP_STRATEGY_LIST. */
 #include "format/codec/strategies/strategy_table.h"
 
 #include "format/core/rule.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strategies: a row of the list below is the whole registration of one.
+ * The strategies: one row in the list below registers one.
  *
- * To add one: a file of its own beside this one, which the folder's CMakeLists.txt names, with
- * `step_transform_NAME` (what it makes of a column, and when that is worth a trial) and
- * `step_strategy_NAME` (what an attribute says of it, and what it makes of a value in rows); its
- * row here; its lines in docs/formats/step.md.  Attributes and their check by stepc, the directory
- * of rows, messages, tests and fuzzers go by the table.
+ * To add one: a separate source file beside this one, named in the folder's CMakeLists.txt, with
+ * `step_transform_NAME` (its transform of a column, and when to try it) and `step_strategy_NAME`
+ * (its attribute, and its code in rows); its row here; its lines in docs/formats/step.md.
+ * Attributes and their check by stepc, the directory of rows, messages, tests and fuzzers use the
+ * table.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
 #define FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
@@ -23,7 +23,7 @@
  *   TARGETED   an attribute can name it; columns have a transform of another row for it
  *   TRANSFORM  of columns alone
  *
- * Of chains that are equally good a column gets that of the first row: the order is that of trials.
+ * The order of rows is the order of trials: of equally good chains the first one wins.
  */
 #define STEP_STRATEGY_LIST(STRATEGY, TARGETED, TRANSFORM)                                          \
     STRATEGY(1, DELTA, delta)                                                                      \
@@ -52,32 +52,33 @@
 
 enum step_transform_id {
     STEP_STRATEGY_LIST(STEP_STRATEGY_ID, STEP_STRATEGY_NO_ROW, STEP_STRATEGY_ID)
-        STEP_TRANSFORM_STRINGS = 14 /* of bytes (packed_strings.h); it has no row in the table */
+        STEP_TRANSFORM_STRINGS = 14 /* of byte strings (packed_strings.h); it has no row in the
+                                       table */
 };
 
-/* Transforms from this number on, and forms after those of form.h, tell their names in the file,
+/* Transforms from this number on, and forms after those of form.h, store their names in the file,
  * for readers that do not know them: up to 8 letters, the first in the lowest byte, after the other
  * parameters. */
 enum { STEP_TRANSFORM_NAMED = 12, STEP_TRANSFORM_NAME = 8 };
 
 enum { STEP_TRANSFORM_PARAMETERS = 4 };
 
-/* The targeted strategy of a policy (policy.h): its number in memory, not in files. */
+/* Number of a policy's targeted strategy (policy.h), in memory only. */
 enum step_targeted {
     STEP_TARGETED_NONE,
     STEP_STRATEGY_LIST(STEP_STRATEGY_TARGETED, STEP_STRATEGY_TARGETED_ALONE, STEP_STRATEGY_NO_ROW)
         STEP_TARGETED_COUNT
 };
 
-/* Values of another column, one for each value at hand (but for PUSHES); `step` 0: all are
+/* Values of another column, one for each current value (except for PUSHES); `step` 0: all are
  * values[0]. */
 struct step_series {
     const uint64_t *values;
     size_t step;
-    const struct step_series *linked; /* those of `linked`; NULL where nothing asks for them */
+    const struct step_series *linked; /* those of `linked`; NULL if unused */
 };
 
-/* What `linked` goes by. */
+/* The series that `linked` uses. */
 enum step_linked_series {
     STEP_LINKED_KEY,
     STEP_LINKED_HOLDER,
@@ -88,53 +89,53 @@ enum step_linked_series {
 enum step_series_kind {
     STEP_SERIES_NONE,
     STEP_SERIES_FIELD,  /* another field of the same record */
-    STEP_SERIES_PUSHES, /* is the record of a type: values[i / 64] has bit i % 64 for value i */
-    STEP_SERIES_LATEST, /* what another column had last */
+    STEP_SERIES_PUSHES, /* whether the record has a type: bit i % 64 of values[i / 64] for value
+                           i */
+    STEP_SERIES_LATEST, /* the last value of another column */
     STEP_SERIES_LINKED  /* step_series.linked */
 };
 
 struct step_trial;
 
 /*
- * A reversible map from an array of 64-bit values to one of the same length, which aims at small
- * values; a column applies a chain of them.  All arithmetic is modulo 2^64 and every state starts
- * afresh in each call, so that any input and any valid parameters give a result: a transform cannot
- * fail but for lack of memory.
+ * A reversible map from an array of 64-bit values to one of the same length with smaller values; a
+ * column applies a chain of them.  All arithmetic is modulo 2^64, and each call starts with a fresh
+ * state, so any input and any valid parameters give a result: a transform can only fail for lack of
+ * memory.
  */
 struct step_transform {
     uint32_t id;
     const char *name;
     uint32_t parameter_count;
-    enum step_series_kind series; /* what it needs, by its parameter 0 (docs/formats/step.md) */
-    bool (*valid)(const uint64_t *parameters); /* NULL: any are */
+    enum step_series_kind series; /* the series for its parameter 0 (docs/formats/step.md) */
+    bool (*valid)(const uint64_t *parameters); /* NULL: any are valid */
     /* `out` may be `in`. */
     enum step_status (*forward)(const uint64_t *parameters, const struct step_series *series,
                                 const uint64_t *in, uint64_t *out, size_t count);
     enum step_status (*inverse)(const uint64_t *parameters, const struct step_series *series,
                                 uint64_t *values, size_t count);
-    /* The chains that begin with it and are worth a trial in this round (candidates.h). NULL: none
-     * in any. */
+    /* Proposes the chains that begin with it in this round (candidates.h).  NULL: none. */
     void (*propose)(const struct step_trial *trial);
 };
 
-/* The row of that number, or NULL. */
+/* Returns the row of that number, or NULL. */
 const struct step_transform *step_transform_find(uint64_t id);
-/* The rows one by one, NULL after the last. */
+/* Returns row `i`, or NULL after the last. */
 const struct step_transform *step_transform_row(size_t i);
 
 struct step_policy;
 
-/* What a strategy makes of the values of a field in rows, one at a time: a number each, which is
- * put down as a varint. */
+/* A strategy in rows: it codes the values of a field one at a time, each as a number that is stored
+ * as a varint. */
 struct step_row_coder {
-    size_t state_size; /* of what it remembers: at first zeroed, from then on the same one */
-    /* Before the first value of each block; `bits` and `hashed` as in step_encoder_start().  NULL:
-     * there is nothing to do.  False: out of memory, as in the other functions. */
+    size_t state_size; /* of its state: zeroed at first, then kept */
+    /* Called before the first value of each block; `bits` and `hashed` as in step_encoder_start().
+     * May be NULL.  Returns false if out of memory, like the other functions. */
     bool (*start)(void *state, const struct step_policy *policy, unsigned bits, bool hashed);
-    /* `key` is what it needs (step_strategy.needs) at this value, for PUSHES 1 or 0. */
+    /* `key` is what the strategy needs (step_strategy.needs) at this value; for PUSHES 1 or 0. */
     bool (*code)(void *state, uint64_t value, uint64_t key, uint64_t *code);
     bool (*value)(void *state, uint64_t code, uint64_t key, uint64_t *value);
-    void (*reset)(void *state); /* frees what the state refers to; NULL: nothing */
+    void (*reset)(void *state); /* frees memory of the state; may be NULL */
 };
 
 enum step_parameter { STEP_PARAMETER_NONE, STEP_PARAMETER_COUNT, STEP_PARAMETER_SIGNED };
@@ -142,23 +143,24 @@ enum step_parameter { STEP_PARAMETER_NONE, STEP_PARAMETER_COUNT, STEP_PARAMETER_
 struct step_strategy {
     const char *name;            /* in attributes and in the directory of rows */
     const char *other_name;      /* in attributes; NULL: none */
-    enum step_series_kind needs; /* what it looks at beside the field, which its value names */
+    enum step_series_kind needs; /* the series that it needs; its parameter names the column or
+                                    record */
     enum step_parameter parameter;
-    uint64_t usual_parameter; /* where none is given */
-    uint64_t parameter_max;   /* 0: any will do; else it is 1 at least */
-    bool wants_long_sample;   /* the first values of a block foretell nothing */
+    uint64_t usual_parameter; /* default */
+    uint64_t parameter_max;   /* the minimum is then 1; 0: any is valid */
+    bool wants_long_sample;   /* the first values of a block predict nothing */
     bool has_table;           /* in rows, of 2^bits entries */
     struct step_row_coder rows;
-    /* Where rows.code is NULL, values in rows are measured from an earlier one: the differences
-     * that the parameter allows are put down as they are, before others a restart. */
+    /* If rows.code is NULL, values in rows are coded relative to an earlier one: differences that
+     * the parameter allows are stored, others need a restart. */
     bool is_silent;  /* only one difference is allowed, which takes no bytes */
-    bool keeps_base; /* the earlier value is the last that was put down whole */
+    bool keeps_base; /* the earlier value is the last one that was stored in full */
 };
 
-/* By enum step_targeted; what is called NONE has the name "". */
+/* Indexed by enum step_targeted; the name of NONE is "". */
 extern const struct step_strategy *const step_strategies[STEP_TARGETED_COUNT];
 
-/* The number of the strategy of that name, STEP_TARGETED_NONE where there is none. */
+/* Returns the number of the strategy of that name, or STEP_TARGETED_NONE. */
 enum step_targeted step_strategy_find(const char *name, size_t length);
 
 #define STEP_STRATEGY_TRANSFORM_OF(number, NAME, name)                                             \
@@ -178,7 +180,7 @@ static inline uint64_t step_unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
-/* For what deals with no negative numbers: signed values by zigzag. */
+/* Returns a signed value zigzag-coded, for code without negative numbers. */
 static inline uint64_t step_fold(uint64_t value, bool is_unsigned)
 {
     return is_unsigned ? value : step_zigzag(value);

@@ -3,10 +3,10 @@
  * The model of a STEP-DL definition (STEP paper, section 2 and Appendix A): packages of records
  * with single inheritance, fields, arrays and grouped attributes.
  *
- * Two producers make the same structs: step_definition_parse() at run time (it reads the text that
- * is embedded in every trace) and the C code that `stepc --c` generates (static const tables).  All
- * pointers inside a definition are owned by it and live as long as it does.  A definition never
- * changes once made and may be shared by threads.
+ * Two producers make the same structs: step_definition_parse() at run time (it parses the text that
+ * is embedded in every trace) and the C code that `stepc --c` generates (static const tables).  A
+ * definition owns all that its pointers reach.  It never changes once made, and threads may share
+ * it.
  */
 #ifndef STEPTRACE_DEFINITION_H
 #define STEPTRACE_DEFINITION_H
@@ -17,7 +17,7 @@
 
 #include "steptrace/status.h"
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -30,9 +30,8 @@ enum step_type_kind {
     STEP_TYPE_RECORD  /* a value of a user record */
 };
 
-/* One `<group:"value">`.  Attributes stand in order of precedence: the last dominates (paper,
- * Appendix A, notes).  `line` and `column` are 1-based places in the definition text, 0 if
- * unknown. */
+/* One `<group:"value">`.  Attributes are in order of precedence; the last one wins (paper, Appendix
+ * A, notes).  `line` and `column` are 1-based positions in the definition text, 0 if unknown. */
 struct step_attribute {
     const char *group;
     const char *value;
@@ -45,7 +44,7 @@ struct step_attributes {
     size_t count;
 };
 
-/* A modifier of a sub-field: `~x.length <...>`.  `path` is what follows the field's own name
+/* A modifier of a sub-field: `~x.length <...>`.  `path` is the part after the field's own name
  * ("length", "element", "element.length"). */
 struct step_sub_attributes {
     const char *path;
@@ -68,28 +67,28 @@ struct step_field {
 #define STEP_NO_RECORD UINT32_MAX
 
 struct step_record {
-    const char *name;        /* absolute, packages with dots: "java.ObjectAlloc" */
-    const char *label;       /* NULL if none */
-    const char *description; /* NULL if none */
-    uint32_t parent;         /* index of a record that stands before this one, or STEP_NO_RECORD */
+    const char *name;                  /* absolute, with packages: "java.ObjectAlloc" */
+    const char *label;                 /* NULL if none */
+    const char *description;           /* NULL if none */
+    uint32_t parent;                   /* index of an earlier record, or STEP_NO_RECORD */
     struct step_attributes attributes; /* effective: inherited first, unless `extends !` */
-    const struct step_field *fields;   /* all of them: inherited first, in the parent's order */
+    const struct step_field *fields;   /* all fields: inherited ones first, in the parent's order */
     size_t field_count;
 };
 
-/* `text` is the definition as it is embedded in a trace, NUL-terminated; what it includes is put in
- * its place. */
+/* A definition.  `text` is the form that is embedded in a trace, NUL-terminated, with included
+ * files expanded. */
 struct step_definition {
     const struct step_record *records;
     size_t record_count;
     const char *text;
     size_t text_length;
-    const uint32_t *by_name; /* the records' numbers in the order of their names; NULL: not made */
+    const uint32_t *by_name; /* indices of the records, sorted by name; NULL: not built */
 };
 
-/* Parses `length` bytes of STEP-DL.  `name` stands for the text in messages.  On success `*out`
- * is a new definition, to be destroyed by the caller; on failure it is NULL and `error` holds the
- * first fault as "line:column: message".  `report`, when not NULL, is called for every fault. */
+/* Parses `length` bytes of STEP-DL.  `name` identifies the text in messages.  On success `*out` is
+ * a new definition that the caller destroys.  On failure it is NULL, and `error` has the first
+ * fault as "line:column: message".  `report`, if not NULL, is called for every fault. */
 typedef void (*step_fault_report)(void *user, const char *name, uint32_t line, uint32_t column,
                                   const char *message);
 enum step_status step_definition_parse(const char *text, size_t length, const char *name,
@@ -97,73 +96,74 @@ enum step_status step_definition_parse(const char *text, size_t length, const ch
                                        struct step_definition **out, struct step_error *error);
 void step_definition_destroy(struct step_definition *definition);
 
-/* A fault of a text, with the line that it is in. */
+/* A fault in a definition text, with the line that contains it. */
 struct step_fault {
-    const char *name; /* of the file, an included one perhaps */
+    const char *name; /* of the file, possibly an included one */
     uint32_t line;
-    uint32_t column; /* in bytes, from 1 */
+    uint32_t column; /* 1-based, in bytes */
     const char *message;
-    const char *text; /* of the line, without its line feed; not NUL-terminated */
+    const char *text; /* the line without its line feed; not NUL-terminated */
     size_t text_length;
-    uint32_t text_column; /* of the fault in `text`, from 1 */
+    uint32_t text_column; /* 1-based position of the fault in `text` */
 };
 typedef void (*step_fault_visit)(void *user, const struct step_fault *fault);
 
-/* How a text is read.  Zero-initialised does. */
+/* Options for reading a definition.  Zero-initialise for the defaults. */
 struct step_definition_options {
     const char
-        *name; /* of the text; included files are looked for beside it.  NULL: "definition" */
+        *name; /* of the text; included files are searched beside it.  NULL means "definition" */
     step_fault_visit report; /* called for every fault; may be NULL */
     void *user;
-    bool includes; /* may `include "file";` read files?  Never for a text out of a trace. */
-    const char *const *directories; /* where these are looked for as well, in order */
+    bool includes; /* allow `include "file";`; never set it for a text from a trace */
+    const char *const *directories; /* further directories to search for included files, in order */
     size_t directory_count;
 };
 
-/* Like step_definition_parse(), with options. */
+/* Parses like step_definition_parse(), with options. */
 enum step_status step_definition_read(const char *text, size_t length,
                                       const struct step_definition_options *options,
                                       struct step_definition **out, struct step_error *error);
-/* The same for a file, which is the name in messages; it may include others. */
+/* Parses a file, whose path is the name in messages.  It may include other files. */
 enum step_status step_definition_load(const char *path,
                                       const struct step_definition_options *options,
                                       struct step_definition **out, struct step_error *error);
 
-/* Index of the record with that absolute name, or STEP_NO_RECORD. */
+/* Returns the index of the record with that absolute name, or STEP_NO_RECORD. */
 uint32_t step_definition_find(const struct step_definition *definition, const char *name);
 
-/* Index of the field in the record, or SIZE_MAX. */
+/* Returns the index of the field in the record, or SIZE_MAX. */
 size_t step_record_find_field(const struct step_record *record, const char *name);
 
-/* True if `record` is `ancestor` or extends it, directly or not. */
+/* Returns true if `record` is `ancestor` or extends it, directly or indirectly. */
 bool step_record_extends(const struct step_definition *definition, uint32_t record,
                          uint32_t ancestor);
 
-/* The last value of a comma-separated rule in a group: for group "encoding" and key "delta" in
- * `<encoding:"size=4,delta=32768">` this gives "32768" (length 5).  A rule without '=' gives
- * length 0.  Returns false if no attribute of the group has it. */
+/* Finds the last value of a comma-separated rule in a group: for group "encoding" and key "delta"
+ * in `<encoding:"size=4,delta=32768">` this gives "32768" (length 5).  A rule without '=' gives
+ * length 0.  Returns false if no attribute of the group has the rule. */
 bool step_attributes_rule(const struct step_attributes *attributes, const char *group,
                           const char *key, const char **value, size_t *length);
 
-/* Does the field hold, or do the innermost elements of its arrays, numbers of dictionary entries?
- * (An int, string or data with `<encoding:"identifier">` holds its value.) */
+/* Returns true if the field, or the innermost elements of its arrays, are numbers of dictionary
+ * entries.  (An int, string or data with `<encoding:"identifier">` holds its value.) */
 bool step_field_is_identifier(const struct step_field *field);
 
-/* Does the field hold, or do the innermost elements of its arrays, records that may be of a type
- * that extends the field's (`<encoding:"type=variable">`, `type=default`)? */
+/* Returns true if the field, or the innermost elements of its arrays, are records whose type may
+ * extend the field's (`<encoding:"type=variable">`, `type=default`). */
 bool step_field_is_variant(const struct step_field *field);
 
-/* Is a record held in place, its fields' slots among those of the record that holds it? */
+/* Returns true if the field is a record stored in place: its slots are among those of the
+ * containing record. */
 bool step_field_is_nested(const struct step_field *field);
 
-/* Are the field's ints, or those in its arrays, unsigned? */
+/* Returns true if the field's ints, or those in its arrays, are unsigned. */
 bool step_field_is_unsigned(const struct step_field *field);
 
-/* How many slots a value of the record takes in the slot arrays of writer.h and reader.h. */
+/* Returns the number of slots of the record in the slot arrays of writer.h and reader.h. */
 size_t step_record_slot_count(const struct step_definition *definition, uint32_t record);
 
-/* The slot of the record's first field that is a single value and has that property ("time",
- * "thread"), or STEP_NO_PROPERTY_SLOT. */
+/* Returns the slot of the record's first single-valued field with that property ("time", "thread"),
+ * or STEP_NO_PROPERTY_SLOT. */
 #define STEP_NO_PROPERTY_SLOT SIZE_MAX
 size_t step_record_find_property(const struct step_definition *definition, uint32_t record,
                                  const char *property);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What HATF, Meta-TF and STEP have in common: numbers of 0 to 8 bytes in either byte order, and the
- * interpretations none, default, baseOffset, delta, stride (HATF paper, Appendix A) with Meta-TF's
- * two more (Appendix B).  Everything is inline, for readers and writers that are generated.
+ * Field encodings shared by HATF, Meta-TF and STEP: numbers of 0 to 8 bytes in either byte order,
+ * and the interpretations none, default, baseOffset, delta, stride (HATF paper, Appendix A) with
+ * Meta-TF's two more (Appendix B).  All functions are inline, for generated readers and writers.
  *
- * A number is loaded and stored as a whole word, whatever its width: the 8 bytes at the address
- * must be there to be read or written.
+ * Numbers are loaded and stored as a whole word, whatever their width: all 8 bytes at the address
+ * must be accessible.
  */
 #ifndef STEPTRACE_FIELD_CODE_H
 #define STEPTRACE_FIELD_CODE_H
@@ -16,19 +16,20 @@
 
 #define STEP_FIELD_WIDTH_MAX 8u
 
-/* The numbers are HATF's; Meta-TF's metadata has numbers of its own. */
+/* The values are HATF's; Meta-TF's metadata numbers interpretations differently. */
 enum step_field_interpretation {
-    STEP_FIELD_NONE = 0,           /* the value is what is stored */
+    STEP_FIELD_NONE = 0,           /* the stored number is the value */
     STEP_FIELD_DEFAULT = 1,        /* nothing is stored; the value is the argument */
-    STEP_FIELD_BASE_OFFSET = 2,    /* the argument plus the signed number stored */
-    STEP_FIELD_DELTA = 3,          /* the previous value plus the signed number stored */
+    STEP_FIELD_BASE_OFFSET = 2,    /* the argument plus the stored signed number */
+    STEP_FIELD_DELTA = 3,          /* the previous value plus the stored signed number */
     STEP_FIELD_STRIDE = 4,         /* nothing is stored; the previous value plus the stride */
-    STEP_FIELD_SECTION_OFFSET = 5, /* as none: a place in the section that the argument names */
-    STEP_FIELD_SECTION_STRIDE = 6, /* nothing is stored here; the next number of that section */
+    STEP_FIELD_SECTION_OFFSET = 5, /* as none: an offset in the section that the argument names */
+    STEP_FIELD_SECTION_STRIDE = 6, /* nothing is stored here; the next number of that other
+                                      section */
     STEP_FIELD_INTERPRETATION_COUNT = 7
 };
 
-/* True if the field has no bytes in its record. */
+/* Returns true if the field has no bytes in its record. */
 static inline bool step_field_stores_nothing(unsigned interpretation)
 {
     return interpretation == STEP_FIELD_DEFAULT || interpretation == STEP_FIELD_STRIDE ||
@@ -63,7 +64,7 @@ static inline uint64_t step_sign_extend(uint64_t number, unsigned width)
     return (number ^ sign) - sign;
 }
 
-/* Returns what follows the number. */
+/* Returns the address after the stored number. */
 static inline uint8_t *step_number_store(uint8_t *out, uint64_t number, unsigned width,
                                          bool big_endian)
 {
@@ -92,8 +93,8 @@ static inline bool step_fits_signed(uint64_t number, unsigned width)
     return number + half < 2 * half;
 }
 
-/* A field's value: `stored` is the unsigned number in the record (of a sectionStride, in the other
- * section), `width` its bytes. */
+/* Returns a field's value.  `stored` is the unsigned number in the record (for a sectionStride, in
+ * the other section), `width` its bytes. */
 static inline uint64_t step_field_value(unsigned interpretation, uint64_t stored, unsigned width,
                                         uint64_t argument, uint64_t stride, uint64_t previous)
 {
@@ -111,7 +112,7 @@ static inline uint64_t step_field_value(unsigned interpretation, uint64_t stored
     }
 }
 
-/* The number to store for the value; 0 where nothing is stored. */
+/* Returns the number to store for the value, or 0 if nothing is stored. */
 static inline uint64_t step_field_stored(unsigned interpretation, uint64_t value, uint64_t argument,
                                          uint64_t previous)
 {
@@ -120,7 +121,7 @@ static inline uint64_t step_field_stored(unsigned interpretation, uint64_t value
     return interpretation == STEP_FIELD_DELTA ? value - previous : value;
 }
 
-/* True if the value can be written as the field is stored now. */
+/* Returns true if the value can be stored with these settings. */
 static inline bool step_field_fits(unsigned interpretation, uint64_t value, unsigned width,
                                    uint64_t argument, uint64_t stride, uint64_t previous)
 {

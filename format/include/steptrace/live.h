@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The live file: a shared file mapping beside a trace that is being written (run.step.live), which
- * holds the raw records that have not reached the trace yet.  When the traced process dies, the
- * mapping survives; step_live_recover() turns the rest into records (docs/formats/live.md).
+ * holds the raw records that have not reached the trace yet.  If the traced process dies, the
+ * mapping survives; step_live_recover() turns its raw records into records of the trace
+ * (docs/formats/live.md).
  *
- * The file is a header page and then chunks, back to back.  A chunk belongs to one stream; its
+ * The file is a header page followed by chunks, without gaps.  A chunk belongs to one stream; its
  * owner appends whole raw records and publishes the new end with a release store of `used`.
  */
 #ifndef STEPTRACE_LIVE_H
@@ -24,7 +25,7 @@
 #include "steptrace/value.h"
 #include "steptrace/writer.h"
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -32,18 +33,19 @@ extern "C" {
 
 #define STEP_LIVE_SUFFIX ".live"
 #define STEP_LIVE_MAGIC "STEPLIVE"
-/* The property that says that the live file, which then stays, has all that the trace lacks: "yes".
- */
+/* Property of a trace, "yes" if the live file, which is kept, has all records that the trace
+ * lacks. */
 #define STEP_LIVE_REST "rest-in-live"
-/* Properties of a trace without its end: the time from which on records may be missing; and, if the
- * last copy of the ring could not be made, how many events 100 ms had at most before. */
+/* Properties of a trace without its end: the time from which on records may be missing, and, if the
+ * last copy of the ring could not be made, the largest number of events in 100 ms before it. */
 #define STEP_LIVE_MISSING_AFTER "missing-after-ns"
 #define STEP_LIVE_MISSING_EVENTS "missing-events-in-100ms"
-/* What the message of a damage begins with where that file could not be read. */
+/* Start of the damage message for a live file that could not be read. */
 #define STEP_LIVE_UNREAD "what the process left cannot be read"
 #define STEP_LIVE_VERSION 1u
 #define STEP_LIVE_PAGE 4096u
-/* The property `clock` of a trace without times: its ticks count collections and the like. */
+/* Value of the property `clock` for a trace without times: its ticks count collections and similar
+ * events. */
 #define STEP_LIVE_CLOCK_NONE "none"
 #define STEP_LIVE_INTERNALS_BYTES 1024u
 #define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
@@ -55,8 +57,8 @@ struct step_live_header {
     uint32_t version;
     uint32_t page_bytes;
     uint64_t process_id;
-    /* ns since VM start = ((stamp - clock_zero) * clock_multiplier) >> clock_shift, then divided by
-     * resolution_ns to give ticks */
+    /* ns since VM start = ((stamp - clock_zero) * clock_multiplier) >> clock_shift; dividing by
+     * resolution_ns gives ticks */
     uint64_t clock_zero;
     uint64_t clock_multiplier;
     uint32_t clock_shift;
@@ -65,52 +67,52 @@ struct step_live_header {
     STEP_LIVE_ATOMIC(uint64_t) dropped;    /* records that found no room (overflow=drop) */
     STEP_LIVE_ATOMIC(uint64_t) free_stamp; /* when the last FREE_OBJECT was written */
     uint64_t definition;                   /* enum step_live_definition */
-    /* Of a file that is a copy of a ring in memory, made again and again: */
+    /* The following four: only in a file that is a repeatedly updated copy of a ring in memory. */
     uint32_t copy_state;   /* enum step_live_copy */
     uint32_t copied_by;    /* the process that makes the copies */
-    uint64_t copied_stamp; /* what had been published by then is in it */
-    uint64_t copied_most;  /* words of records that one of the last copies brought at most */
-    /* Of a native program: when the first record was lost because nobody emptied the buffers any
-     * more.  Records from then on may be missing.  0: none was lost. */
+    uint64_t copied_stamp; /* all records published by then are in the copy */
+    uint64_t copied_most;  /* the most words of records that a recent copy added */
+    /* Native programs: when the first record was lost because the buffers were no longer emptied.
+     * Records from then on may be missing. 0: none was lost. */
     STEP_LIVE_ATOMIC(uint64_t) lost_stamp;
     uint8_t reserved[144];
-    /* which internals of the JVM the agent used (the property of that name), ended by a 0 byte;
-     * nothing: it does not say */
+    /* internals of the JVM that the agent used (the property of that name), NUL-terminated; empty
+     * if not stated */
     char internals[STEP_LIVE_INTERNALS_BYTES];
 };
 
-/* Which kinds the raw records have. */
+/* The set of raw record kinds that the file uses. */
 enum step_live_definition { STEP_LIVE_DEFINITION_JAVA = 0, STEP_LIVE_DEFINITION_HEAP = 1 };
 
 enum step_live_copy {
     STEP_LIVE_COPY_NONE = 0, /* the file is the ring itself */
     STEP_LIVE_COPY_RUNNING = 1,
-    STEP_LIVE_COPY_ENDING = 2, /* the program has ended, the last copy is being made */
-    STEP_LIVE_COPY_WHOLE = 3   /* it is made */
+    STEP_LIVE_COPY_ENDING = 2, /* the program has ended, the last copy is in progress */
+    STEP_LIVE_COPY_WHOLE = 3   /* the last copy is complete */
 };
 
 enum step_live_state { STEP_LIVE_FREE = 0, STEP_LIVE_ACTIVE = 1, STEP_LIVE_FULL = 2 };
 
-/* Stands at the start of a chunk; raw records follow it. */
+/* Header of a chunk; raw records follow it. */
 struct step_live_chunk {
     uint32_t magic;
     uint32_t size_bytes;              /* header included; a multiple of the page */
     STEP_LIVE_ATOMIC(uint32_t) state; /* enum step_live_state */
-    /* Of a native program: at which word after this header stands the free that a record which did
-     * not come would have told (HEAP_IN and FREE, behind what is used); 0: none is owed. */
+    /* Native programs: the word offset after this header of a pending free (HEAP_IN and FREE,
+     * beyond `used`), valid unless the record that reports it is written; 0: none. */
     STEP_LIVE_ATOMIC(uint32_t) owed_at;
     uint64_t stream;
     uint64_t order;                  /* position among the stream's chunks */
     uint64_t first_record;           /* number, in the stream, of the first event record in it */
-    uint64_t thread;                 /* the thread in force where the chunk starts */
-    STEP_LIVE_ATOMIC(uint64_t) used; /* bytes of whole raw records after this header */
-    uint64_t owed_record;            /* number, in the stream, of that record */
+    uint64_t thread;                 /* the current thread at the start of the chunk */
+    STEP_LIVE_ATOMIC(uint64_t) used; /* bytes of complete raw records after this header */
+    uint64_t owed_record;            /* number, in the stream, of the pending record */
 };
 
 /*
- * Raw records are 8-byte words.  Word 0 of each: bits 0-4 kind, bits 5-63 the stamp (clock ticks
- * since clock_zero), but for FREE_OBJECT (the object), THREAD_SWITCH (the thread), STACK (the
- * frame) and the DEFINE kinds (the entry's identifier), which have no time.
+ * Raw records are sequences of 8-byte words.  Word 0: bits 0-4 are the kind, bits 5-63 the stamp
+ * (clock ticks since clock_zero).  FREE_OBJECT, THREAD_SWITCH, STACK and the DEFINE kinds have no
+ * time; their bits 5-63 are the object, the thread, the frame, or the entry's identifier.
  */
 #define STEP_LIVE_KIND_BITS 5u
 #define STEP_LIVE_METHOD_BITS 27u
@@ -118,18 +120,18 @@ struct step_live_chunk {
 enum step_live_kind {
     STEP_LIVE_NONE = 0,
     /* control records and dictionary entries; not counted as event records */
-    STEP_LIVE_THREAD_SWITCH = 1, /* word 0 >> 5: the thread of what follows */
+    STEP_LIVE_THREAD_SWITCH = 1, /* word 0 >> 5: the thread of the records that follow */
     STEP_LIVE_DEFINE_CLASS = 2,  /* words: loader; name length in bytes; name, zero-padded */
     STEP_LIVE_DEFINE_METHOD = 3, /* words: class; modifiers; name length | descriptor length << 32;
                                     both texts, one after the other, zero-padded.  With
-                                    STEP_LIVE_IS_FIELD among the modifiers it is a field: the
-                                    number is one of that dictionary */
+                                    STEP_LIVE_IS_FIELD among the modifiers it is an entry of the
+                                    field dictionary */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
     STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
     STEP_LIVE_DEFINE_FRAME =
         6,               /* words: parent | method << 32; line | (1 + bytecode index) << 32 */
-    STEP_LIVE_STACK = 7, /* word 0 >> 5: the frame that the allocations which follow in this
-                            chunk come from; 0 (as at the start of a chunk): not known */
+    STEP_LIVE_STACK = 7, /* word 0 >> 5: the frame of the allocations that follow in this chunk; 0
+                            (as at the start of a chunk): unknown */
     /* event records */
     STEP_LIVE_VM_START = 8,
     STEP_LIVE_VM_INIT = 9,
@@ -140,38 +142,38 @@ enum step_live_kind {
     STEP_LIVE_THREAD_EXISTING = 14,
     STEP_LIVE_THREAD_END = 15,
     STEP_LIVE_ALLOC = 16,    /* word 1: class | size in 8-byte units << 32; word 2: object */
-    STEP_LIVE_EXISTING = 17, /* the same */
+    STEP_LIVE_EXISTING = 17, /* as ALLOC */
     STEP_LIVE_FREE_OBJECT = 18,
     STEP_LIVE_ENTRY = 19,     /* word 1: method; word 2: object */
     STEP_LIVE_EXIT = 20,      /* word 1: method */
     STEP_LIVE_FRAME_POP = 21, /* word 1: method */
     STEP_LIVE_ALLOC_NEXT =
-        22, /* ALLOC without word 2: one more than the object before in the chunk */
+        22, /* ALLOC without word 2: the object is one more than the previous one in the chunk */
     /* Short method events, one word: word 0 >> 5 has the method in its low STEP_LIVE_METHOD_BITS
-     * and above them the ticks since the stamp before in the chunk. */
+     * and above them the ticks since the previous stamp in the chunk. */
     STEP_LIVE_ENTRY_SHORT = 23, /* object 0 */
     STEP_LIVE_EXIT_SHORT = 24,
-    /* A constructor is entered; its object is told of by a CONSTRUCTED. */
+    /* Entry of a constructor; a CONSTRUCTED for it has its object. */
     STEP_LIVE_ENTRY_NEW = 25, /* word 1: method */
-    /* control records: what becomes of an ENTRY_NEW */
-    STEP_LIVE_CONSTRUCTED = 26, /* word 0 >> 5: the object; word 1: how many event records of the
-                                   stream came since that entry, itself included; 2 ^ 63 if no other
+    /* control records that resolve an ENTRY_NEW: its object, or none */
+    STEP_LIVE_CONSTRUCTED = 26, /* word 0 >> 5: the object; word 1: the number of event records of
+                                   the stream since that entry, itself included; 2 ^ 63 if no other
                                    entry waits for its object */
-    STEP_LIVE_UNWAITED = 27,    /* no entry waits for its object any more */
+    STEP_LIVE_UNWAITED = 27,    /* no entry waits for its object any longer */
     STEP_LIVE_ENTRY_NEW_SHORT = 28,
     STEP_LIVE_FRAME_POP_SHORT = 29,
-    /* references: words 1 and 2 have (enum step_live_reference) a kind, two ids and a number, see
+    /* references: words 1 and 2 hold a kind (enum step_live_reference), two ids and a number, see
      * step_live_reference_words(); some have a word 3 */
     STEP_LIVE_REFERENCE = 30,
-    /* an event record that is rare: word 1 says which (enum step_live_fact), word 2 has the length
-     * in bytes of what follows */
+    /* a rare event record: word 1 is its enum step_live_fact, word 2 the length in bytes of the
+     * rest */
     STEP_LIVE_FACT = 31,
     STEP_LIVE_KIND_COUNT = 32
 };
 
 #define STEP_LIVE_IS_FIELD (UINT64_C(1) << 32)
 
-/* What a REFERENCE is: its first id, second id, number, word 3. */
+/* The kind of a REFERENCE; the comments list its first id, second id, number; word 3. */
 enum step_live_reference {
     STEP_LIVE_FIELD_STORE = 1,   /* holder, target, field */
     STEP_LIVE_ELEMENT_STORE = 2, /* holder, target, index */
@@ -192,7 +194,8 @@ enum step_live_snapshot {
     STEP_LIVE_SNAPSHOT_REASONS
 };
 #define STEP_LIVE_REFERENCE_ID_BITS 40u
-/* Ids above and numbers above these bits are cut off. */
+/* Fills words 1 and 2 of a REFERENCE.  Ids keep their low STEP_LIVE_REFERENCE_ID_BITS bits, the
+ * number its low 44 bits; higher bits are dropped. */
 static inline void step_live_reference_words(uint64_t *words, enum step_live_reference kind,
                                              uint64_t first, uint64_t second, uint64_t number)
 {
@@ -202,8 +205,8 @@ static inline void step_live_reference_words(uint64_t *words, enum step_live_ref
 }
 
 enum step_live_fact {
-    /* words: what is missing; lengths of class and (<< 32) method name, of descriptor and reason;
-     * the four texts, one after the other, zero-padded */
+    /* words: missing events (1: method, 2: allocation); lengths of class and (<< 32) method name,
+     * of descriptor and (<< 32) reason; the four texts, one after the other, zero-padded */
     STEP_LIVE_NOT_PROBED = 1,
     STEP_LIVE_METHOD_COUNT = 2 /* words: method; calls; exceptions; inclusive, exclusive ns */
 };
@@ -211,12 +214,12 @@ enum step_live_fact {
 
 #define STEP_LIVE_OWED_WORDS 3u
 
-/* The kinds of raw records of native programs, beside THREAD_SWITCH and STACK; all but HEAP_IN and
- * FRAME are event records with a stamp. */
+/* Raw record kinds of native programs, besides THREAD_SWITCH and STACK.  All but HEAP_IN and
+ * HEAP_FRAME are event records with a stamp. */
 enum step_live_heap_kind {
-    STEP_LIVE_HEAP_IN = 2,    /* word 0 >> 5: the heap of the one record that follows */
-    STEP_LIVE_HEAP_FRAME = 6, /* word 0 >> 5: a frame's number, in the global stream one more than
-                                 the last; words: its caller's, 0: none; its return address */
+    STEP_LIVE_HEAP_IN = 2,    /* word 0 >> 5: the heap of the next record only */
+    STEP_LIVE_HEAP_FRAME = 6, /* word 0 >> 5: the frame's number, consecutive in the global stream;
+                                 words: the caller's frame or 0; the return address */
     STEP_LIVE_HEAP_THREAD_CREATE = 8, /* word 1: thread */
     STEP_LIVE_HEAP_THREAD_DESTROY = 9,
     STEP_LIVE_HEAP_ALLOC = 10,   /* word 1: size in bytes and the call; word 2: address */
@@ -227,8 +230,8 @@ enum step_live_heap_kind {
     STEP_LIVE_HEAP_KIND_COUNT = 15
 };
 
-/* What was called; beside a size or an address in one word: size | log2(alignment) << 48 | call <<
- * 56, address | call << 56. */
+/* The function that was called.  It shares a word with a size or an address: size | log2(alignment)
+ * << 48 | call << 56, address | call << 56. */
 #define STEP_LIVE_HEAP_ALIGNMENT_SHIFT 48u
 #define STEP_LIVE_HEAP_CALL_SHIFT 56u
 enum step_live_heap_call {
@@ -246,71 +249,72 @@ enum step_live_heap_call {
     STEP_LIVE_CALL_MALLOCX,
     STEP_LIVE_CALL_RALLOCX,
     STEP_LIVE_CALL_DALLOCX,
-    STEP_LIVE_CALL_HEAP_MALLOC, /* mi_heap_malloc and its kin */
+    STEP_LIVE_CALL_HEAP_MALLOC, /* mi_heap_malloc and similar functions */
     STEP_LIVE_CALL_HEAP_CALLOC,
     STEP_LIVE_CALL_HEAP_REALLOC,
     STEP_LIVE_CALL_COUNT
 };
 
-/* Stream numbers with a meaning of their own; those of threads' buffers start at 2. */
+/* Reserved stream numbers; those of threads' buffers start at 2. */
 #define STEP_LIVE_STREAM_GLOBAL 0u /* definitions, class loads, thread starts, VM events */
 #define STEP_LIVE_STREAM_FREES 1u
 
-/* What a mapping held beyond what the trace file has. */
+/* Results of step_live_recover() besides the records. */
 struct step_live_report {
     uint64_t dropped;
-    bool is_lost; /* records from lost_ns on may be missing, see lost_stamp of the header */
+    bool is_lost; /* records from lost_ns on may be missing, see step_live_header.lost_stamp */
     uint64_t lost_ns;
     char internals[STEP_LIVE_INTERNALS_BYTES];
 };
 
-/* True if there is such a file and its process still runs: the trace beside it grows. */
+/* Returns true if the live file exists and its process still runs, so that the trace beside it
+ * grows. */
 bool step_live_is_written(const char *path);
 
-/* An event that lies in the live file of a running trace. */
+/* An event in the live file of a running trace. */
 struct step_live_event {
-    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT, ENTRY; any other event: NONE.  Of a native program
-     * STEP_LIVE_ALLOC, FREE_OBJECT, and STEP_LIVE_HEAP_REALLOC for one that keeps its address:
+    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT or ENTRY; NONE for any other event.  Native programs:
+     * STEP_LIVE_ALLOC, FREE_OBJECT, or STEP_LIVE_HEAP_REALLOC for a realloc that keeps its address;
      * `object` is the address, `class_` the enum step_live_heap_call, `method` the record's number
      * in the stream (of any kind). */
     uint32_t kind;
     uint64_t stream;
-    uint64_t ticks;  /* its time; of a free: that of the latest event before it */
-    uint64_t object; /* allocations, frees */
-    uint64_t class_; /* the same as in the trace, as the following: allocations */
+    uint64_t ticks;  /* time; for a free, that of the latest event before it */
+    uint64_t object; /* allocations and frees */
+    uint64_t class_; /* allocations; this and the following use the trace's identifiers */
     uint64_t size;   /* bytes */
-    uint64_t stack;  /* a frame; 0: not known */
-    uint64_t thread; /* not of frees */
+    uint64_t stack;  /* a frame; 0: unknown */
+    uint64_t thread; /* not set for frees */
     uint64_t method; /* entries */
 };
 
-/* An entry of a dictionary that lies there, as the DEFINE kinds tell. */
+/* A dictionary entry in the live file, as decoded from a DEFINE record. */
 struct step_live_entry {
     uint32_t kind; /* STEP_LIVE_DEFINE_CLASS, _METHOD, _THREAD, _FRAME */
     uint64_t number;
-    struct step_bytes name;       /* not of frames; until the visit returns */
-    struct step_bytes descriptor; /* methods */
+    struct step_bytes name;       /* not set for frames; valid until the visit returns */
+    struct step_bytes descriptor; /* methods only */
     uint64_t class_, parent, method, line, bytecode, flags, modifiers, loader; /* as they apply */
 };
 
 struct step_live_look {
     void *user;
-    /* How many records of the stream the trace has: those are not told. */
+    /* Returns how many records of the stream the trace already has; these are skipped. */
     uint64_t (*written)(void *user, uint64_t stream);
     void (*visit)(void *user, const struct step_live_event *event);
-    /* Entries, before the events that name them; also such as the trace has. */
+    /* Called for entries before the events that name them; the trace may already have them. */
     void (*define)(void *user, const struct step_live_entry *entry);
 };
 
-/* Looks at what a running program has not got into its trace yet, without stopping it: each
- * chunk as far as it was filled at the moment, some later than others; those that are handed on
- * meanwhile are left out.  `*dropped`: how many records found no room so far.
- * NOT_FOUND: there is no such file. */
+/* Reads the records of a running program that have not reached its trace yet, without stopping it.
+ * Each chunk is read as far as it is filled at that moment, some later than others; chunks that are
+ * recycled meanwhile are skipped.  Sets `*dropped` to the number of records dropped so far for lack
+ * of room.  NOT_FOUND: the file does not exist. */
 enum step_status step_live_peek(const char *path, const struct step_live_look *look,
                                 uint64_t *dropped, struct step_error *error);
 
-/* Puts into `writer`, whose streams and dictionaries were resumed at what the trace file already
- * has, every record of the live file beyond that.  BUSY: the traced process still runs. */
+/* Writes every record of the live file that the trace lacks to `writer`, whose streams and
+ * dictionaries were resumed at the trace's counts.  BUSY: the traced process still runs. */
 enum step_status step_live_recover(const char *path, struct step_writer *writer,
                                    struct step_live_report *report, struct step_error *error);
 

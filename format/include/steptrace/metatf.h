@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Meta-TF 1.0 (HATF paper, section 4 and Appendix B; docs/formats/metatf.md): traces that a DTD of
- * their own describes.  Here are the model of a DTD, a reader and a writer that a DTD drives at run
- * time.  What metatfc generates from a DTD stands on the same reader and writer (metatf_code.h).
+ * Meta-TF 1.0 (HATF paper, section 4 and Appendix B; docs/formats/metatf.md): traces described by a
+ * DTD.  This header has the model of a DTD, and a reader and a writer that interpret a DTD at run
+ * time.  Code that metatfc generates from a DTD uses the same reader and writer (metatf_code.h).
  *
- * A DTD never changes once made and may be shared by threads; all else is used by one thread at a
- * time.  Numbers are unsigned 64-bit; arithmetic is modulo 2^64.
+ * A DTD never changes once made, and threads may share it; all other objects are used by one thread
+ * at a time.  Numbers are unsigned 64-bit; arithmetic is modulo 2^64.
  */
 #ifndef STEPTRACE_METATF_H
 #define STEPTRACE_METATF_H
@@ -20,7 +20,7 @@
 #include "steptrace/value.h"
 #include "steptrace/writer.h"
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -31,31 +31,33 @@ extern "C" {
 #define METATF_NO_FIELD UINT32_MAX
 #define METATF_FIELD_LIMIT 4096u             /* fields of a record */
 #define METATF_RECORD_BYTES_MAX (1u << 24)   /* bytes of one field */
-#define METATF_REPEAT_LIMIT (1u << 22)       /* values that a record may repeat in all */
-#define METATF_SEGMENT_BYTES_MAX (64u << 20) /* of a compressed piece of a section, unpacked */
+#define METATF_REPEAT_LIMIT (1u << 22)       /* values in repetitions, per record */
+#define METATF_SEGMENT_BYTES_MAX (64u << 20) /* a piece of a section, decompressed */
 
 enum metatf_kind {
     METATF_NUMBER, /* at most 8 bytes */
-    METATF_BYTES   /* more, or as many as another field says */
+    METATF_BYTES   /* longer, or with a length that another field stores */
 };
 
-/* A field as it stands in its record: groups and nested records are taken apart, so that metadata
- * can number them; the tag is field 0. */
+/* A field of a record.  Groups and nested records are flattened so that metadata can number the
+ * fields; the tag is field 0. */
 struct metatf_field {
     const char *name; /* "length" */
     const char *path; /* unique in the record: "vfield.length" */
     enum metatf_kind kind;
     uint8_t interpretation;  /* enum step_field_interpretation */
-    uint32_t width;          /* bytes; where the interpretation has none, those of a later one */
-    uint32_t width_field;    /* whose value is the width, or METATF_NO_FIELD */
+    uint32_t width;          /* bytes; for an interpretation that stores nothing, the width after a
+                                later change */
+    uint32_t width_field;    /* field whose value is the width, or METATF_NO_FIELD */
     uint64_t argument;       /* default, base, initial value or section */
-    uint32_t argument_field; /* whose value is the argument, or METATF_NO_FIELD */
+    uint32_t argument_field; /* field whose value is the argument, or METATF_NO_FIELD */
     uint64_t stride;
-    bool has_value; /* the value is prescribed: */
+    bool has_value; /* the value is prescribed, by one of the following two */
     uint64_t value;
-    uint32_t value_field; /* it is that field's value, or METATF_NO_FIELD */
-    uint32_t repeat;      /* so many fields after this one are repeated, its value says how often */
-    uint32_t cell;        /* where the previous value is kept, among those of the section */
+    uint32_t value_field; /* field that has the value, or METATF_NO_FIELD */
+    uint32_t repeat;      /* number of fields after this one that are repeated; its value is the
+                             number of repetitions */
+    uint32_t cell;        /* index of the previous value among the section's cells */
 };
 
 enum metatf_role { METATF_DATA, METATF_COMMENT, METATF_SECTION, METATF_METADATA };
@@ -64,16 +66,16 @@ struct metatf_record {
     const char *name;
     enum metatf_role role;
     uint64_t tag;
-    const struct metatf_field *fields; /* the tag first; of metadata the tag alone */
+    const struct metatf_field *fields; /* the tag first; metadata has only the tag */
     uint32_t field_count;
-    uint32_t first_state; /* how many fields the section's records before it have */
+    uint32_t first_state; /* number of fields in the section's records before this one */
 };
 
-/* The records that may stand in a section: its own, the global ones, the predefined ones. */
+/* The records that are allowed in a section: its own, the global ones, the predefined ones. */
 struct metatf_section {
     const char *name; /* "" for the global section, 0 */
     uint32_t number;
-    bool is_data; /* it has no records of its own: numbers for sectionStride, or anything */
+    bool is_data; /* no records of its own: numbers for sectionStride, or arbitrary bytes */
     const struct metatf_record *records;
     uint32_t record_count;
     uint32_t state_count; /* fields of all its records */
@@ -88,32 +90,32 @@ struct metatf_dtd {
     size_t text_length;
 };
 
-/* Parses a DTD.  `name` stands for the text in messages.  On failure `*out` is NULL and `error`
- * has the first fault as "line:column: message"; `report`, when not NULL, is told every fault. */
+/* Parses a DTD.  `name` identifies the text in messages.  On failure `*out` is NULL and `error` has
+ * the first fault as "line:column: message".  `report`, if not NULL, is called for every fault. */
 enum step_status metatf_dtd_parse(const char *text, size_t length, const char *name,
                                   step_fault_visit report, void *user, struct metatf_dtd **out,
                                   struct step_error *error);
 void metatf_dtd_destroy(struct metatf_dtd *dtd);
 
-/* Index of the section or record, or UINT32_MAX. */
+/* Return the index of the section, record or field, or UINT32_MAX. */
 uint32_t metatf_dtd_section(const struct metatf_dtd *dtd, uint32_t number);
 uint32_t metatf_section_record(const struct metatf_section *section, const char *name);
 uint32_t metatf_record_field(const struct metatf_record *record, const char *path);
 
-/* "none", "sectionStride"; "?" for a number that is none. */
+/* Returns the name ("none", "sectionStride"), or "?" for an unknown number. */
 const char *metatf_interpretation_name(unsigned interpretation);
 
 /* ---- files ---- */
 
-/* Where the sections lie in a file. */
+/* Order of the sections in a file. */
 enum metatf_layout {
-    METATF_SEGMENTS, /* pieces with a header each, written as they come; the index is the last */
-    METATF_INDEX,    /* as printed in the paper: the index stands in front; held in memory until
-                        the end */
-    METATF_RECORDS   /* no index: one run, in which section records tell of each change */
+    METATF_SEGMENTS, /* pieces with a header each, in the order of writing; the index is last */
+    METATF_INDEX,    /* as printed in the paper: the index comes first, so the writer holds the
+                        trace in memory */
+    METATF_RECORDS   /* no index: one sequence, in which section records mark each change */
 };
 
-/* `read` fills exactly `size` bytes from `offset`, which lie inside the input. */
+/* A source of bytes.  `read` fills exactly `size` bytes from `offset`, all inside the input. */
 struct metatf_input {
     void *user;
     uint64_t size;
@@ -125,20 +127,20 @@ struct metatf_file;
 
 struct metatf_file_about {
     bool wide;       /* class 2: 64-bit; else class 1, 32-bit */
-    bool short_ints; /* of class 2, with the paper's ints: they have 4 bytes, not 8 */
+    bool short_ints; /* class 2 only: the paper's ints, of 4 bytes instead of 8 */
     bool big_endian;
     enum metatf_layout layout;
-    bool whole;        /* it has its end and its index */
-    uint64_t records;  /* data records, 0 if the header does not tell */
+    bool whole;        /* the file has its end and its index */
+    uint64_t records;  /* data records, 0 if the header does not state it */
     uint64_t segments; /* entries of the index */
     const char *dtd_name;
-    const char *dtd_text; /* the DTD that the file carries; NULL: none */
+    const char *dtd_text; /* the embedded DTD; NULL: none */
     size_t dtd_length;
 };
 
-/* Reads header, index and embedded DTD.  FORMAT: no Meta-TF file.  A segmented file that was cut is
- * opened as far as it goes (`whole` is false).  CORRUPT: sections overlap, or lie in the header.
- * `input` is copied, and used while the file lives. */
+/* Reads header, index and embedded DTD.  FORMAT: not a Meta-TF file; CORRUPT: sections overlap each
+ * other or the header.  A segmented file that was cut is opened as far as possible (`whole` is
+ * false).  `input` is copied, and used during the file's life. */
 enum step_status metatf_file_open(const struct metatf_input *input, const char *name,
                                   struct metatf_file **out, struct step_error *error);
 const struct metatf_file_about *metatf_file_about(const struct metatf_file *file);
@@ -146,58 +148,60 @@ void metatf_file_close(struct metatf_file *file);
 
 /* ---- reading ---- */
 
-/* A value: of a METATF_NUMBER the number, of METATF_BYTES the bytes. */
+/* A value: `number` for METATF_NUMBER, `bytes` for METATF_BYTES. */
 struct metatf_value {
     uint64_t number;
     struct step_bytes bytes;
 };
 
-/* What a metadata record says: how a field of a record of its section is stored from here on. */
+/* The content of a metadata record: how a field of a record of its section is stored from here
+ * on. */
 struct metatf_metadata {
     uint64_t tag;     /* of the record */
-    uint32_t field;   /* its place in the record, 0 the tag */
-    uint8_t property; /* METATF_PROPERTY_WIDTH, or that of an interpretation */
+    uint32_t field;   /* its index in the record, 0 for the tag */
+    uint8_t property; /* METATF_PROPERTY_WIDTH, or the number of an interpretation */
     uint64_t value;   /* width, base, initial value, default or section */
     uint64_t stride;
 };
 
 #define METATF_PROPERTY_WIDTH 0u
-/* The paper's number of an interpretation (1 to 7), and back (UINT8_MAX: none). */
+/* Convert an interpretation to the paper's number (1 to 7), and back (UINT8_MAX: unknown). */
 uint8_t metatf_property_of(unsigned interpretation);
 uint8_t metatf_property_interpretation(unsigned property);
 
-/* One record.  `values` has a value a field, in the order of the fields; of what is repeated, the
- * values of each element one after the other.  Of comments the text is the last value's bytes. */
+/* One record.  `values` has one value per field, in the order of the fields; repeated fields have
+ * the values of each element, one element after the other.  The last value of a comment is its
+ * text. */
 struct metatf_event {
     const struct metatf_section *section;
     const struct metatf_record *record;
     const struct metatf_value *values;
     size_t value_count;
-    uint64_t position; /* offset in the section's content: what sectionOffset fields name */
-    struct metatf_metadata metadata; /* of METATF_METADATA */
-    uint64_t number;                 /* of METATF_SECTION: the section that begins */
+    uint64_t position; /* offset in the section's content, the value of sectionOffset fields */
+    struct metatf_metadata metadata; /* METATF_METADATA only */
+    uint64_t number;                 /* METATF_SECTION only: the section that begins */
 };
 
 struct metatf_reader;
 
-/* `file` and `dtd` are borrowed for the reader's life. */
+/* Creates a reader.  `file` and `dtd` are borrowed for its life. */
 enum step_status metatf_reader_create(struct metatf_file *file, const struct metatf_dtd *dtd,
                                       struct metatf_reader **out, struct step_error *error);
 
-/* The next record in the order of the index, metadata and comments included; what it points to
- * lives until the next call.  END after the last; CORRUPT where the header tells of another number
- * of data records than there are.  CORRUPT and CUT have the offset in the file of
- * the record's first byte (of a compressed piece: of the piece) and the record's number; they
- * stay. */
+/* Reads the next record in the order of the index; metadata and comments are returned too.
+ * Pointers in it live until the next call.  Returns END after the last record, and CORRUPT if the
+ * header states a different number of data records.  CORRUPT and CUT have the file offset of the
+ * record's first byte (in a compressed piece: of the piece), and the record's number.  Later calls
+ * return the same error. */
 enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
                                     struct step_error *error);
 
-/* UNSUPPORTED: the DTD does not describe the same traces as `dtd`, from which code was generated
- * that is to use the reader. */
+/* Checks that the reader fits code generated from `dtd`.  UNSUPPORTED: the reader's DTD describes
+ * different traces. */
 enum step_status metatf_reader_check(const struct metatf_reader *reader,
                                      const struct metatf_dtd *dtd, struct step_error *error);
 
-/* Records so far, all kinds; bytes of the input up to the last, roughly. */
+/* Return the number of records of all kinds read so far, and the approximate input offset. */
 uint64_t metatf_reader_record_number(const struct metatf_reader *reader);
 uint64_t metatf_reader_offset(const struct metatf_reader *reader);
 void metatf_reader_destroy(struct metatf_reader *reader);
@@ -209,18 +213,20 @@ struct metatf_writer_options {
     struct step_output output;
     enum metatf_layout layout;
     bool wide;
-    bool short_ints; /* of class 2: numbers of header, index and metadata have 4 bytes, as the paper
-                        prints them; not with METATF_SEGMENTS */
+    bool short_ints; /* class 2 only: numbers of header, index and metadata have 4 bytes, as the
+                        paper prints them; not with METATF_SEGMENTS */
     bool big_endian;
-    bool embed_dtd; /* the file carries the DTD; not possible with METATF_RECORDS */
-    bool adapt;     /* a value that does not fit makes the writer put metadata by itself */
-    enum step_compression compression; /* of each section; see metatf_writer_set_compression() */
+    bool embed_dtd; /* embed the DTD in the file; not possible with METATF_RECORDS */
+    bool adapt;     /* write metadata automatically when a value does not fit */
+    enum step_compression compression; /* default for all sections; see
+                                          metatf_writer_set_compression() */
     int level;
     const char *dtd_name; /* at most 255 bytes */
-    size_t segment_bytes; /* 0: the project's default */
+    size_t segment_bytes; /* 0: the default */
 };
 
-/* Wide, of this machine's byte order, METATF_SEGMENTS, DTD embedded, adapting, not compressed. */
+/* Sets the defaults: class 2, this machine's byte order, METATF_SEGMENTS, embedded DTD, adapting,
+ * no compression. */
 void metatf_writer_options_init(struct metatf_writer_options *options);
 
 struct metatf_writer;
@@ -228,39 +234,41 @@ struct metatf_writer;
 enum step_status metatf_writer_create(const struct metatf_writer_options *options,
                                       struct metatf_writer **out, struct step_error *error);
 
-/* As metatf_reader_check(). */
+/* Checks that the writer fits code generated from `dtd`, like metatf_reader_check(). */
 enum step_status metatf_writer_check(const struct metatf_writer *writer,
                                      const struct metatf_dtd *dtd, struct step_error *error);
 
-/* How the section with that number is compressed from its next piece on. */
+/* Sets the compression of the section with that number, from its next piece on. */
 enum step_status metatf_writer_set_compression(struct metatf_writer *writer, uint32_t section,
                                                enum step_compression compression,
                                                struct step_error *error);
 
-/* Puts a record into its section; both are indices in the DTD and in the section.  `values` are as
- * a reader gives them; that of the tag, and of fields that say how long other fields are, need not
- * be right.  LIMIT: a value does not fit how its field is stored, `*misfit` (may be NULL) is the
- * field; nothing was written.  An adapting writer gives it only where no metadata helps. */
+/* Appends a record to its section.  `section` is an index in the DTD, `record` in the section.
+ * `values` have the layout of metatf_event; the tag's value, and those of fields that store lengths
+ * of other fields, need not be correct.  LIMIT: a value does not fit the way its field is stored,
+ * `*misfit` (may be NULL) is the field, and nothing was written.  An adapting writer returns it
+ * only if no metadata can help. */
 enum step_status metatf_writer_put(struct metatf_writer *writer, uint32_t section, uint32_t record,
                                    const struct metatf_value *values, size_t value_count,
                                    uint32_t *misfit, struct step_error *error);
 
-/* A comment of at most 255 bytes (more, once metadata made its length wider). */
+/* Writes a comment of at most 255 bytes (more after metadata widened its length field). */
 enum step_status metatf_writer_comment(struct metatf_writer *writer, uint32_t section,
                                        const void *text, size_t length, struct step_error *error);
 
-/* INVALID: no such record or field, or not a property that it can have. */
+/* Writes a metadata record.  INVALID: unknown record or field, or a property that it cannot
+ * have. */
 enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32_t section,
                                             const struct metatf_metadata *metadata,
                                             struct step_error *error);
 
-/* Offset in its section of the record put last: the value for sectionOffset fields. */
+/* Returns the offset of the last record in its section: the value for sectionOffset fields. */
 uint64_t metatf_writer_position(const struct metatf_writer *writer);
 
-/* Ends the pieces of all sections here.  Across sections, order is kept from flush to flush: in
- * between, the pieces of sections with lower numbers stand first. */
+/* Ends the pieces of all sections.  Records of different sections keep their order only across
+ * flushes: between two flushes, pieces of sections with lower numbers come first. */
 enum step_status metatf_writer_flush(struct metatf_writer *writer, struct step_error *error);
-/* Writes what is left, and the index. */
+/* Writes the pending pieces and the index. */
 enum step_status metatf_writer_close(struct metatf_writer *writer, struct step_error *error);
 void metatf_writer_destroy(struct metatf_writer *writer);
 

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers and writers that metatfc generates are made of.  It is here for them alone: programs
- * use metatf.h and the generated header.
+ * Runtime support for the readers and writers that metatfc generates.  Programs use metatf.h and
+ * the generated header instead.
  *
- * A reader's bytes are followed by zeros, so a record's numbers are loaded without looking at the
- * end; whether the record was cut is seen once, by where the decoder came to stand.  A writer
- * encodes into its section's buffer at once and keeps a journal of what it changed, for the case
- * that a value does not fit.
+ * Zeros follow a reader's bytes, so the numbers of a record are loaded without checking for the
+ * end; whether the record was cut is checked once, by the decoder's final position.  A writer
+ * encodes directly into its section's buffer and keeps a journal of its changes, to undo them if a
+ * value does not fit.
  */
 #ifndef STEPTRACE_METATF_CODE_H
 #define STEPTRACE_METATF_CODE_H
 
 #include "steptrace/metatf.h"
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* How a field of a record is stored from here on. */
+/* How a field of a record is stored from the current position on. */
 struct metatf_state {
     uint8_t interpretation; /* enum step_field_interpretation */
-    bool width_by_field;    /* the field's width_field says how many bytes */
+    bool width_by_field;    /* the value of the field's width_field is the number of bytes */
     bool argument_by_field;
-    uint32_t width; /* in force */
+    uint32_t width; /* current width */
     uint32_t last_width;
     uint64_t argument;
     uint64_t stride;
@@ -32,23 +32,25 @@ struct metatf_state {
 
 /* ---- reading ---- */
 
-/* The pieces of one section, or of all that have records, one after the other. */
+/* Input position in the pieces of one section, or of all sections that have records, in
+ * sequence. */
 struct metatf_stream {
     const uint8_t *at;
     const uint8_t *end;
     uint8_t *buffer;
     size_t capacity;
     void *retired;        /* buffers that hold bytes of the last record */
-    uint64_t base;        /* offset in the piece of the buffer's first byte */
-    uint64_t left;        /* bytes of the piece that are not in the buffer */
+    uint64_t base;        /* offset of the buffer's first byte in the piece */
+    uint64_t left;        /* bytes of the piece beyond the buffer */
     uint64_t piece_start; /* in the file */
     uint64_t next_entry;  /* of the index */
     bool is_packed;
     bool is_cut;
-    uint32_t tag_width; /* of a section of records that a field strides through: of their tags */
+    uint32_t tag_width; /* bytes of the tags, for a section of records that a field strides through;
+                           else 0 */
 };
 
-/* A section that is being read. */
+/* State of a section during reading. */
 struct metatf_reading {
     const struct metatf_section *section;
     struct metatf_state *states;
@@ -62,32 +64,33 @@ struct metatf_reader_rest;
 struct metatf_reader {
     struct metatf_stream stream;
     struct metatf_reading *current;
-    struct metatf_stream *split[256]; /* to stride through; NULL: no such section */
-    const char *fault;                /* of the record that is being read */
+    struct metatf_stream *split[256]; /* sections that fields stride through; NULL: none */
+    const char *fault;                /* of the current record */
     uint64_t record_number;
-    uint32_t need;   /* no record has more bytes in numbers */
-    uint32_t budget; /* values that the record may still repeat */
+    uint32_t need;   /* upper limit for a record's bytes in numbers */
+    uint32_t budget; /* values that repetitions in the current record may still have */
     bool big_endian;
-    bool holds; /* scratch memory of the last record */
+    bool holds; /* scratch memory for the last record exists */
     struct metatf_reader_rest *rest;
 };
 
-/* The slow ways. */
+/* Slow paths. */
 enum step_status metatf_reader_refill(struct metatf_reader *reader, struct step_error *error);
 enum step_status metatf_reader_refuse(struct metatf_reader *reader, const uint8_t *at,
                                       struct step_error *error);
 bool metatf_reader_more(struct metatf_reader *reader, const uint8_t **at, uint64_t need);
 bool metatf_reader_split_more(struct metatf_reader *reader, struct metatf_stream *stream,
                               size_t need);
-/* False, and a fault: no data record begins where a field that strides through the section is. */
+/* Returns false and sets a fault if no data record begins where a striding field reads. */
 bool metatf_reader_split_tag(struct metatf_reader *reader, const struct metatf_stream *stream);
-/* Reads a record that is no data: metadata, a section, a comment (in `*comment`), or unknown. */
+/* Reads a record that is not data: metadata, a section, a comment (in `*comment`), or an unknown
+ * one. */
 enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
                                      struct step_bytes *comment, bool *is_comment,
                                      struct step_error *error);
-/* Lets go of what the last record's bytes and arrays lie in. */
+/* Frees the memory of the last record's bytes and arrays. */
 void metatf_reader_release(struct metatf_reader *reader);
-/* Memory until the next record; NULL, and a fault, when there is none. */
+/* Returns memory that lives until the next record, or NULL after setting a fault. */
 void *metatf_reader_scratch(struct metatf_reader *reader, uint64_t count, size_t size);
 
 static inline enum step_status metatf_fill(struct metatf_reader *reader, struct step_error *error)
@@ -132,8 +135,8 @@ static inline uint64_t metatf_take_number(struct metatf_reader *reader, const ui
     return value;
 }
 
-/* `length` is the value of the field that tells it, where one does.  The bytes live until the next
- * record. */
+/* Reads bytes.  `length` is the value of the width field, if there is one.  The bytes live until
+ * the next record. */
 static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, const uint8_t **at,
                                                   const struct metatf_state *state, uint64_t length)
 {
@@ -151,7 +154,7 @@ static inline struct step_bytes metatf_take_bytes(struct metatf_reader *reader, 
     return bytes;
 }
 
-/* Before `count` elements of so many fields; false: a fault. */
+/* Call before `count` elements of `fields` fields each.  Returns false on a fault. */
 static inline bool metatf_take_repeat(struct metatf_reader *reader, uint64_t count, uint32_t fields)
 {
     if (reader->fault != NULL || count > reader->budget / (fields > 0 ? fields : 1)) {
@@ -163,7 +166,7 @@ static inline bool metatf_take_repeat(struct metatf_reader *reader, uint64_t cou
     return true;
 }
 
-/* Before each element; false: a fault, or the end. */
+/* Call before each element.  Returns false on a fault or at the end. */
 static inline bool metatf_take_element(struct metatf_reader *reader, const uint8_t **at)
 {
     if (reader->fault != NULL || *at > reader->stream.end)
@@ -177,7 +180,7 @@ static inline void metatf_expect(struct metatf_reader *reader, uint64_t value, u
         reader->fault = "a field does not have the value that the DTD prescribes";
 }
 
-/* The record ends at `at`. */
+/* Ends the record at `at`. */
 static inline enum step_status metatf_commit(struct metatf_reader *reader, const uint8_t *at,
                                              struct step_error *error)
 {
@@ -191,22 +194,22 @@ static inline enum step_status metatf_commit(struct metatf_reader *reader, const
 
 /* ---- writing ---- */
 
-/* A section that is being written. */
+/* State of a section during writing. */
 struct metatf_writing {
     const struct metatf_section *section;
     struct metatf_state *states;
     uint64_t *cells;
-    uint32_t *users; /* of each field the one whose width it tells, or METATF_NO_FIELD */
+    uint32_t *users; /* for each field, the field whose width it stores, or METATF_NO_FIELD */
     uint8_t *data;
     size_t length;
     size_t capacity;
     uint64_t position;
     enum step_compression compression;
-    const struct metatf_writing *owner; /* of a data section: who wrote what it holds */
-    uint32_t tag_width;                 /* of a section of records; else 0 */
+    const struct metatf_writing *owner; /* for a data section, the section that wrote its content */
+    uint32_t tag_width;                 /* in a section of records; else 0 */
 };
 
-/* What a record changed: a cell, or how much a data section holds. */
+/* A change by the current record: to a cell, or to the length of a data section. */
 struct metatf_undo {
     uint64_t *cell;
     struct metatf_writing *data;
@@ -216,24 +219,25 @@ struct metatf_undo {
 struct metatf_writer_rest;
 
 struct metatf_writer {
-    struct metatf_writing *current; /* of the record */
-    struct metatf_writing *run;     /* whose buffer takes it */
+    struct metatf_writing *current; /* section of the current record */
+    struct metatf_writing *run;     /* section whose buffer receives it */
     struct metatf_writing *split[256];
     struct metatf_undo *undo;
     size_t undo_count;
     size_t undo_capacity;
     uint32_t need;
     uint32_t misfit;       /* the first field that did not fit, or METATF_NO_FIELD */
-    unsigned misfit_width; /* that it would take; above 8: none helps */
+    unsigned misfit_width; /* width that it would need; above 8: none is sufficient */
     bool big_endian;
     bool out_of_memory;
     uint64_t position; /* of the last record */
     struct metatf_writer_rest *rest;
 };
 
-/* NULL: see metatf_writer_end(). */
+/* Starts a record.  Returns where to encode it, or NULL, for which see metatf_writer_end(). */
 uint8_t *metatf_writer_begin(struct metatf_writer *writer, uint32_t section, uint64_t tag);
-/* The record ends at `at`.  True: it did not fit, metadata were put, and it is to be put anew. */
+/* Ends the record at `at`.  Returns true if it did not fit, metadata were written, and the caller
+ * must encode it again. */
 bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *at, uint32_t *misfit,
                        enum step_status *status, struct step_error *error);
 bool metatf_writer_room(struct metatf_writer *writer, uint8_t **at, uint64_t length);
@@ -242,11 +246,11 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count);
 void metatf_writer_misfit(struct metatf_writer *writer, const struct metatf_state *state,
                           uint32_t field, uint64_t value, uint64_t argument, uint64_t previous);
 
-/* In a section of records a number that a field strides to is a record of it. */
+/* Stores a number of a striding field in a section of records, as one of its records. */
 void metatf_put_split_record(struct metatf_writer *writer, struct metatf_writing *data,
                              unsigned stride, uint64_t value);
 
-/* What to put back if the record turns out not to fit. */
+/* Notes a value to restore if the record does not fit. */
 static inline void metatf_note_undo(struct metatf_writer *writer, uint64_t *cell,
                                     struct metatf_writing *data, uint64_t old)
 {
@@ -254,7 +258,7 @@ static inline void metatf_note_undo(struct metatf_writer *writer, uint64_t *cell
     writer->undo[writer->undo_count++] = undo;
 }
 
-/* Of a number that a field strides to. */
+/* Returns the width of a number that a field strides to. */
 static inline unsigned metatf_split_width(const struct metatf_writer *writer,
                                           const struct metatf_state *state)
 {
@@ -302,7 +306,7 @@ static inline void metatf_put_number(struct metatf_writer *writer, uint8_t **at,
                                 state->width, writer->big_endian);
 }
 
-/* `length` is what the field that tells the length says. */
+/* Writes bytes.  `length` is the value of the width field, if there is one. */
 static inline void metatf_put_bytes(struct metatf_writer *writer, uint8_t **at,
                                     const struct metatf_state *state, struct step_bytes bytes,
                                     uint64_t length, uint32_t field)
@@ -318,7 +322,7 @@ static inline void metatf_put_bytes(struct metatf_writer *writer, uint8_t **at,
     *at += bytes.length;
 }
 
-/* Before each element of so many fields. */
+/* Call before each element of `fields` fields.  Returns false if the record cannot be continued. */
 static inline bool metatf_put_element(struct metatf_writer *writer, uint8_t **at, uint32_t fields)
 {
     return writer->misfit == METATF_NO_FIELD && !writer->out_of_memory &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole files that are packed by gzip or zstd: an output that packs what it is given, and an input
- * that unpacks a file, whatever its packing, as its first bytes say.  Both stream.  Each is used by
- * one thread at a time.
+ * Compressed files (gzip, zstd): an output that compresses, and an input that decompresses a file
+ * and detects the method from its first bytes.  Both stream.  Each object is used by one thread at
+ * a time.
  */
 #ifndef STEPTRACE_PACKED_H
 #define STEPTRACE_PACKED_H
@@ -10,7 +10,7 @@
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -18,18 +18,19 @@ extern "C" {
 
 enum step_packing { STEP_PACKING_NONE, STEP_PACKING_GZIP, STEP_PACKING_ZSTD };
 
-/* By the ending of a file's name: .gz, .zst, or none. */
+/* Returns the method that a file name's suffix selects: .gz, .zst, or none. */
 enum step_packing step_packing_by_ending(const char *path);
 
 struct step_packed_output;
 
-/* `to` is copied.  UNSUPPORTED where this build has no zstd.  `level` 0: the packer's default. */
+/* Creates an output that writes compressed bytes to `to`, which is copied.  `level` 0 is the
+ * default of the method.  UNSUPPORTED: this build has no zstd. */
 enum step_status step_packed_output_create(enum step_packing packing, int level,
                                            const struct step_output *to,
                                            struct step_packed_output **out,
                                            struct step_error *error);
 struct step_output step_packed_output_as_output(struct step_packed_output *output);
-/* Writes the end of the packed data; nothing may be written after it. */
+/* Writes the end of the compressed data.  Nothing may be written afterwards. */
 enum step_status step_packed_output_close(struct step_packed_output *output,
                                           struct step_error *error);
 void step_packed_output_destroy(struct step_packed_output *output);
@@ -39,24 +40,24 @@ struct step_packed_input;
 /* Opens a file, which may be a pipe. */
 enum step_status step_packed_input_open(const char *path, struct step_packed_input **out,
                                         struct step_error *error);
-/* The same for a descriptor, which the input closes (where the call fails as well).  `start` are
- * bytes that the caller has read from it already, at most STEP_PACKED_START_MAX. */
+/* Opens a descriptor.  The input owns and closes it, also if the call fails.  `start` has the bytes
+ * that the caller already read from it, at most STEP_PACKED_START_MAX. */
 #define STEP_PACKED_START_MAX 4096u
 enum step_status step_packed_input_open_descriptor(int descriptor, const char *name,
                                                    const void *start, size_t start_length,
                                                    struct step_packed_input **out,
                                                    struct step_error *error);
-/* The same for bytes in memory, which are borrowed for the input's life. */
+/* Opens bytes in memory, which are borrowed for the input's life. */
 enum step_status step_packed_input_open_memory(const void *data, size_t length, const char *name,
                                                struct step_packed_input **out,
                                                struct step_error *error);
-/* Gives 1 to `size` unpacked bytes in `*got`, or 0 at the end.  `user` is the input.  CUT and
- * CORRUPT for packed data that end too early or are damaged, with the offset in the unpacked bytes.
- */
+/* Reads 1 to `size` decompressed bytes and sets `*got` to their number, or to 0 at the end.  `user`
+ * is the input.  CUT or CORRUPT: the compressed data ends early or is damaged; the error has the
+ * offset in the decompressed bytes. */
 enum step_status step_packed_input_read(void *user, void *buffer, size_t size, size_t *got,
                                         struct step_error *error);
 enum step_packing step_packed_input_packing(const struct step_packed_input *input);
-/* The share of the file that was read, 0 to 1; 1 where that is not known. */
+/* Returns the share of the file that was read, 0 to 1, or 1 if it is unknown. */
 double step_packed_input_progress(const struct step_packed_input *input);
 void step_packed_input_close(struct step_packed_input *input);
 

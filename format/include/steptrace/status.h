@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Status codes and the caller-owned error report that every function of libsteptrace fills.
+ * Status codes, and the error report that functions of libsteptrace fill.
  *
- * A function that can fail returns `enum step_status` and takes an optional `struct step_error *`
- * (NULL when the caller does not want the details).  The error is caller-owned storage; nothing in
- * it is allocated, so it needs no clean-up.  The first failure fills it; callers that unwind may
- * put context in front with step_error_prefix().
+ * A function that can fail returns `enum step_status` and accepts an optional `struct step_error *`
+ * (NULL if the caller does not need details).  The caller owns the storage; nothing in it is
+ * allocated, so it needs no clean-up.  The first failure fills it; callers may add context with
+ * step_error_prefix().
  */
 #ifndef STEPTRACE_STATUS_H
 #define STEPTRACE_STATUS_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What follows is what the shared library exports. */
+/* The declarations below are exported by the shared library. */
 #pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
@@ -41,8 +41,8 @@ enum step_status {
         STEP_STATUS_COUNT
 };
 
-/* `offset` is a byte offset in `file` (UINT64_MAX: none).  Both texts are NUL-terminated and cut
- * where they do not fit. */
+/* `offset` is a byte offset in `file` (STEP_NO_OFFSET: none).  Both texts are NUL-terminated, and
+ * truncated if they do not fit. */
 struct step_error {
     enum step_status status;
     uint64_t offset;
@@ -52,7 +52,7 @@ struct step_error {
 
 #define STEP_NO_OFFSET UINT64_MAX
 
-/* The upper-case name of a status ("CORRUPT") and its short text; never NULL. */
+/* Return the upper-case name of a status ("CORRUPT") and its short text; never NULL. */
 const char *step_status_name(enum step_status status);
 const char *step_status_text(enum step_status status);
 
@@ -65,10 +65,10 @@ enum step_status
 step_error_set(struct step_error *error, enum step_status status, const char *file, uint64_t offset,
                const char *format, ...);
 
-/* Puts `context` and ": " in front of the message. */
+/* Inserts `context` and ": " before the message. */
 void step_error_prefix(struct step_error *error, const char *context);
 
-/* Writes "file: offset N: message" (the parts that are there), as step_show() has it, to `out`,
+/* Writes "file: offset N: message", as far as these are set and escaped by step_show(), to `out`,
  * always NUL-terminated. */
 void step_error_print(const struct step_error *error, char *out, size_t out_size);
 

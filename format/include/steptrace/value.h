@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a record's values travel between a program and the STEP writer and reader: an array of
+ * Representation of a record's values between a program and the STEP writer and reader: an array of
  * 64-bit slots, one field after the other in the record's order (inherited fields first).
  *
  *   int                           one slot, the value (two's complement when signed)
@@ -8,13 +8,13 @@
  *   record, encoded identifier    one slot, the identifier: 0 is "none", the first defined is 1
  *   array                         one slot, a `const struct step_array *`
  *   record by value               the slots of its fields, in place
- *   the same, encoded type=variable or type=default (it may be of a type that extends the field's)
- *                                 one slot, a `const struct step_variant *`; writers take NULL for
- *                                 one of the field's own type that is empty; of a variant that may
- *                                 hold itself (a tree) NULL is none, which readers give as one
- *                                 whose record is STEP_NO_RECORD
+ *   record by value, encoded type=variable or type=default (its type may extend the field's)
+ *                                 one slot, a `const struct step_variant *`.  Writers accept NULL
+ *                                 for an empty record of the field's own type.  For a variant that
+ *                                 may contain itself (a tree) NULL means none; readers return it as
+ *                                 a variant whose record is STEP_NO_RECORD.
  *
- * Who owns what the pointers point to is said where the slots are given or taken.
+ * The functions that accept or return slots document the ownership of the memory behind pointers.
  */
 #ifndef STEPTRACE_VALUE_H
 #define STEPTRACE_VALUE_H
@@ -34,11 +34,11 @@ struct step_array {
 };
 
 struct step_variant {
-    uint32_t record;       /* the type: the field's, or one that extends it */
-    const uint64_t *slots; /* as many as that type has */
+    uint32_t record;       /* the field's type, or one that extends it */
+    const uint64_t *slots; /* the slots of that type */
 };
 
-/* A C string; the bytes are borrowed. */
+/* Wraps a C string; the bytes are borrowed. */
 static inline struct step_bytes step_text(const char *string)
 {
     struct step_bytes bytes = {(const uint8_t *) string, strlen(string)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout COLUMNS: directory, record types, and columns as they are asked for. */
+/* Decodes blocks of layout COLUMNS: the directory, the record types, and columns on demand. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,11 +7,11 @@
 #include "format/step/plan/linked_series.h"
 #include "format/step/plan/record_series.h"
 
-/* Takes a section's bytes off what is left of the payload. */
+/* Takes a section's bytes from the rest of the payload. */
 static bool take_section(struct step_cursor *sections, const struct step_coding *coding,
                          const uint8_t **stored)
 {
-    /* no compression that we know does better than 1 to 65536 */
+    /* no supported compression exceeds 1 to 65536 */
     return coding->raw_length <= STEP_MAX_BLOCK_MEMORY &&
            coding->raw_length / 65536 <= coding->stored_length &&
            step_cursor_bytes(sections, coding->stored_length, stored);
@@ -74,7 +74,7 @@ static enum step_status read_directory(struct step_decoding *decoding)
     return STEP_STATUS_OK;
 }
 
-/* The types of the records, and that there are as many of each as the summary says. */
+/* Reads the records' types, and checks their counts against the summary. */
 static enum step_status read_types(struct step_decoding *decoding)
 {
     struct step_block *block = decoding->block;
@@ -125,7 +125,7 @@ static struct step_sequence sequence_of(const struct step_decoding *decoding)
         decoding->records, block->type_count, decoding->series};
 }
 
-/* The values of the column that `given` names among the columns of one field. */
+/* Finds the values of the column that `given` names among the columns of one field. */
 static enum step_status nested_series(struct step_decoding *decoding, uint32_t index, uint64_t leaf,
                                       struct step_series *series)
 {
@@ -133,7 +133,7 @@ static enum step_status nested_series(struct step_decoding *decoding, uint32_t i
     uint32_t other = step_plan_find_column(decoding->plan, column->record, column->field, leaf);
     if (other == STEP_NO_INDEX || leaf >= column->leaf)
         return STEP_STATUS_CORRUPT;
-    /* both get their count before either is decoded, as fields of one record */
+    /* fields of one record: both counts are set before either is decoded */
     if (decoding->columns[other].count != decoding->columns[index].count ||
         decoding->plan->columns[other].kind != STEP_COLUMN_VALUES)
         return STEP_STATUS_CORRUPT;
@@ -142,7 +142,7 @@ static enum step_status nested_series(struct step_decoding *decoding, uint32_t i
     return status;
 }
 
-/* The values of the field that `given` names, for each record that has the column. */
+/* Finds the values of the field that `given` names, for each record that has the column. */
 static enum step_status field_series(struct step_decoding *decoding, uint32_t index, uint64_t field,
                                      uint64_t **storage, struct step_series *series)
 {
@@ -168,7 +168,7 @@ static enum step_status field_series(struct step_decoding *decoding, uint32_t in
                        storage, series);
 }
 
-/* What `stack` and `age` go by. */
+/* Finds the series that `stack` and `age` use. */
 static enum step_status followed_series(struct step_decoding *decoding, uint32_t index,
                                         enum step_series_kind kind, uint64_t reference,
                                         uint64_t **storage, struct step_series *series)
@@ -194,7 +194,7 @@ static enum step_status followed_series(struct step_decoding *decoding, uint32_t
                : status;
 }
 
-/* The field's column of a record that needs it. */
+/* Decodes the field's column of a record that needs it. */
 static enum step_status decode_field(struct step_decoding *decoding, uint32_t record,
                                      uint32_t field)
 {
@@ -202,7 +202,7 @@ static enum step_status decode_field(struct step_decoding *decoding, uint32_t re
     return column != STEP_NO_INDEX ? step_decoding_decode(decoding, column) : STEP_STATUS_CORRUPT;
 }
 
-/* What `linked` goes by. */
+/* Finds the series that `linked` uses. */
 static enum step_status linked_series(struct step_decoding *decoding, uint32_t index,
                                       const uint64_t *parameters, struct step_linked *linked)
 {
@@ -259,7 +259,7 @@ static enum step_status find_series(struct step_decoding *decoding, uint32_t ind
     return STEP_STATUS_OK;
 }
 
-/* A column of one value needs no array. */
+/* A column with one distinct value needs no array. */
 static enum step_status decode_constant(struct step_decoding *decoding, uint32_t index)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -300,8 +300,8 @@ static enum step_status decode_values(struct step_decoding *decoding, uint32_t i
     return status;
 }
 
-/* Fills series[index] with the column's values.  UNSUPPORTED leaves the rest of the block usable.
- */
+/* Fills series[index] with the column's values.  After UNSUPPORTED the rest of the block is
+ * usable. */
 enum step_status step_decoding_decode(struct step_decoding *decoding, uint32_t index)
 {
     struct step_decoding_column *column = &decoding->columns[index];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding a block: its record types, and one layout or the other. */
+/* Decodes a block: its record types, then its layout. */
 #include "format/step/block/block_decode.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ void step_block_reader_reset(struct step_block_reader *reader)
     *reader = (struct step_block_reader){0};
 }
 
-/* By layout: those that hold records. */
+/* Indexed by layout; those that contain records. */
 static enum step_status (*const layouts[])(struct step_decoding *) = {
     [STEP_LAYOUT_COLUMNS] = step_decoding_columns, [STEP_LAYOUT_ROWS] = step_decoding_rows};
 
@@ -43,7 +43,7 @@ static const struct step_plan_node *field_node(const struct step_decoding *decod
     return &decoding->plan->nodes[record->field_nodes[field]];
 }
 
-/* A field that nobody asked for: its slots stay 0. */
+/* Skips a field that was not requested; its slots stay 0. */
 static enum step_status leave_out(struct step_decoding *decoding, const struct step_plan_node *node,
                                   struct step_slot_cursor ***slots)
 {
@@ -92,7 +92,7 @@ static void pass_over(struct step_decoding *decoding, struct step_block_type *ty
     type->slot_count = (size_t) (next - type->slots);
 }
 
-/* Lists the record types of the block, and counts what each column must have. */
+/* Lists the record types of the block, and computes the number of values of each column. */
 static enum step_status prepare_types(struct step_decoding *decoding,
                                       const struct step_summary *summary, bool *any_wanted)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the list of all values in a tree to values that hold each other. */
+/* Converts the list of all values of a tree to values that contain each other. */
 #include "format/step/block/block_decode.h"
 
-/* The list goes level by level: what a value holds stands behind it, in order. */
+/* The list is in order of levels: the values that a value contains come after it, in order. */
 struct linking {
     const struct step_plan *plan;
-    const uint64_t *list; /* slots of variants */
+    const uint64_t *list; /* slots of the variants */
     uint64_t end;
-    uint64_t next;    /* the first that nothing holds yet */
-    uint16_t *depths; /* of each value: values around it, itself included */
-    uint16_t depth;   /* of the value at hand */
+    uint64_t next;    /* the first without a parent so far */
+    uint16_t *depths; /* depth of each value in the tree, from 1 */
+    uint16_t depth;   /* of the current value */
 };
 
-/* Returns NULL, or what is wrong. */
+/* Returns NULL, or the reason why it is not valid. */
 static const char *link_node(struct linking *linking, const struct step_plan_node *node,
                              uint64_t *slots);
 
@@ -33,7 +33,7 @@ static const char *link_inner(struct linking *linking, uint32_t type, uint64_t *
 static const char *link_array(struct linking *linking, const struct step_plan_node *element,
                               const struct step_array *array)
 {
-    uint64_t *slots = (uint64_t *) (uintptr_t) array->slots; /* they were made with the block */
+    uint64_t *slots = (uint64_t *) (uintptr_t) array->slots; /* allocated with the block */
     const char *fault = NULL;
     for (size_t i = 0; i < array->count && fault == NULL; i++)
         fault = link_node(linking, element, slots + i * element->slot_count);
@@ -60,7 +60,7 @@ static const char *link_node(struct linking *linking, const struct step_plan_nod
     return fault;
 }
 
-/* What the value at `at` of the list holds. */
+/* Links the children of the value at `at` in the list. */
 static const char *link_value(struct linking *linking, const struct step_plan_node *element,
                               uint64_t at)
 {

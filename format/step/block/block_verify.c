@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding what was encoded, and comparing it column by column. */
+/* Verifies an encoded block: decodes it and compares it column by column. */
 #include "format/step/block/block_verify.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void step_block_verifier_destroy(struct step_block_verifier *verifier)
     free(verifier);
 }
 
-/* Reads the block into rows, as a writer would be given them. */
+/* Reads the block into rows, like those given to a writer. */
 static enum step_status read_back(struct step_block_verifier *verifier,
                                   const struct step_buffer *bytes, struct step_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A block that was written is read again, before its writer lets it go: what a reader makes of the
- * bytes must be the records that it was made of.
+ * Verifies each block before the writer outputs it: decoding its bytes must give the records that
+ * it was made of.
  */
 #ifndef FORMAT_STEP_BLOCK_BLOCK_VERIFY_H
 #define FORMAT_STEP_BLOCK_BLOCK_VERIFY_H
@@ -15,8 +15,8 @@ enum step_status step_block_verifier_create(const struct step_plan *plan,
                                             struct step_block_verifier **out);
 void step_block_verifier_destroy(struct step_block_verifier *verifier);
 
-/* `bytes` are those of a whole block of records, header and all, which `columns` were made into.
- * INVALID, with what is wrong, where they do not read as these. */
+/* Verifies `bytes`, a whole block of records with its header, against `columns`, from which it was
+ * made.  INVALID with the reason: they differ. */
 enum step_status step_block_verify(struct step_block_verifier *verifier,
                                    const struct step_columns *columns,
                                    const struct step_buffer *bytes, struct step_error *error);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A decoded block as columns: borrowed where the rows are all that use one, else gathered. */
+/* A decoded block as columns: borrowed if only the rows use a column, else gathered. */
 #include <string.h>
 
 #include "format/step/columns/decoding.h"
 
-/* How the local type takes part in a column. */
+/* How a local type takes part in a column. */
 struct part {
-    struct step_slot_cursor *cursor; /* of the slot that is asked for; NULL: it has no such slot */
-    uint32_t moved;                  /* place in `moved` of the cursor that it shares, */
-    bool moves;                      /* if any */
+    struct step_slot_cursor *cursor; /* of the requested slot; NULL: the type has no such slot */
+    uint32_t moved;                  /* index in `moved` of the cursor that it shares, */
+    bool moves;                      /* if there is one */
     bool is_row;
 };
 
 struct gathering {
     struct step_block *block;
     struct part *parts;           /* by local type */
-    const uint64_t **moved;       /* by different cursor: its next value, */
-    struct step_slot_cursor **of; /* and which it is */
+    const uint64_t **moved;       /* by distinct cursor: its next value, */
+    struct step_slot_cursor **of; /* and the cursor */
     size_t moved_count;
     size_t rows;
-    bool all_have;   /* each row has the slot, */
-    bool one_cursor; /* in the same column */
-    bool others;     /* records that are no rows share a column */
+    bool all_have;   /* each row has the slot */
+    bool one_cursor; /* all rows use the same column */
+    bool others;     /* records that are not rows use the same column */
 };
 
 static enum step_status refuse(struct step_error *error, const char *message)
@@ -60,7 +60,7 @@ static enum step_status start(struct gathering *gathering, struct step_block *bl
     return status;
 }
 
-/* The rows' cursors of the slot. */
+/* Finds the rows' cursors of the slot. */
 static enum step_status find_rows(struct gathering *gathering, uint32_t record, uint32_t owner,
                                   size_t slot, struct step_error *error)
 {
@@ -96,7 +96,8 @@ static enum step_status find_rows(struct gathering *gathering, uint32_t record, 
     return STEP_STATUS_OK;
 }
 
-/* Records without the slot of `owner` that have values in the same columns, between the rows'. */
+/* Finds records without the slot of `owner` whose values are in the same columns, between the
+ * rows'. */
 static void find_others(struct gathering *gathering)
 {
     struct step_block *block = gathering->block;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks to bytes: summary, directory and sections, and the header before them. */
+/* Encodes blocks: summary, directory and sections, and the header before them. */
 #include "format/step/block/block_write.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 enum {
     TRIAL_RECORDS = 8192,
-    ROWS_PAUSE = 15,      /* large blocks that are not tried as rows after one that lost by far, */
-    ROWS_PAUSE_MOST = 127 /* and after some of those */
+    ROWS_PAUSE = 15,      /* after rows lost clearly, so many large blocks are not tried as rows, */
+    ROWS_PAUSE_MOST = 127 /* at most, when they lose repeatedly */
 };
 
 enum step_status step_block_writer_init(struct step_block_writer *writer,
@@ -73,7 +73,7 @@ static bool write_summary(struct step_block_writer *writer, const struct step_co
     return ok;
 }
 
-/* The other column's values for `given`, where they are wanted, and how the file names it. */
+/* Finds the other column's values for `given`, if needed, and its reference in the file. */
 static enum step_status find_series(const struct step_columns *columns, uint32_t index, bool wanted,
                                     uint64_t **storage, struct step_series *series,
                                     uint64_t *reference)
@@ -107,7 +107,7 @@ static enum step_status find_series(const struct step_columns *columns, uint32_t
     return step_gather(&sequence, index, column->given_field, count, storage, series);
 }
 
-/* The values that `linked` goes by, where it may be tried. */
+/* Finds the series for `linked`, if it may be tried. */
 static enum step_status find_linked(const struct step_columns *columns, uint32_t index,
                                     struct step_linked *linked)
 {
@@ -119,8 +119,8 @@ static enum step_status find_linked(const struct step_columns *columns, uint32_t
                : STEP_STATUS_OK;
 }
 
-/* A column on its way: its values (series->step 0: all are the first), what it goes by, and how the
- * file names that. */
+/* A column while it is encoded: its values (series->step 0: all equal the first), the series that
+ * it uses, and their references in the file. */
 struct writing {
     const struct step_coding_hints *field_coding;
     const struct step_series *given;
@@ -130,8 +130,8 @@ struct writing {
     uint64_t resolution;
 };
 
-/* Values that are multiples of a number, as the quotients, which stand in `*scaled`: the chain
- * begins with that. */
+/* Writes values that are multiples of a number as quotients, which are in `*scaled`; the chain
+ * begins with that division. */
 static enum step_status write_scaled(struct step_block_writer *writer,
                                      const struct writing *writing, struct step_choice *recalled,
                                      struct step_chain *chain, uint64_t **scaled)
@@ -184,7 +184,8 @@ static enum step_status write_values(struct step_block_writer *writer,
     return status;
 }
 
-/* The choices for the stream's columns; NULL where there is no memory for them, or no use. */
+/* Returns the recent choices for the stream's columns, or NULL if there is no memory for them, or
+ * no use. */
 static struct step_choice *recall_stream(struct step_block_writer *writer,
                                          const struct step_columns *columns,
                                          const struct step_block_header *header)
@@ -202,7 +203,7 @@ static struct step_choice *recall_stream(struct step_block_writer *writer,
     return recalled->columns;
 }
 
-/* Appends the bytes of strings, packed as the flags say; 0: as they are. */
+/* Appends the bytes of strings, packed by the flags; 0: unchanged. */
 static enum step_status write_strings(struct step_block_writer *writer,
                                       const struct step_column_data *lengths,
                                       const struct step_buffer *bytes, unsigned flags,
@@ -220,7 +221,7 @@ static enum step_status write_strings(struct step_block_writer *writer,
     return status;
 }
 
-/* Likewise, in the way that takes least. */
+/* Does so with the flags that give the smallest size. */
 static enum step_status write_bytes(struct step_block_writer *writer,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_coding *coding)
@@ -311,7 +312,7 @@ static enum step_status write_types(struct step_block_writer *writer,
                : STEP_STATUS_NO_MEMORY;
 }
 
-/* What the block's header tells of its records. */
+/* Fills the block's header from its records. */
 static void describe(const struct step_columns *columns, struct step_block_header *header)
 {
     struct step_range time = step_columns_time(columns);
@@ -346,7 +347,7 @@ enum step_status step_block_write_columns(struct step_block_writer *writer,
     return put_together(writer, header);
 }
 
-/* Compressed bytes after whatever summary there is. */
+/* Appends the compressed bytes after the summary, if there is one. */
 static enum step_status compress_bytes(struct step_block_writer *writer, const uint8_t *bytes,
                                        size_t length, struct step_block_header *header)
 {
@@ -377,8 +378,9 @@ enum step_status step_block_write_rows(struct step_block_writer *writer,
     return compress_bytes(writer, writer->rows.rows.data, writer->rows.rows.length, header);
 }
 
-/* False where a sample of the records as rows is so large that all of them are not worth a try.
- * What is adaptive does badly in a sample: twice the size may turn out to be less. */
+/* Returns false if a sample of the records is so large as rows that encoding all of them is
+ * pointless.  The limit is twice the size of columns, because adaptive encodings do badly on a
+ * sample. */
 static bool rows_may_win(struct step_block_writer *writer, const struct step_columns *columns)
 {
     size_t count = columns->record_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From columns to the slots of records. */
+/* Converts decoded columns to the slots of records. */
 #include "format/step/block/block_decode.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "format/codec/strategies/packed_strings.h"
 
-/* The sum of a column's values, or false where it passes any limit. */
+/* Sums a column's values.  Returns false if the sum exceeds any limit. */
 static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
 {
     *total = 0;
@@ -57,7 +57,7 @@ static enum step_status unpack_bytes(struct step_decoding *decoding,
                : status;
 }
 
-/* The bytes of all strings of a column, one after the other. */
+/* Decodes the bytes of all strings of a column, one after the other. */
 static enum step_status decode_bytes(struct step_decoding *decoding, uint32_t index,
                                      const struct step_series *lengths, uint64_t count,
                                      uint64_t total, uint8_t **bytes)
@@ -150,7 +150,7 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     return status;
 }
 
-/* How many values of each type a variant has; its children's slots, one type after the other. */
+/* Fills the number of values of each type of a variant, and its children's slots, type by type. */
 static enum step_status fill_types(struct step_decoding *decoding,
                                    const struct step_plan_node *node, uint64_t count,
                                    uint64_t **slots, uint64_t *counts)
@@ -199,7 +199,7 @@ static enum step_status fill_variants(struct step_decoding *decoding,
     for (uint64_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         uint64_t record = types->values[i * types->step];
         uint32_t place = step_node_variant(plan, node, record);
-        bool none = record == node->record; /* in a tree */
+        bool none = record == node->record; /* none, in a tree */
         variants[i] = none ? (struct step_variant){STEP_NO_RECORD, NULL}
                            : (struct step_variant){(uint32_t) record, slots[place]};
         out[i * stride] = step_slot_of_variant(&variants[i]);
@@ -208,7 +208,7 @@ static enum step_status fill_variants(struct step_decoding *decoding,
     return status;
 }
 
-/* How many of the values are given; the others are numbers of those before them. */
+/* Counts the values that are stored; the others are numbers of earlier ones. */
 static enum step_status count_given(struct step_decoding *decoding, uint32_t index, uint64_t count,
                                     uint64_t *given)
 {
@@ -286,8 +286,8 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
     return STEP_STATUS_OK;
 }
 
-/* Adds to the columns of a node the values that they must have; those inside an array get theirs
- * when the array's lengths are known. */
+/* Adds a node's values to the counts of its columns; those inside an array follow when the array's
+ * lengths are known. */
 void step_decoding_count(struct step_decoding *decoding, const struct step_plan_node *node,
                          uint64_t count)
 {
@@ -303,7 +303,7 @@ void step_decoding_count(struct step_decoding *decoding, const struct step_plan_
                             count);
 }
 
-/* A cursor for each slot of the node's values: one, but of values that are numbered. */
+/* Makes a cursor for each slot of the node's values: just one, except for numbered values. */
 static enum step_status make_cursors(struct step_decoding *decoding,
                                      const struct step_plan_node *node,
                                      struct step_decoding_column *column)
@@ -332,7 +332,7 @@ static enum step_status make_cursors(struct step_decoding *decoding,
     return status;
 }
 
-/* Makes the cursors of a node's slots, and lists them at `*slots`, which moves on. */
+/* Makes the cursors of a node's slots, and appends them at `*slots`, which advances. */
 enum step_status step_decoding_slots(struct step_decoding *decoding,
                                      const struct step_plan_node *node,
                                      struct step_slot_cursor ***slots)
@@ -357,7 +357,7 @@ enum step_status step_decoding_slots(struct step_decoding *decoding,
     return status;
 }
 
-/* The cursors of a type that is passed over: those that other types made. */
+/* Appends the cursors of a skipped type, which it shares with other types. */
 void step_decoding_moved(struct step_decoding *decoding, const struct step_plan_node *node,
                          struct step_slot_cursor ***slots)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows to columns. */
+/* Converts pending records from rows to columns. */
 #include "format/step/columns/columns_of_records.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void use_column(struct step_columns *columns, uint32_t column)
     columns->used[columns->used_count++] = column;
 }
 
-/* Marks the columns of a node and of all below it, and makes room for one value a record. */
+/* Marks the columns of a node and of all nodes below it, with room for one value per record. */
 static enum step_status use_node(struct step_columns *columns, const struct step_plan_node *node,
                                  uint64_t count)
 {
@@ -92,7 +92,7 @@ static enum step_status use_node(struct step_columns *columns, const struct step
         use_column(columns, node->column);
         struct step_column_data *data = &columns->columns[node->column];
         if (!plan->columns[node->column].in_array) {
-            /* `count` is the room asked for so far; columns are shared by several types */
+            /* `count` is the room requested so far; several types may share a column */
             data->count += (size_t) count;
             if (!reserve_values(data, data->count))
                 return STEP_STATUS_NO_MEMORY;
@@ -142,7 +142,8 @@ static void clear(struct step_columns *columns)
     columns->record_count = 0;
 }
 
-/* In strands of their own, as a processor waits for a number that it has just stored. */
+/* Several independent counters, because a processor waits to load a number that it has just
+ * stored. */
 static void tally_types(uint64_t *tally, uint32_t record_count, const struct step_pending *rows)
 {
     const uint16_t *types = rows->types;
@@ -217,7 +218,7 @@ static enum step_status number_types(struct step_columns *columns, const struct 
 static bool scatter_node(struct step_columns *columns, const struct step_plan_node *node,
                          struct step_word_source *source);
 
-/* The value's number, or 0 and the value, if it has none yet. */
+/* Writes the value's number, or 0 and the value, if it has no number yet. */
 static bool scatter_numbered(struct step_columns *columns, const struct step_plan_node *node,
                              struct step_word_source *source)
 {
@@ -261,8 +262,8 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
     return true;
 }
 
-/* How many columns all types of the block begin with, in one order; 0 where some type is not flat.
- */
+/* Returns how many columns all types of the block start with, in one order; 0 if some type is not
+ * flat. */
 static uint32_t common_columns(const struct step_columns *columns)
 {
     const struct step_plan_record *first = &columns->plan->records[columns->records[0]];
@@ -279,7 +280,7 @@ static uint32_t common_columns(const struct step_columns *columns)
     return common;
 }
 
-/* The slots after the first three of all records from `words` on. */
+/* Writes the slots after the first three of all records from `words` on. */
 static const uint64_t *scatter_rest(struct step_columns *columns,
                                     const struct step_plan_record *record, const uint64_t *words)
 {
@@ -290,8 +291,8 @@ static const uint64_t *scatter_rest(struct step_columns *columns,
     return words + record->slot_count;
 }
 
-/* All types are flat and begin with the same three columns (those of Event and one more): the
- * most frequent case, and worth a loop of its own. */
+/* A separate loop for the most frequent case: all types are flat and start with the same three
+ * columns (those of Event and one more). */
 static void scatter_three(struct step_columns *columns, const struct step_pending *rows)
 {
     const struct step_plan_record *records = columns->plan->records;
@@ -311,8 +312,8 @@ static void scatter_three(struct step_columns *columns, const struct step_pendin
     }
 }
 
-/* How many records of one type follow each other from `start` on; not so many that their words pass
- * a processor's nearest cache. */
+/* Returns how many records of one type follow each other from `start` on, limited so that their
+ * words stay in the L1 cache. */
 static size_t run_length(const struct step_pending *rows, size_t start)
 {
     enum { MOST = 256 };
@@ -362,7 +363,7 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
     return STEP_STATUS_OK;
 }
 
-/* The values where they are; `*count` is how many stand there, one if they are all the same. */
+/* Returns the values; `*count` is their number in memory, one if they are all equal. */
 static uint64_t *find_values(struct step_columns *columns, struct step_pending *rows,
                              uint32_t column, size_t *count)
 {
@@ -379,7 +380,7 @@ static uint64_t *find_values(struct step_columns *columns, struct step_pending *
     return &held->same;
 }
 
-/* Of fields with a resolution, the values that the file will have. */
+/* Rounds the values of fields with a resolution to those that the file will have. */
 static void round_values(const struct step_field_coding *field_coding, uint64_t *values,
                          size_t count)
 {
@@ -388,7 +389,7 @@ static void round_values(const struct step_field_coding *field_coding, uint64_t 
             step_scale_floor(field_coding->resolution, values[k], field_coding->column.is_signed);
 }
 
-/* Numbers of values of which none came again: the block does without them. */
+/* Removes numbers of values of which none was repeated. */
 static void drop_unneeded(struct step_columns *columns)
 {
     size_t kept = 0;
@@ -438,7 +439,7 @@ struct step_sequence step_columns_sequence(const struct step_columns *columns)
                                   columns->records, columns->type_count,  columns->series};
 }
 
-/* In two strands, so that a processor need not wait for one comparison to make the next. */
+/* Two independent strands, so that comparisons need not wait for each other. */
 static void widen(struct step_range *range, const uint64_t *values, size_t count)
 {
     struct step_range even = *range;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records on the writer's side, cut into the columns of one block. */
+/* A writer's records as the columns of one block. */
 #ifndef FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 #define FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 
@@ -7,8 +7,8 @@
 #include "format/step/plan/field_series.h"
 
 struct step_column_data {
-    bool ascends;     /* none is less than the one before, as is known */
-    uint64_t *values; /* where the rows have none: see `series` */
+    bool ascends;     /* known to be ascending */
+    uint64_t *values; /* storage, unless the rows have the values; see `series` */
     size_t count;
     size_t capacity;
     struct step_buffer bytes;
@@ -22,39 +22,39 @@ struct step_type_count {
 
 struct step_numbered_values;
 
-/* Storage that all blocks of a writer share. */
+/* Storage shared by all blocks of a writer. */
 struct step_columns {
     const struct step_plan *plan;
     struct step_column_data *columns; /* by number in the plan */
-    struct step_series *series;       /* the same: the values */
+    struct step_series *series;       /* by number in the plan: the values */
     uint32_t *used;                   /* the columns in use, in order */
     size_t used_count;
-    struct step_column_data types; /* numbers local to the block; one if they are all the same */
-    uint16_t *local_types;         /* the same, narrow; not filled in if they are */
+    struct step_column_data types; /* numbers local to the block; one if they are all equal */
+    uint16_t *local_types;         /* the same as 16 bits; unused if they are all equal */
     size_t local_capacity;
     uint32_t *records; /* by local number, in order of the definition */
     uint64_t *counts;
     size_t type_count;
-    uint64_t *tally;                       /* by record, several times */
-    struct step_numbered_values *numbered; /* by column, NULL as long as nothing is numbered */
+    uint64_t *tally;                       /* by record, several copies */
+    struct step_numbered_values *numbered; /* by column; NULL until a value is numbered */
     size_t record_count;
 };
 
 enum step_status step_columns_create(const struct step_plan *plan, struct step_columns **out);
 void step_columns_destroy(struct step_columns *columns);
 
-/* Replaces what the columns hold by `rows`, which must stay as long as that is wanted. */
+/* Replaces the content by `rows`, which must remain valid while the columns are used. */
 enum step_status step_columns_fill(struct step_columns *columns, struct step_pending *rows);
 
-/* The records as step_gather() wants them. */
+/* Returns the records as step_gather() expects. */
 struct step_sequence step_columns_sequence(const struct step_columns *columns);
 
-/* The least and the greatest value of the fields with that property; 0 where there are none. */
+/* Smallest and largest value of the fields with a property; 0 if there are none. */
 struct step_range {
     uint64_t min;
     uint64_t max;
 };
-/* That of one column, which is used. */
+/* Returns the range of one column in use. */
 struct step_range step_columns_range(const struct step_columns *columns, uint32_t column);
 struct step_range step_columns_time(const struct step_columns *columns);
 struct step_range step_columns_thread(const struct step_columns *columns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding a block: its storage, its messages, its compressed bytes. */
+/* State of decoding a block: storage, messages, decompression. */
 #include "format/step/columns/decoding.h"
 
 #include <inttypes.h>
@@ -51,14 +51,14 @@ static void *take_from(struct step_decoding *decoding, struct step_arena *arena,
     return result;
 }
 
-/* Storage that lives as long as the decoded block. */
+/* Returns storage that lives as long as the decoded block. */
 void *step_decoding_take(struct step_decoding *decoding, uint64_t count, size_t size,
                          enum step_status *status)
 {
     return take_from(decoding, &decoding->block->arena, count, size, status);
 }
 
-/* Storage that lives until the block is decoded. */
+/* Returns storage that lives until the block is decoded. */
 void *step_decoding_borrow(struct step_decoding *decoding, uint64_t count, size_t size,
                            enum step_status *status)
 {
@@ -76,7 +76,7 @@ bool step_decoding_has_room(struct step_decoding *decoding, const struct step_co
     return false;
 }
 
-/* "java.ObjectAlloc.size" for messages. */
+/* Writes the field's name for messages ("java.ObjectAlloc.size"). */
 void step_decoding_name(const struct step_decoding *decoding, uint32_t index, char *out,
                         size_t room)
 {

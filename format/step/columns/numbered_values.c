@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values as bytes, and the numbers of these. */
+/* Numbering of values, compared as bytes. */
 #include "format/step/columns/numbered_values.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "format/codec/strategies/scale.h"
 
 struct step_numbered_values {
-    struct step_buffer bytes; /* of the values that were given, one after the other */
+    struct step_buffer bytes; /* of the stored values, one after the other */
     struct step_string_numbers numbers;
     bool repeats;
 };
@@ -35,7 +35,7 @@ void step_numbered_clear(struct step_numbered_values *values, uint32_t column)
     step_string_numbers_clear(&values[column].numbers);
 }
 
-/* What the file will have of it. */
+/* Returns the value that the file will have. */
 static uint64_t rounded(const struct step_plan *plan, const struct step_plan_node *node,
                         uint64_t word)
 {
@@ -45,8 +45,7 @@ static uint64_t rounded(const struct step_plan *plan, const struct step_plan_nod
                : word;
 }
 
-/* Appends the words and bytes of a value: they tell where it ends, so that no two values that
- * differ have the same. */
+/* Appends the words and bytes of a value.  They are prefix-free, so different values differ. */
 static bool append_value(const struct step_plan *plan, const struct step_plan_node *node,
                          struct step_word_source *source, struct step_buffer *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plain records that wait column by column. */
+/* Pending plain records of a stream, stored column by column. */
 #include "format/step/columns/pending_columns.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The other way in which plain records wait for their block: column by column, as runs bring them
- * (run.h).  Values that are all the same are held once.
+ * Pending plain records stored column by column, as runs deliver them (run.h).  Columns of equal
+ * values store one value.
  */
 #ifndef FORMAT_STEP_COLUMNS_PENDING_COLUMNS_H
 #define FORMAT_STEP_COLUMNS_PENDING_COLUMNS_H
@@ -12,12 +12,12 @@ struct step_row_column {
     uint64_t *values;
     size_t count;
     size_t capacity;
-    uint64_t same; /* the value of all of them, */
-    bool varies;   /* unless this */
-    bool jumps;    /* some may be less than the one before */
+    uint64_t same; /* the common value, */
+    bool varies;   /* unless they differ */
+    bool jumps;    /* may not be ascending */
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise for an empty set. */
 struct step_pending_columns {
     struct step_row_column *columns; /* by number in the plan */
     size_t column_count;
@@ -25,23 +25,22 @@ struct step_pending_columns {
 };
 
 void step_pending_columns_reset(struct step_pending_columns *columns); /* frees the storage */
-void step_pending_columns_clear(struct step_pending_columns *columns); /* keeps it */
+void step_pending_columns_clear(struct step_pending_columns *columns); /* keeps the storage */
 bool step_pending_columns_create(struct step_pending_columns *columns, size_t column_count);
 
-/* Room for `count` more values that differ, at the place that is returned; NULL: out of memory. */
+/* Returns room for `count` more, differing values; NULL: out of memory. */
 uint64_t *step_pending_columns_reserve(struct step_pending_columns *columns, uint32_t column,
                                        size_t count);
-/* Appends a value so many times; false: out of memory. */
+/* Appends a value that many times.  Returns false if out of memory. */
 bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t column,
                                  uint64_t value, size_t count);
 
-/* Appends a record's values, a column each; false: nothing was done, as some column needs more
- * room.
- */
+/* Appends a record's values, one for each column.  Returns false without changes if some column
+ * needs more room. */
 bool step_pending_columns_append(struct step_pending_columns *columns, const uint32_t *numbers,
                                  const uint64_t *values, size_t count);
-/* Takes `count` values that were put at the place that was reserved, of which none is less than the
- * one before if they `ascend`. */
+/* Takes `count` values that were written to the reserved room.  `ascend`: none is less than the one
+ * before. */
 void step_pending_columns_take(struct step_pending_columns *columns, uint32_t column, size_t count,
                                bool ascend);
 

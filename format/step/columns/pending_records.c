@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records to rows. */
+/* Pending records of a stream, stored row by row. */
 #include "format/step/columns/pending_records.h"
 
 #include <stdlib.h>
@@ -56,10 +56,10 @@ static bool append_word(struct step_pending *rows, uint64_t word)
     return true;
 }
 
-/* What a string, array or variant is beside its slot, for a reader. */
+/* Memory that a reader needs for a string, array or variant besides its slot. */
 enum { ITEM_BYTES = 32 };
 
-/* `budget` counts down the bytes that one record may still take. */
+/* `budget` counts down the bytes that the record may still use. */
 static enum step_status append_node(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *node, const uint64_t *slots,
                                     uint64_t *budget);
@@ -139,7 +139,7 @@ static bool add_to_tree(struct step_pending *rows, const struct step_variant *va
     return true;
 }
 
-/* All values of a tree, level by level: appending one adds what it holds to rows->tree. */
+/* Appends all values of a tree, level by level: appending one adds its children to rows->tree. */
 static enum step_status append_tree(struct step_pending *rows, const struct step_plan *plan,
                                     const struct step_plan_node *element,
                                     const struct step_variant *variant, uint64_t *budget)
@@ -218,7 +218,7 @@ static enum step_status append_nested(struct step_pending *rows, const struct st
     return STEP_STATUS_OK;
 }
 
-/* Of a flat record. */
+/* Appends a flat record. */
 static enum step_status append_words(struct step_pending *rows, const uint64_t *slots, size_t count)
 {
     bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
@@ -243,7 +243,7 @@ static enum step_status append_columns(struct step_pending_columns *columns,
     return STEP_STATUS_OK;
 }
 
-/* Back to rows. */
+/* Converts columns back to rows. */
 static enum step_status to_words(struct step_pending *rows, const struct step_plan *plan)
 {
     size_t *places = calloc(plan->column_count + 1u, sizeof *places);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of character sets, and the validity of texts. */
+/* Names of character sets, and validation of texts. */
 #include "format/step/plan/charset.h"
 
 #include <string.h>
@@ -31,7 +31,8 @@ static bool is_ascii(const uint8_t *text, size_t length)
     return all < 0x80;
 }
 
-/* Bytes of the character that begins with `byte`, and its bits in there; 0: none does. */
+/* Returns the length of the character that starts with `byte`, and its bits in that byte; 0: none
+ * starts so. */
 static size_t sequence_of(uint8_t byte, uint32_t *bits)
 {
     size_t length = byte < 0x80             ? 1
@@ -66,7 +67,7 @@ static bool is_utf8(const uint8_t *text, size_t length)
 
 static bool is_utf16(const uint8_t *text, size_t length, size_t high)
 {
-    bool pending = false; /* the second half of a pair */
+    bool pending = false; /* the first half of a pair was read */
     for (size_t i = 0; i + 1 < length; i += 2) {
         unsigned kind = text[i + high] & 0xfc;
         if ((kind == 0xdc) != pending)

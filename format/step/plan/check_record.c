@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk through a record's slots, and the checks of a value. */
+/* Checks a record against its definition: walks its slots and checks each value. */
 #include "format/step/plan/check_record.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct checking {
     const struct step_plan *plan;
     uint32_t record;
     struct step_error *error;
-    struct checked_tree *tree; /* the one at hand */
+    struct checked_tree *tree; /* the current one */
 };
 
 struct checked_tree {
@@ -38,7 +38,8 @@ void step_check_reset(struct step_check *check)
     *check = (struct step_check){0};
 }
 
-/* "java.ObjectAlloc.size", with what is below the field: lengths, elements, fields of records. */
+/* Names the faulty value: "java.ObjectAlloc.size", with the part of the field: lengths, elements,
+ * fields of records. */
 static enum step_status refuse(const struct checking *checking, uint32_t index, const char *what)
 {
     const struct step_plan_column *column = &checking->plan->columns[index];
@@ -138,7 +139,7 @@ static bool append_variant_value(const struct checking *checking, const struct s
 static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
                         const struct step_variant *variant, struct step_buffer *out);
 
-/* Appends all that the value consists of. */
+/* Appends all parts of the value. */
 static bool append_value(const struct checking *checking, const struct step_plan_node *node,
                          const uint64_t *slots, struct step_buffer *out)
 {
@@ -194,7 +195,8 @@ static bool append_variant_value(const struct checking *checking, const struct s
                         variant->slots, out);
 }
 
-/* A value of a tree, and what it holds; where that is too deep or too much its check will tell. */
+/* Appends a value of a tree with its children.  If it is too deep or large, its check will report
+ * that. */
 static bool append_tree(const struct checking *checking, const struct step_plan_node *node,
                         const struct step_variant *variant, struct step_buffer *out)
 {
@@ -213,7 +215,7 @@ static bool append_tree(const struct checking *checking, const struct step_plan_
     return good;
 }
 
-/* A value that is constant as a whole, and no single number. */
+/* Checks a compound value that is constant as a whole. */
 static enum step_status check_constant(const struct checking *checking,
                                        const struct step_plan_node *node, const uint64_t *slots)
 {
@@ -240,7 +242,7 @@ static enum step_status check_constant(const struct checking *checking,
     return refuse(checking, node->column, "is constant, and changes");
 }
 
-/* A value of a tree: of `type`, or one that extends it, or none. */
+/* Checks a value of a tree: it has `type`, or a type that extends it, or is none. */
 static enum step_status check_inner(const struct checking *checking, uint32_t type,
                                     const struct step_variant *variant)
 {

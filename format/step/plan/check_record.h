@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records against their definition, before a writer takes them: constants that change, integers
- * that are too large for their fixed size, strings that are none in their character set.
+ * Checks records against their definition before a writer accepts them: constants that change,
+ * integers too large for their fixed size, strings outside their character set.
  */
 #ifndef FORMAT_STEP_PLAN_CHECK_RECORD_H
 #define FORMAT_STEP_PLAN_CHECK_RECORD_H
@@ -9,27 +9,27 @@
 #include "format/core/bytes.h"
 #include "format/step/plan/plan.h"
 
-/* What the checks of one writer remember.  Zero-initialised is empty. */
+/* State of the checks of one writer.  Zero-initialise. */
 struct step_check {
     uint64_t *constants;        /* by column of the plan */
-    struct step_buffer *values; /* by node of the plan: constants that are no single number */
+    struct step_buffer *values; /* by node of the plan: constants that are not single numbers */
     size_t node_count;
-    struct step_buffer value; /* of the node at hand */
-    uint8_t *known;           /* by column, then by node: is the constant known */
-    uint32_t *learnt;         /* the same, in order: those that the last record had */
+    struct step_buffer value; /* of the current node */
+    uint8_t *known;           /* by column, then by node: whether the constant is known */
+    uint32_t *learnt;         /* in order: those first seen in the last record */
     size_t learnt_count;
 };
 
 void step_check_reset(struct step_check *check);
 
-/* INVALID, with the field and what is wrong with it, for a record against its definition.  Only for
- * records whose plan says `checked`. */
+/* Checks a record whose plan says `checked`.  INVALID: it violates its definition; the error names
+ * the field and the reason. */
 enum step_status step_check_record(struct step_check *check, const struct step_plan *plan,
                                    uint32_t record, const uint64_t *slots,
                                    struct step_error *error);
 
-/* The record that was checked last is not written after all: what it said of constants is
- * forgotten. (Of one that is refused here that is done.) */
+/* Forgets the constants of the last checked record, because it is not written after all.  (For a
+ * refused record that happens automatically.) */
 void step_check_forget(struct step_check *check);
 
 #endif

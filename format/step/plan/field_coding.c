@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes as field codings: the encoding strategies and properties, one row each. */
+/* Interprets encoding attributes: the strategies and properties, one row each. */
 #include "format/step/plan/field_coding.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "format/codec/strategies/policy.h"
 #include "format/core/rule.h"
 
-/* A decimal number with an optional sign, modulo 2^64. */
+/* Parses a decimal number with an optional sign, modulo 2^64. */
 static uint64_t number(const struct step_rule *rule, uint64_t otherwise)
 {
     size_t i = rule->value_length > 0 && (rule->value[0] == '-' || rule->value[0] == '+');
@@ -47,7 +47,7 @@ static void read_default(struct step_field_coding *field_coding, const struct st
     field_coding->policy.general = STEP_DEFAULT;
 }
 
-/* What a targeted strategy says; one that looks at something else is only tried where that is found
+/* Sets a targeted strategy.  One that uses another field or record applies only if that is found
  * (plan_given.c). */
 static void read_targeted(struct step_field_coding *field_coding, enum step_targeted targeted,
                           const struct step_rule *rule)
@@ -93,7 +93,7 @@ static const struct {
                     {"prefix", STEP_STRINGS_SHARED},
                     {"identifier+prefix", STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED}};
 
-/* Of the lengths of strings, in rows: how the strings stand after them. */
+/* Sets how strings are stored in rows, from the attributes of their lengths. */
 static void read_strings(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     for (size_t i = 0; i < sizeof string_names / sizeof string_names[0]; i++)
@@ -108,7 +108,8 @@ static void read_unsigned(struct step_field_coding *field_coding, const struct s
     field_coding->policy.is_unsigned = true;
 }
 
-/* "4" always so many bytes, "4.." at first, "4+" usually, "creep" as many as it takes. */
+/* Parses a size: "4" always that many bytes, "4.." at first, "4+" usually, "creep" as many as
+ * needed. */
 static void read_size(struct step_field_coding *field_coding, const struct step_rule *rule)
 {
     struct step_rule digits = *rule;
@@ -160,8 +161,8 @@ static void read_thread(struct step_field_coding *field_coding, const struct ste
     field_coding->is_thread = true;
 }
 
-/* Besides the targeted strategies.  Strategies that are not here are left to those who know them:
- * every column tells in the file how it was written. */
+/* Rules besides the targeted strategies.  Unknown strategies are ignored; every column's coding is
+ * described in the file. */
 static const struct {
     const char *group;
     const char *key;
@@ -185,7 +186,7 @@ static const struct {
     {"property", "thread", read_thread},
 };
 
-/* False for a rule that is not known. */
+/* Returns false for an unknown rule. */
 static bool read_rule(const char *group, const struct step_rule *rule,
                       struct step_field_coding *field_coding)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of the fields that `given` names. */
+/* Series for `given`: the values of the fields that it names. */
 #include "format/step/plan/field_series.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ uint64_t step_given_reference(const struct step_plan *plan, uint32_t column)
     return planned->given_field != STEP_NO_INDEX ? (uint64_t) planned->given_field << 1 : 0;
 }
 
-/* True if the values of `other` belong, one to one, to those of `column`. */
+/* Returns true if the values of `other` correspond one to one to those of `column`. */
 static bool is_aligned(const struct step_sequence *sequence, uint32_t column, uint32_t field,
                        uint32_t *other)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields and columns that `linked` names, and their values. */
+/* Series for `linked`: the values of the fields and column that it names. */
 #include "format/step/plan/linked_series.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static uint32_t find_field(const struct step_plan *plan, uint32_t column, const 
     return STEP_NO_INDEX;
 }
 
-/* The text up to the next +, which is passed over. */
+/* Takes the text up to the next +, and skips the +. */
 static size_t take_name(const char **text, size_t *left, const char **name)
 {
     const char *end = memchr(*text, '+', *left);

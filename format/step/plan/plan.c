@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a definition to columns: record by record. */
+/* Builds the plan of a definition, record by record. */
 #include "format/step/plan/plan.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
-/* The node of a record's field: its own, or the one that all share with the declaring record. */
+/* Makes the node of a record's field: its own, or the one shared with the declaring record. */
 static enum step_status build_field(struct step_plan_builder *builder, uint32_t *index)
 {
     const struct step_definition *definition = builder->definition;
@@ -128,7 +128,7 @@ static enum step_status build(struct step_plan_builder *builder)
         step_plan_resolve_linked(plan, i);
         struct step_policy *policy = &column->field_coding.policy;
         enum step_series_kind needs = step_policy_strategy(policy)->needs;
-        if (needs == STEP_SERIES_LATEST) /* the measure is not rounded alike */
+        if (needs == STEP_SERIES_LATEST) /* the reference value is not rounded the same way */
             policy->resolution = 0;
         if (needs == STEP_SERIES_FIELD && !given)
             policy->targeted = STEP_TARGETED_NONE;
@@ -185,7 +185,7 @@ void step_plan_destroy(struct step_plan *plan)
     free(plan);
 }
 
-/* Columns stand in order of record, field and leaf. */
+/* Columns are in order of record, field and leaf. */
 uint32_t step_plan_find_column(const struct step_plan *plan, uint64_t record, uint64_t field,
                                uint64_t leaf)
 {

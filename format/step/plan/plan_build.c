@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the making of a plan failed. */
+/* Reports where building a plan failed. */
 #include "format/step/plan/plan_build.h"
 
 enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,

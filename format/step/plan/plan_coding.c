@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes, from wherever they are given, as the coding of a column. */
+/* Derives the coding of a column from all attributes that apply to it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,8 @@ static const struct step_attributes *find_sub(const struct step_field *field, co
     return NULL;
 }
 
-/* The attributes of the innermost element of a field: its own, or those of its array's element. */
+/* Finds the attributes of the innermost element of a field: its own, or those of its array's
+ * element. */
 void step_plan_own_coding(const struct step_field *field, const char *path,
                           struct step_field_coding *field_coding)
 {
@@ -27,8 +28,8 @@ void step_plan_own_coding(const struct step_field *field, const char *path,
         step_field_coding_read(&field->attributes, field_coding);
 }
 
-/* The attributes of the value itself are those of an array's element as well, unless these have
- * their own: but an array that is `constant` is so as a whole. */
+/* The attributes of a value also apply to the elements of an array, unless these have their own.
+ * But an array that is `constant` is so as a whole. */
 static bool is_element_of_constant(const struct step_plan_scope *scope,
                                    const struct step_field_coding *own)
 {
@@ -36,7 +37,7 @@ static bool is_element_of_constant(const struct step_plan_scope *scope,
            find_sub(scope->field, scope->path) == NULL;
 }
 
-/* `constant` and `default` of the records by value that the value is part of. */
+/* Returns `constant` or `default` of the records by value that contain the value. */
 static enum step_general outer_general(const struct step_plan_scope *scope)
 {
     enum step_general general = STEP_GENERAL_NONE;
@@ -62,7 +63,7 @@ bool step_plan_is_constant(const struct step_plan_scope *scope)
                : outer_general(scope) == STEP_CONSTANT;
 }
 
-/* What the record that declares the field says of the encoding of all of its fields. */
+/* Reads the encoding that the declaring record sets for all of its fields. */
 static void read_record_coding(const struct step_plan_scope *scope,
                                struct step_field_coding *field_coding)
 {
@@ -73,7 +74,7 @@ static void read_record_coding(const struct step_plan_scope *scope,
             step_field_coding_read(&(struct step_attributes){&all->items[i], 1}, field_coding);
 }
 
-/* A value of a constant array follows from those before it, but it is not always the same. */
+/* A value in a constant array is determined by those before it, but it is not always the same. */
 static void settle_general(const struct step_plan_scope *scope,
                            struct step_field_coding *field_coding)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns that a column's encoding looks at: `given`, `stack`, `age`. */
+/* Finds the columns that a column's encoding refers to: `given`, `stack`, `age`. */
 #include <string.h>
 
 #include "format/codec/strategies/policy.h"
 #include "format/step/plan/plan_build.h"
 
-/* Does it look at another field of the record, as `given` does? */
+/* Returns true if it refers to another field of the record, as `given` does. */
 static bool names_field(const struct step_field_coding *field_coding)
 {
     return field_coding->given != NULL && !step_policy_follows(&field_coding->policy) &&
            step_strategies[field_coding->given_by]->needs == STEP_SERIES_FIELD;
 }
 
-/* `given` among the fields of one nested record: only a single value that stands before. */
+/* `given` in a nested record: only an earlier, single-valued field of it. */
 void step_plan_resolve_nested(struct step_plan_builder *builder, const struct step_record *record,
                               size_t field, uint32_t first_child)
 {
@@ -35,7 +35,7 @@ void step_plan_resolve_nested(struct step_plan_builder *builder, const struct st
     }
 }
 
-/* `given` among the fields of a record: only a single value that stands before. */
+/* `given` in a record: only an earlier, single-valued field of it. */
 void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *field_nodes)
 {
     struct step_plan *plan = builder->plan;
@@ -60,7 +60,7 @@ void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *
     }
 }
 
-/* A record by its absolute name, or by its name in the package of `near`. */
+/* Finds a record by absolute name, or by name in the package of `near`. */
 static uint32_t find_record(const struct step_definition *definition, uint32_t near,
                             const char *name, size_t length)
 {
@@ -78,9 +78,9 @@ static uint32_t find_record(const struct step_definition *definition, uint32_t n
     return STEP_NO_INDEX;
 }
 
-/* Does the column have the values of a record's own field?  Columns of nested fields are not
- * counted record by record, so that in columns nothing is pushed for them, and they have no latest
- * value (docs/formats/step.md): only rows heed the strategy. */
+/* Returns true if the column has the values of a record's own field.  Columns of nested fields are
+ * not counted per record, so as columns nothing is pushed for them, and they have no latest value
+ * (docs/formats/step.md): only rows use the strategy. */
 static bool is_own_field(const struct step_plan *plan, const struct step_plan_column *column)
 {
     const struct step_plan_record *record = &plan->records[column->record];
@@ -113,7 +113,8 @@ uint32_t step_plan_column_of(const struct step_plan *plan, uint32_t near, const 
     return found;
 }
 
-/* What `stack` and `age` name, when all records are planned; what does not exist is not heeded. */
+/* Finds the targets of `stack` and `age` after all records are planned; nonexistent ones are
+ * ignored. */
 void step_plan_resolve_followed(struct step_plan *plan, struct step_plan_column *column)
 {
     struct step_field_coding *field_coding = &column->field_coding;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields as trees of nodes, and their columns. */
+/* Builds the trees of nodes of fields, and their columns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { PATH_BYTES = 512 };
 
-/* Makes room for one more item; the arrays are plain data. */
+/* Makes room for one more item; items are plain data, so realloc() may move them. */
 static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size)
 {
     if (count < *capacity)
@@ -24,7 +24,7 @@ static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t s
     return true;
 }
 
-/* A dictionary's numbers are identifiers by themselves. */
+/* Numbers of dictionary entries are identifiers already. */
 static void settle_identifier(struct step_field_coding *field_coding)
 {
     struct step_policy *policy = &field_coding->policy;
@@ -77,7 +77,7 @@ static enum step_status add_node(struct step_plan_builder *builder, struct step_
     return STEP_STATUS_OK;
 }
 
-/* Reserves `count` consecutive children, to be filled in by the caller. */
+/* Reserves `count` consecutive children, which the caller fills in. */
 static enum step_status add_children(struct step_plan_builder *builder, uint32_t count,
                                      uint32_t *first)
 {
@@ -122,7 +122,7 @@ static enum step_status build_array(struct step_plan_builder *builder,
     return add_node(builder, node, index);
 }
 
-/* The value of a field that is a record of type `type`, by value. */
+/* Makes the node of a record of type `type` by value. */
 static enum step_status build_record(struct step_plan_builder *builder,
                                      const struct step_plan_scope *scope, uint32_t type,
                                      bool in_array, uint32_t nesting, uint32_t *index)
@@ -157,7 +157,7 @@ static enum step_status build_record(struct step_plan_builder *builder,
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
-/* The types of a variant's values, as its attributes have them. */
+/* Adds the types of a variant's values according to its attributes. */
 static enum step_status add_types(struct step_plan_builder *builder,
                                   const struct step_plan_scope *scope, bool in_array,
                                   uint32_t *column)
@@ -170,7 +170,7 @@ static enum step_status add_types(struct step_plan_builder *builder,
     return add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, column);
 }
 
-/* The record without fields that stands for none, as a tree's last type. */
+/* Adds the record without fields that stands for none, as a tree's last type. */
 static enum step_status add_none(struct step_plan_builder *builder, uint32_t *index)
 {
     struct step_plan_node none = {.kind = STEP_NODE_RECORD,
@@ -178,8 +178,8 @@ static enum step_status add_none(struct step_plan_builder *builder, uint32_t *in
     return add_node(builder, none, index);
 }
 
-/* A column of the types, and the columns of each: of those `listed`, and none; or (NULL) of the
- * field's and all that extend it. */
+/* Makes a column of the types, and the columns of each type: those `listed` and none; or (NULL) the
+ * field's type and all that extend it. */
 static enum step_status build_types(struct step_plan_builder *builder,
                                     const struct step_plan_scope *scope, const uint8_t *listed,
                                     bool in_array, uint32_t nesting, uint32_t *index)
@@ -212,7 +212,7 @@ static enum step_status build_types(struct step_plan_builder *builder,
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
-/* One that may hold itself: an array of all that it holds. */
+/* Makes the node of a variant that may contain itself: an array of all that it contains. */
 static enum step_status build_tree(struct step_plan_builder *builder,
                                    const struct step_plan_scope *scope, const uint8_t *listed,
                                    bool in_array, uint32_t nesting, uint32_t *index)
@@ -238,7 +238,7 @@ static enum step_status build_tree(struct step_plan_builder *builder,
     return add_node(builder, node, index);
 }
 
-/* A record of its type, or of any that extends it. */
+/* Makes the node of a variant: a record of the field's type, or of a type that extends it. */
 static enum step_status build_variant(struct step_plan_builder *builder,
                                       const struct step_plan_scope *scope, bool in_array,
                                       uint32_t nesting, uint32_t *index)
@@ -270,7 +270,7 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
     struct step_field_coding own = step_plan_value_coding(scope, false);
     field_coding.charset = scope->field->kind == STEP_TYPE_STRING ? own.charset : STEP_CHARSET_ANY;
     field_coding.policy.strings = own.policy.strings;
-    if (own.policy.general != STEP_GENERAL_NONE) /* the same one again is a number */
+    if (own.policy.general != STEP_GENERAL_NONE) /* a repeated value is a number */
         field_coding.policy.strings |= STEP_STRINGS_NUMBERED;
     enum step_status status =
         add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
@@ -281,7 +281,7 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
     return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
 }
 
-/* A value with more than one column, or with columns for each of its elements. */
+/* Makes the node of a value with several columns, or with columns for its elements. */
 static enum step_status build_compound(struct step_plan_builder *builder,
                                        const struct step_plan_scope *scope, uint32_t array_depth,
                                        bool in_array, uint32_t nesting, uint32_t *index)
@@ -293,7 +293,7 @@ static enum step_status build_compound(struct step_plan_builder *builder,
                : build_record(builder, scope, scope->field->record, in_array, nesting, index);
 }
 
-/* The numbers stand behind the columns of the value: older files do not have them. */
+/* The column of numbers is placed after those of the value, because older files lack it. */
 static enum step_status build_numbered(struct step_plan_builder *builder,
                                        const struct step_plan_scope *scope, uint32_t array_depth,
                                        const struct step_field_coding *numbers, bool in_array,

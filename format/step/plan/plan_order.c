@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which columns must be decoded before which: no column waits for itself, nor for a long row. */
+/* Limits which columns must be decoded before others: no column depends on itself, or on a long
+ * chain. */
 #include <stdlib.h>
 
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
-/* A column that another waits for; those of one column stand together. */
+/* A dependency on a column; those of one column are adjacent. */
 struct need {
     uint32_t column;
     uint32_t other;
@@ -17,10 +18,10 @@ struct ordering {
     struct step_plan *plan;
     struct need *needs;
     size_t need_count;
-    size_t *first;   /* by column: its first need; one more than there are columns */
+    size_t *first;   /* by column: its first need; one entry more than columns */
     uint8_t *marks;  /* by column: enum mark */
-    uint32_t *depth; /* by column that is done: columns on the longest way down from it */
-    uint32_t *path;  /* columns under way, */
+    uint32_t *depth; /* by finished column: length of the longest chain below it */
+    uint32_t *path;  /* columns being visited, */
     size_t *next;    /* and the next need of each */
 };
 
@@ -39,7 +40,7 @@ static void add_field(struct ordering *ordering, uint32_t record, uint32_t colum
         add(ordering, column, step_field_column(ordering->plan, record, field));
 }
 
-/* Counts the needs, and with room for them lists them. */
+/* Counts the needs, and lists them if there is room. */
 static void list_needs(struct ordering *ordering)
 {
     const struct step_plan *plan = ordering->plan;
@@ -77,7 +78,7 @@ static void sort_needs(struct ordering *ordering)
     }
 }
 
-/* The column goes by itself: rows can have what it asks for, columns cannot. */
+/* The column is coded independently: its strategy works in rows, but not in columns. */
 static void set_apart(struct ordering *ordering, uint32_t column)
 {
     struct step_plan_column *planned = &ordering->plan->columns[column];
@@ -90,7 +91,7 @@ static void set_apart(struct ordering *ordering, uint32_t column)
     ordering->depth[column] = 1;
 }
 
-/* From a column down to all that it needs, without recursion: chains may be long. */
+/* Visits a column and all that it needs, without recursion because chains may be long. */
 static void visit(struct ordering *ordering, uint32_t start)
 {
     size_t length = 1;

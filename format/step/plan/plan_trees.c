@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants that may hold themselves: which these are, and what types they may hold. */
+/* Finds variants that may contain themselves, and the types that they may contain. */
 #include <stdlib.h>
 
 #include "format/step/plan/plan_build.h"
@@ -9,10 +9,10 @@ enum { LISTED = 1, WALKED = 2, EXPANDED = 4 };
 struct search {
     const struct step_definition *definition;
     uint8_t *marks;   /* of each record */
-    uint32_t *places; /* records to look into */
+    uint32_t *places; /* records to examine */
     size_t count;
     uint32_t sought;
-    bool found; /* a variant of the type that is sought, within one */
+    bool found; /* a variant of the searched type was found within one */
 };
 
 static void look_into(struct search *search, uint32_t record)
@@ -23,7 +23,7 @@ static void look_into(struct search *search, uint32_t record)
     search->places[search->count++] = record;
 }
 
-/* All types that a variant of `type` may be of. */
+/* Adds all types that a variant of `type` may have. */
 static void expand(struct search *search, uint32_t type)
 {
     const struct step_definition *definition = search->definition;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walks over a block's records. */
+/* Series for `stack` and `age`: walks over the records of a block. */
 #include "format/step/plan/record_series.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* By type of the block, whether its records have a value in the column; with `pushing`, 2 where
- * they are of that record type too, or extend it.  The caller frees it. */
+/* By type of the block: whether its records have a value in the column; with `pushing`, 2 if they
+ * also are or extend that record type.  The caller frees it. */
 static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column, uint32_t pushing)
 {
     const struct step_plan *plan = sequence->plan;
@@ -21,14 +21,14 @@ static uint8_t *types_with(const struct step_sequence *sequence, uint32_t column
     return types;
 }
 
-enum { BITS = 64 }; /* of a word */
+enum { BITS = 64 }; /* bits in a word */
 
 static size_t type_of(const struct step_sequence *sequence, size_t i)
 {
     return sequence->type_count > 1 ? sequence->types[i] : 0;
 }
 
-/* A record after the other; returns how many bits were written. */
+/* Processes record by record.  Returns how many bits were written. */
 static size_t fill_some(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                         uint64_t *pushes)
 {
@@ -49,7 +49,7 @@ static size_t fill_some(const struct step_sequence *sequence, const uint8_t *typ
     return n;
 }
 
-/* The same where every record has a value: `count` of them, of several types. */
+/* The case that every record has a value: `count` of them, of several types. */
 static size_t fill_all(const struct step_sequence *sequence, const uint8_t *types, size_t count,
                        uint64_t *pushes)
 {

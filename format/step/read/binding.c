@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching two definitions, record by record and slot by slot. */
+/* Matches two definitions, record by record and slot by slot. */
 #include "steptrace/binding.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static size_t field_slots(const struct step_definition *definition, const struct
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);
 
-/* May a value of the file's field be read as one of ours? */
+/* Returns true if a value of the file's field can be read as one of ours. */
 static bool fits(const struct step_binding *binding, const struct step_field *ours,
                  const struct step_field *theirs)
 {
@@ -26,14 +26,14 @@ static bool fits(const struct step_binding *binding, const struct step_field *ou
         step_field_is_identifier(ours) != step_field_is_identifier(theirs) ||
         step_field_is_variant(ours) != step_field_is_variant(theirs))
         return false;
-    /* a variant tells its type by its number in the file's definition, as a view does */
+    /* a variant has its type's number in the file's definition, like a view */
     if (step_field_is_variant(ours))
         return true;
-    /* an identifier is a place in the dictionary of its type, and means nothing in another */
+    /* an identifier is an index in the dictionary of its type, and meaningless in another */
     if (step_field_is_identifier(ours) && ours->kind == STEP_TYPE_RECORD)
         return strcmp(binding->ours->records[ours->record].name,
                       binding->file->records[theirs->record].name) == 0;
-    /* the elements of an array of records have the file's layout: only the same one will do */
+    /* the elements of an array of records have the file's layout, so it must be identical */
     return ours->array_depth == 0 || ours->kind != STEP_TYPE_RECORD ||
            step_field_is_identifier(ours) || same_layout(binding, ours->record, theirs->record);
 }
@@ -59,7 +59,7 @@ static void map_nothing(const struct step_binding *binding, uint32_t ours, uint3
         slots[(*next)++] = STEP_NO_SLOT;
 }
 
-/* Fills the slots of our record from the file's record whose slots start at `base`. */
+/* Maps the slots of our record to the file's record whose slots start at `base`. */
 static void map_record(const struct step_binding *binding, uint32_t ours, uint32_t theirs,
                        size_t base, uint32_t *slots, size_t *next)
 {
@@ -82,8 +82,8 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
     }
 }
 
-/* Are the slots of the parent in front of the record?  The parser sees to it; tables that were made
- * otherwise may break it. */
+/* Returns true if the record's slots start with its parent's.  The parser ensures that, but other
+ * tables may violate it. */
 static bool begins_like_parent(const struct step_definition *file, const struct step_record *record)
 {
     const struct step_record *parent = &file->records[record->parent];
@@ -129,14 +129,14 @@ static bool map_slots(const struct step_binding *binding, struct step_bound_reco
     return true;
 }
 
-/* By name, or else as the parent is, which stands before it. */
+/* Binds by name, else like the parent, which comes first. */
 static bool bind_record(struct step_binding *binding, uint32_t file_record, uint32_t known)
 {
     struct step_bound_record *bound = &binding->records[file_record];
     const struct step_record *record = &binding->file->records[file_record];
     bound->record = known;
     if (known == STEP_NO_RECORD && record->parent != STEP_NO_RECORD) {
-        *bound = binding->records[record->parent]; /* the slots too: they are the parent's */
+        *bound = binding->records[record->parent]; /* including the slots, which are the parent's */
         return true;
     }
     return bound->record == STEP_NO_RECORD || map_slots(binding, bound, file_record);
@@ -210,7 +210,7 @@ void step_binding_destroy(struct step_binding *binding)
 {
     if (binding == NULL)
         return;
-    /* backwards: a record that shares its parent's slots stands behind it */
+    /* backwards, because a record that shares its parent's slots comes after it */
     for (size_t i = binding->records != NULL ? binding->file->record_count : 0; i-- > 0;) {
         uint32_t parent = binding->file->records[i].parent;
         if (parent == STEP_NO_RECORD || binding->records[parent].slots != binding->records[i].slots)
@@ -221,7 +221,7 @@ void step_binding_destroy(struct step_binding *binding)
     free(binding);
 }
 
-/* What a slot of ours reads as when the file has no such field. */
+/* Returns the value of a slot for which the file has no field. */
 static uint64_t missing_value(const struct step_binding *binding, uint32_t record, size_t slot)
 {
     const struct step_record *ours = &binding->ours->records[record];

@@ -30,7 +30,7 @@ static uint64_t end_of(const struct step_dictionary *dictionary)
     return last->first + last->count;
 }
 
-/* Copies all records of the block, whose slots point into it. */
+/* Copies all records of the block; their slots still point into it. */
 static uint64_t *copy_slots(struct step_block *block, size_t slot_count)
 {
     size_t count = (size_t) block->record_count;
@@ -61,7 +61,7 @@ static enum step_status check(const struct step_reader *reader, const struct ste
                                           payload->offset, "%s", fault);
 }
 
-/* Bytes that another dictionary block may take. */
+/* Returns the bytes that another dictionary block may use. */
 static uint64_t room_of(const struct step_reader *reader)
 {
     uint64_t left = STEP_MAX_DICTIONARY_MEMORY - reader->dictionary_memory;
@@ -205,7 +205,7 @@ uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t 
         return 0;
     const struct step_dictionary *dictionary = &reader->dictionaries[record];
     size_t low = 0, high = dictionary->part_count;
-    while (low < high) { /* the first part that ends behind it */
+    while (low < high) { /* find the first part that ends after it */
         size_t middle = low + (high - low) / 2;
         const struct step_dictionary_part *part = &dictionary->parts[middle];
         if (part->first + part->count <= id)

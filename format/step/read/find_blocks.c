@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the blocks of a file: by its index, or by walking from header to header. */
+/* Finds the blocks of a file: by its index, or by walking from header to header. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { SEARCH_BYTES = 1 << 16 };
 
-/* True if a good block header stands at `offset`. */
+/* Returns true if there is a valid block header at `offset`. */
 static bool header_at(struct step_reader *reader, const struct step_byte_source *source,
                       uint64_t offset, struct step_block_header *header)
 {
@@ -18,8 +18,7 @@ static bool header_at(struct step_reader *reader, const struct step_byte_source 
            step_block_header_unpack(bytes, header);
 }
 
-/* The next place at or after `offset` where a good block header stands; the source's size if there
- * is none. */
+/* Returns the next position from `offset` on with a valid block header, or the source's size. */
 static uint64_t search(struct step_reader *reader, const struct step_byte_source *source,
                        uint64_t offset)
 {
@@ -48,7 +47,7 @@ static uint64_t search(struct step_reader *reader, const struct step_byte_source
     return source->size;
 }
 
-/* Reads the summary of a block and visits it. */
+/* Reads the summary of a block and registers it. */
 static enum step_status visit_found(struct step_reader *reader,
                                     const struct step_byte_source *source, uint64_t offset,
                                     const struct step_block_header *header,
@@ -68,7 +67,7 @@ static enum step_status visit_found(struct step_reader *reader,
     return step_reader_visit(reader, source, offset, header, summary, error);
 }
 
-/* Notes what lies between blocks, unless it is a good footer at the end. */
+/* Notes the bytes between blocks as damage, unless they are a valid footer at the end. */
 static enum step_status note_rest(struct step_reader *reader, const struct step_byte_source *source,
                                   uint64_t offset, uint64_t next, bool after_index)
 {
@@ -104,7 +103,7 @@ enum step_status step_reader_walk(struct step_reader *reader, const struct step_
         }
         uint64_t left = source->size - offset - STEP_BLOCK_HEADER_BYTES;
         if (header.payload_bytes > left) {
-            /* what follows may still be blocks, where bytes in the middle were lost */
+            /* blocks may follow after bytes lost in the middle */
             uint64_t next = search(reader, source, offset + STEP_BLOCK_HEADER_BYTES);
             status = step_reader_note(
                 reader, source->base + offset, next - offset,
@@ -162,7 +161,7 @@ bool step_reader_find_definition(struct step_reader *reader, uint64_t *offset,
     return false;
 }
 
-/* An entry of the index: offset, block header, summary. */
+/* Reads an entry of the index: offset, block header, summary. */
 static bool next_entry(struct step_cursor *index, uint64_t expected_offset,
                        struct step_block_header *header, const uint8_t **summary)
 {
@@ -174,7 +173,7 @@ static bool next_entry(struct step_cursor *index, uint64_t expected_offset,
            step_cursor_bytes(index, header->summary_bytes, summary);
 }
 
-/* True if the index tells of blocks that fill the file from the file header to the index. */
+/* Returns true if the blocks in the index fill the file from the file header to the index. */
 static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
                           uint64_t index_offset)
 {
@@ -191,7 +190,7 @@ static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
     return offset == index_offset && step_cursor_left(&index) == 0;
 }
 
-/* Reads footer and index block; the index stands in reader->bytes then. */
+/* Reads footer and index block; the index is then in reader->bytes. */
 static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *index_offset)
 {
     const struct step_byte_source *file = &reader->file;
@@ -225,7 +224,7 @@ bool step_reader_use_index(struct step_reader *reader, enum step_status *status,
     if (!load_index(reader, &count, &index_offset) ||
         !index_is_good(reader->bytes.data, reader->bytes.length, count, index_offset))
         return false;
-    struct step_buffer taken = reader->bytes; /* visiting uses the buffer for other blocks */
+    struct step_buffer taken = reader->bytes; /* visiting other blocks reuses the buffer */
     reader->bytes = (struct step_buffer){0};
     struct step_cursor index = step_cursor_of(taken.data, taken.length);
     uint64_t offset = STEP_FILE_HEADER_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a trace, and its life. */
+/* Creation and destruction of a reader, and queries about its trace. */
 #include "steptrace/reader.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ enum step_status step_reader_note(struct step_reader *reader, uint64_t offset, u
                                   const char *format, ...)
 {
     if (reader->damage_count == MAX_DAMAGE)
-        return STEP_STATUS_OK; /* enough to know that the file is no good */
+        return STEP_STATUS_OK; /* sufficient to know that the file is incomplete */
     if (reader->damage_count == reader->damage_capacity) {
         struct step_damage *damage = step_grown(reader->damage, &reader->damage_capacity,
                                                 reader->damage_capacity + 1, sizeof *damage);
@@ -102,7 +102,7 @@ const struct step_block_info *step_reader_block_info(const struct step_reader *r
     return i < reader->entry_count ? &reader->entries[i].info : NULL;
 }
 
-/* A block's place in the order of streams. */
+/* A block's position in the order of streams. */
 struct block_place {
     uint64_t stream;
     size_t number;

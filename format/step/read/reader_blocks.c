@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks: taken note of when the trace is opened, loaded when they are asked for. */
+/* The reader's blocks: registered when the trace is opened, loaded on demand. */
 #include "steptrace/reader.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ enum step_status step_reader_payload(struct step_reader *reader,
     return STEP_STATUS_OK;
 }
 
-/* Where blocks were found by the index, a block's own header may be damaged: its contents need not
- * be.  Returns true where damage was noted. */
+/* If blocks were found by the index, a block's own header may be damaged while its contents are
+ * intact.  Returns true if damage was noted. */
 static bool note_header(struct step_reader *reader, const struct step_byte_source *source,
                         uint64_t offset, const struct step_block_header *header)
 {
@@ -49,7 +49,7 @@ static bool note_header(struct step_reader *reader, const struct step_byte_sourc
     return true;
 }
 
-/* True where the reader can go on with the next block. */
+/* Returns true if only this block is lost, and the reader can continue. */
 static bool is_damage(enum step_status status)
 {
     return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
@@ -124,7 +124,7 @@ enum step_status step_reader_visit(struct step_reader *reader,
     struct step_summary parsed;
     enum step_status status = STEP_STATUS_OK;
     switch (header->kind) {
-    case STEP_BLOCK_DEFINITION: /* which is loaded already: is it good? */
+    case STEP_BLOCK_DEFINITION: /* already loaded; check that it is intact */
     case STEP_BLOCK_PROPERTY:
     case STEP_BLOCK_DICTIONARY:
     case STEP_BLOCK_INDEX:
@@ -161,7 +161,7 @@ static void note_load(struct step_reader *reader, struct step_block_entry *entry
     }
 }
 
-/* The block is refused for what others hold: names the limit of their sum. */
+/* Explains a block that is refused because of other blocks: names the limit of their sum. */
 static void explain_limit(const struct step_reader *reader, struct step_error *error)
 {
     step_error_set(error, STEP_STATUS_LIMIT, reader->name, error->offset,

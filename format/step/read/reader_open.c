@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a trace: its header, its definition, and then its blocks. */
+/* Opens a trace: reads its header, its definition, and then its blocks. */
 #include "steptrace/reader.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
-/* Makes the reader's definition of a text. */
+/* Sets the reader's definition from a text. */
 static enum step_status take_definition(struct step_reader *reader, struct step_bytes text,
                                         struct step_error *error)
 {
@@ -25,7 +25,7 @@ static enum step_status take_definition(struct step_reader *reader, struct step_
     return status;
 }
 
-/* Parses the definition of a block. */
+/* Parses the definition in a block. */
 static enum step_status parse_definition(struct step_reader *reader, uint64_t offset,
                                          const struct step_block_header *header,
                                          struct step_error *error)
@@ -70,7 +70,7 @@ static enum step_status first_definition(struct step_reader *reader, struct step
     return parse_definition(reader, STEP_FILE_HEADER_BYTES, &header, error);
 }
 
-/* Where that is damaged, its copy at the end of the file will do, or else what the caller gave. */
+/* If it is damaged, its copy at the end of the file is used, or the caller's definition. */
 static enum step_status load_definition(struct step_reader *reader, struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
@@ -92,7 +92,7 @@ static enum step_status load_definition(struct step_reader *reader, struct step_
     return status;
 }
 
-/* Where the file header is damaged but a definition follows, it is one of ours. */
+/* A file with a damaged header is accepted if a definition follows. */
 static enum step_status check_file_header(struct step_reader *reader, struct step_error *error)
 {
     const struct step_byte_source *file = &reader->file;
@@ -134,7 +134,7 @@ enum step_status step_reader_read_file(struct step_reader *reader, struct step_e
     enum step_status status = step_block_reader_init(&reader->blocks, NULL);
     if (status != STEP_STATUS_OK)
         return step_reader_no_memory(reader, error);
-    step_arena_clear(&reader->counts, UINT64_MAX); /* no more than a few times the file */
+    step_arena_clear(&reader->counts, UINT64_MAX); /* bounded by a multiple of the file's size */
     status = check_file_header(reader, error);
     if (status == STEP_STATUS_OK)
         status = load_definition(reader, error);
@@ -170,7 +170,7 @@ enum step_status step_reader_create(const char *name, struct step_reader **out,
     return STEP_STATUS_OK;
 }
 
-/* From what is not a file: there is no live mapping beside it. */
+/* Opens a source that is not a file, so there is no live file beside it. */
 static enum step_status open_source(const struct step_byte_source *source, const char *name,
                                     struct step_reader **out, struct step_error *error)
 {

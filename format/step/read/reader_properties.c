@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Provenance: blocks of properties, and their values by key. */
+/* Provenance: reads blocks of properties, and returns their values by key. */
 #include "steptrace/reader.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_PROPERTIES = 65536 };
 
-/* A copy with a NUL after it. */
+/* Returns a NUL-terminated copy. */
 static char *copy_text(const uint8_t *bytes, size_t length)
 {
     char *text = malloc(length + 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The block of ranges: what it says is put to the blocks that it says it of. */
+/* Reads the block of field ranges, and attaches the ranges to the data blocks that it describes. */
 #include "format/step/read/reader_internal.h"
 
-/* The data block at that offset of the source, or NULL. */
+/* Returns the data block at that offset of the source, or NULL. */
 static struct step_block_entry *entry_at(struct step_reader *reader,
                                          const struct step_byte_source *source, uint64_t offset)
 {
@@ -33,7 +33,7 @@ static bool read_range(const struct step_definition *definition, struct step_cur
     return true;
 }
 
-/* The ranges of one block.  UNSUPPORTED: they are damaged. */
+/* Reads the ranges of one block.  UNSUPPORTED: they are damaged. */
 static enum step_status read_block(struct step_reader *reader, struct step_block_entry *entry,
                                    struct step_cursor *cursor)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bound of a reader's memory.  A file of its own: traced programs' libraries have dictionaries,
- * and no reader. */
+/* The memory limit of a reader.  A separate file, because libraries of traced programs have
+ * dictionaries but no reader. */
 #include "format/step/read/reader_internal.h"
 #include "format/step/rows/row_read.h"
 

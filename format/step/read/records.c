@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams merged into one order: a heap of queues, a queue a stream.  A block is loaded when its
- * earliest record is the next one, so that only streams that overlap in time are in memory
- * together, and their sum has a limit (step_reader_room()). Where records of a tick may have to
- * wait for others of it, all queues with records at that tick are taken out of the heap (`tied`),
- * and the rules say which goes on.
+ * Merges streams into one order: a heap with one queue per stream.  A block is loaded when its
+ * earliest record is next, so only streams that overlap in time are in memory together, and their
+ * sum has a limit (step_reader_room()).  If records may have to wait for others of the same tick,
+ * all queues with records at that tick are taken out of the heap (`tied`), and the rules determine
+ * which one proceeds.
  */
 #include "steptrace/records.h"
 
@@ -14,16 +14,17 @@
 #include "format/core/no_memory.h"
 #include "format/step/read/reader_internal.h"
 
-/* Queues at one tick, of which none can go on, are let go one by one up to this many. */
+/* Up to this many queues at one tick, all of them waiting, are released one by one. */
 enum { TIE_PATIENCE = 64 };
 
-/* A decoded block of more bytes is not kept for the next one. */
+/* A larger decoded block is not kept for reuse. */
 #define MOST_SPARE ((size_t) 64 << 20)
 
 struct queue {
     struct step_records_front
-        front;            /* its time, where there is none: the least of the next block */
-    const size_t *blocks; /* numbers of those that are left; the first is `block` where that is */
+        front; /* if there is no front its time is still valid: the least of the next block */
+    const size_t *blocks; /* numbers of the remaining blocks; the first is `block` if that is
+                             loaded */
     size_t block_count;
     struct step_block *block; /* NULL: the next one is not loaded, and there is no front */
 };
@@ -33,32 +34,32 @@ struct step_records {
     struct step_selection *selection;
     struct step_records_rules rules;
     size_t *time_slots; /* of each record */
-    size_t *blocks;     /* all, by stream */
+    size_t *blocks;     /* all blocks, by stream */
     struct queue *queues;
     size_t queue_count;
     struct queue **order; /* earliest first */
     size_t order_count;
-    struct queue **tied; /* those with a front at tie_time, in order of rank and stream */
+    struct queue **tied; /* those with a front at tie_time, by rank and stream */
     size_t tied_count;
     uint64_t tie_time;
     struct step_block *spare;
     uint64_t memory; /* bytes of all queues' blocks and of `spare` */
     uint64_t bytes_done, bytes_all;
-    struct queue *given; /* its front was given last: it is to be advanced */
+    struct queue *given; /* its front was returned last; it must be advanced */
     bool given_is_tied;
     uint64_t last_stream;
-    /* of step_records_next_checked(): */
+    /* used by step_records_next_checked(): */
     size_t damage_reported;
     bool cut_reported;
-    bool held; /* a record, or how it ended, waits until damage before it was reported */
+    bool held; /* a record, or the final status, waits until earlier damage is reported */
     enum step_status held_status;
     struct step_record_view held_view;
 };
 
 /* ---- the heap ---- */
 
-/* A queue that is not loaded goes before others of its tick: its front is to be known before the
- * order at that tick is decided. */
+/* A queue that is not loaded precedes others of its tick, because its front is needed to decide the
+ * order at that tick. */
 static bool goes_before(const struct queue *a, const struct queue *b)
 {
     if (a->front.time != b->front.time)
@@ -106,7 +107,7 @@ static struct queue *pop(struct step_records *records)
     return top;
 }
 
-/* The first of the heap has changed: it goes where it belongs, or out where nothing is left. */
+/* Restores the heap after its first queue changed, and removes that if it is empty. */
 static void settle_first(struct step_records *records)
 {
     if (records->order[0]->block_count == 0)
@@ -117,7 +118,7 @@ static void settle_first(struct step_records *records)
 
 /* ---- queues ---- */
 
-/* The records that are wanted of a block; NULL: none. */
+/* Returns the wanted records of a block; NULL: none. */
 static const uint8_t *wanted_of(const struct step_records *records,
                                 const struct step_block_info *info, bool *is_wanted)
 {
@@ -134,7 +135,7 @@ static const uint8_t *wanted_of(const struct step_records *records,
     return wanted;
 }
 
-/* Goes to the stream's next block that has something wanted. */
+/* Advances to the stream's next block with wanted records. */
 static void find_block(struct step_records *records, struct queue *queue)
 {
     for (; queue->block_count > 0; queue->blocks++, queue->block_count--) {
@@ -156,7 +157,7 @@ static void let_go(struct step_records *records, struct step_block *block)
     step_block_destroy(block);
 }
 
-/* The spare block for the next one, where it is not much too large; else NULL. */
+/* Returns the spare block for the next one, unless it is much too large; else NULL. */
 static struct step_block *take_spare(struct step_records *records,
                                      const struct step_block_info *next)
 {
@@ -181,7 +182,7 @@ static void leave_block(struct step_records *records, struct queue *queue)
     find_block(records, queue);
 }
 
-/* A record without a time keeps the place of the one before it. */
+/* A record without a time keeps its place after the previous one. */
 static bool look_at_front(const struct step_records *records, struct queue *queue)
 {
     if (records->rules.front != NULL)
@@ -192,7 +193,7 @@ static bool look_at_front(const struct step_records *records, struct queue *queu
     return true;
 }
 
-/* To the next record of the block, or to the next block. */
+/* Advances to the next record of the block, or to the next block. */
 static void advance(struct step_records *records, struct queue *queue)
 {
     while (step_block_next(queue->block, &queue->front.view) == STEP_STATUS_OK)
@@ -201,7 +202,7 @@ static void advance(struct step_records *records, struct queue *queue)
     leave_block(records, queue);
 }
 
-/* Loads the queue's next block; a damaged one is passed over, and known by the reader. */
+/* Loads the queue's next block; a damaged one is skipped and recorded by the reader. */
 static enum step_status load(struct step_records *records, struct queue *queue,
                              struct step_error *error)
 {
@@ -232,7 +233,7 @@ static enum step_status load(struct step_records *records, struct queue *queue,
 
 /* ---- starting ---- */
 
-/* Makes a queue of each stream. */
+/* Makes a queue for each stream. */
 static bool make_queues(struct step_records *records)
 {
     size_t count = step_reader_block_count(records->reader);
@@ -327,7 +328,8 @@ void step_records_destroy(struct step_records *records)
 
 /* ---- ties ---- */
 
-/* Loads what must be known of the heap's first; afterwards it has a front, or the heap is empty. */
+/* Loads what is needed to know the heap's first record.  Afterwards it has a front, or the heap is
+ * empty. */
 static enum step_status load_first(struct step_records *records, struct step_error *error)
 {
     while (records->order_count > 0 && records->order[0]->block == NULL) {
@@ -360,7 +362,7 @@ static enum step_status collect_ties(struct step_records *records, struct step_e
     }
 }
 
-/* The tied queue that goes on: the first of the lowest rank that need not wait. */
+/* Returns the tied queue that proceeds: the first of the lowest rank that need not wait. */
 static struct queue *choose_tied(const struct step_records *records)
 {
     size_t first = 0;
@@ -380,7 +382,7 @@ static struct queue *choose_tied(const struct step_records *records)
     return records->tied[first];
 }
 
-/* Takes the queue out of `tied`: it has no more records at this tick. */
+/* Removes the queue from `tied`: it has no more records at this tick. */
 static void untie(struct step_records *records, struct queue *queue)
 {
     size_t at = 0;
@@ -407,7 +409,7 @@ static enum step_status leave_tied(struct step_records *records, struct queue *q
 
 /* ---- reading ---- */
 
-/* Moves past the record that was given last. */
+/* Advances past the record that was returned last. */
 static inline __attribute__((always_inline)) enum step_status leave_given(
     struct step_records *records, struct step_error *error)
 {
@@ -420,7 +422,7 @@ static inline __attribute__((always_inline)) enum step_status leave_given(
     return STEP_STATUS_OK;
 }
 
-/* In both functions below: a call for each record shows in what they cost. */
+/* Inlined in both functions below, because a call per record is measurable. */
 static inline __attribute__((always_inline)) enum step_status give_next(
     struct step_records *records, const struct step_records_front **front, struct step_error *error)
 {
@@ -467,7 +469,7 @@ enum step_status step_records_next(struct step_records *records, struct step_rec
     }
 }
 
-/* Fills `error` with the next damage that was not yet reported; OK where there is none. */
+/* Fills `error` with the next damage that was not reported; OK if there is none. */
 static enum step_status report_damage(struct step_records *records, struct step_error *error)
 {
     const struct step_reader *reader = records->reader;
@@ -497,7 +499,8 @@ enum step_status step_records_next_checked(struct step_records *records,
         records->held_status = status;
         records->held_view = *view;
     }
-    status = report_damage(records, error); /* it may have come to some; the record waits then */
+    status = report_damage(records, error); /* loading may have found damage; the record waits
+                                               then */
     if (status != STEP_STATUS_OK)
         return status;
     records->held = false;

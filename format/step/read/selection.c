@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which records are wanted, by name. */
+/* Selects records by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@ struct step_selection {
     const struct step_definition *definition;
     struct step_maps *maps; /* NULL: none are used */
     uint8_t *wanted;        /* 1: itself, 2: through its map */
-    uint32_t *target;       /* where wanted is 2: the record that is asked for */
+    uint32_t *target;       /* if wanted is 2: the selected record */
 };
 
-/* "Event" is the last part of "jvm.Event". */
+/* Returns true if `end` is the last part of the name, as "Event" of "jvm.Event". */
 static bool ends_with_name(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);

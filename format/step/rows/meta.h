@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Meta-records in rows: a record whose values are interrupted by changes of policy.
+ * Meta-records in rows: records whose values are interrupted by changes of policy.
  *
  *     0, number of changes, { values before it, the change }..., the other values
  *
- * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, of
- * some, `bytes`.  It may in turn be a meta-record, of changes of the encoder of its own field.
+ * A change is itself a record, a meta-event, with the fields `encoder` (encoded `default`) and, for
+ * some, `bytes`.  It may in turn be a meta-record, with changes of the encoder of its own field.
  */
 #ifndef FORMAT_STEP_ROWS_META_H
 #define FORMAT_STEP_ROWS_META_H
@@ -13,11 +13,11 @@
 #include "format/codec/row/encoder.h"
 
 enum {
-    STEP_META_TAG = 0,    /* in the place of a record's or an event's type */
-    STEP_META_ENCODER = 1 /* the number of the field `encoder` in changes of meta-events */
+    STEP_META_TAG = 0,    /* in place of a record's or an event's type */
+    STEP_META_ENCODER = 1 /* number of the field `encoder` in changes of meta-events */
 };
 
-/* The policy of the record types of a block, and of the field `encoder`. */
+/* The policies of the record types of a block, and of the field `encoder`. */
 static inline struct step_policy step_meta_type_policy(void)
 {
     return (struct step_policy){.general = STEP_IDENTIFIER, .is_unsigned = true};

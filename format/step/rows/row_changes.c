@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meta-events: the changes of policy that a meta-record tells of.  What they say must agree with
- * the policies of the block's directory. */
+/* Reads meta-events: the changes of policy in a meta-record, which must agree with the policies in
+ * the block's directory. */
 #include "format/step/rows/meta.h"
 #include "format/step/rows/row_read.h"
 
 static const char cut[] = "the bytes end too early";
 
-/* The changes inside of an event: only the encoder of its own field can change, after its tag. */
+/* Reads the changes inside an event: only the encoder of its own field can change, after its
+ * tag. */
 static const char *read_inner_changes(struct step_row_reading *reading, uint64_t count)
 {
     uint64_t numbers[3]; /* values before it, kind, encoder */
@@ -25,7 +26,7 @@ static const char *read_inner_changes(struct step_row_reading *reading, uint64_t
     return NULL;
 }
 
-/* The tag of a meta-event, and what changes before its field. */
+/* Reads the tag of a meta-event, and the changes before its field. */
 static const char *read_event_start(struct step_row_reading *reading, uint64_t *kind)
 {
     uint64_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reading rows keeps from block to block, and the directory of a block's encoders. */
+/* State of reading rows, kept from block to block, and the directory of a block's encoders. */
 #include <stdlib.h>
 
 #include "format/step/plan/record_series.h"
@@ -52,7 +52,7 @@ static enum step_status damaged_directory(const struct step_row_reading *reading
                               "the directory of the block's rows is damaged");
 }
 
-/* The policy of an encoder; one that is not known is named. */
+/* Reads the policy of an encoder; the error names an unknown one. */
 static enum step_status read_policy(struct step_row_reading *reading, uint32_t index,
                                     struct step_policy *policy)
 {
@@ -72,7 +72,7 @@ static enum step_status read_policy(struct step_row_reading *reading, uint32_t i
                               (int) (unknown_length < 40 ? unknown_length : 40), unknown);
 }
 
-/* What `given` names must stand before the field. */
+/* The target of `given` must precede the field. */
 static bool read_given(struct step_row_reading *reading, uint32_t index, bool *hashed)
 {
     const struct step_plan *plan = reading->decoding->plan;
@@ -101,8 +101,8 @@ static bool read_followed(struct step_row_reading *reading, uint32_t index,
                                        : reference < plan->definition->record_count;
 }
 
-/* Are a column's values numbers, or the lengths of strings, whose bytes are in the column after it?
- */
+/* Returns true if a column's values are numbers or lengths of strings, whose bytes are in the next
+ * column. */
 static bool may_spell(const struct step_plan *plan, uint32_t index, unsigned strings)
 {
     if (plan->columns[index].kind == STEP_COLUMN_NUMBERS)

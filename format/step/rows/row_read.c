@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows to columns: the layout ROWS.  All bytes are hostile.
+ * Decodes blocks of layout ROWS to columns.  All bytes are untrusted.
  */
 #include "format/step/rows/row_read.h"
 
@@ -14,7 +14,7 @@
 
 enum { KEPT_VALUES = 1 << 20 };
 
-/* From here on, functions return NULL or what is wrong. */
+/* The following functions return NULL, or the fault. */
 static const char memory[] = "out of memory";
 static const char too_large[] = "the block passes the limit of memory";
 
@@ -36,7 +36,7 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     return data->count > 0 ? data->values[data->count - 1] : 0;
 }
 
-/* Apart from push(), which is small then where it is inlined. */
+/* Separate from push(), so that push() stays small where it is inlined. */
 __attribute__((noinline)) static bool grow(struct step_column_data *data)
 {
     uint64_t *values =
@@ -57,7 +57,7 @@ static const char *push(struct step_row_reading *reading, struct step_column_dat
     return NULL;
 }
 
-/* The next value of a column, when the changes before it are settled. */
+/* Reads the next value of a column, after the changes before it are applied. */
 static const char *get_value(struct step_row_reading *reading, uint32_t index, uint64_t *value)
 {
     struct step_row_reader *reader = reading->reader;
@@ -67,7 +67,7 @@ static const char *get_value(struct step_row_reading *reading, uint32_t index, u
     return fault == NULL ? push(reading, &reader->columns[index], *value) : fault;
 }
 
-/* Bytes are there twice when they are handed over: in the column, and in the block. */
+/* Bytes exist twice when they are handed over: in the column, and in the block. */
 static bool take_bytes(struct step_row_reading *reading, uint64_t length)
 {
     if (length > reading->budget / 2)
@@ -88,7 +88,7 @@ static const char *get_bytes(struct step_row_reading *reading, uint32_t index, u
                : memory;
 }
 
-/* Bytes that stand in the column already. */
+/* Copies bytes that the column already contains. */
 static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index, size_t start,
                                 uint64_t length)
 {
@@ -103,7 +103,7 @@ static const char *repeat_bytes(struct step_row_reading *reading, uint32_t index
     return NULL;
 }
 
-/* A string that is given, perhaps without what it shares with the one that was given before. */
+/* Reads a stored string, possibly without the common prefix with the previous one. */
 static const char *get_given(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
@@ -130,7 +130,7 @@ static const char *get_given(struct step_row_reading *reading, uint32_t index)
                                                                                            : memory;
 }
 
-/* A string whose encoder has a policy for it: given, or by its number. */
+/* Reads a string whose encoder has a policy: stored, or by number. */
 static const char *get_string(struct step_row_reading *reading, uint32_t index)
 {
     struct step_row_reader *reader = reading->reader;
@@ -151,7 +151,7 @@ static const char *get_string(struct step_row_reading *reading, uint32_t index)
     return fault == NULL ? repeat_bytes(reading, index + 1, place.start, place.length) : fault;
 }
 
-/* What a node's column has next; `value` is how many children follow, or which. */
+/* Reads the next value of a node's column; `value` is the number of children, or the type. */
 static const char *get_column(struct step_row_reading *reading, const struct step_plan_node *node,
                               uint64_t *value)
 {
@@ -169,7 +169,8 @@ static const char *get_column(struct step_row_reading *reading, const struct ste
 
 static const char *get_node(struct step_row_reading *reading, const struct step_plan_node *node);
 
-/* A value that is given, which a change announces, or the number of one that was. */
+/* Reads a numbered value: a stored one, which a change announces, or the number of an earlier
+ * one. */
 static const char *get_numbered(struct step_row_reading *reading, const struct step_plan_node *node)
 {
     struct step_row_reader *reader = reading->reader;
@@ -219,7 +220,7 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
     return fault;
 }
 
-/* The start of a record: whether it is a meta-record, and its type. */
+/* Reads the start of a record: whether it is a meta-record, and its type. */
 static const char *get_type(struct step_row_reading *reading)
 {
     uint64_t record;
@@ -304,7 +305,7 @@ static enum step_status prepare(struct step_row_reading *reading, uint64_t **lef
     return status;
 }
 
-/* Gives what was decoded to the columns of the block. */
+/* Hands the decoded columns to the block. */
 static enum step_status hand_over(struct step_row_reading *reading)
 {
     struct step_decoding *decoding = reading->decoding;

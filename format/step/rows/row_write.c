@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records to rows: the directory of encoders, the values, and the meta-records around them. */
+/* Encodes records as rows: the directory of encoders, the values, and the meta-records around
+ * them. */
 #include "format/step/rows/row_write.h"
 
 #include <stdlib.h>
@@ -11,12 +12,12 @@
 #include "format/step/plan/record_series.h"
 #include "format/step/rows/meta.h"
 
-/* What one block is made from. */
+/* The input of one block. */
 struct rowing {
     struct step_row_writer *writer;
     const struct step_columns *columns;
     const struct step_plan *plan;
-    uint32_t record; /* the type of the record at hand */
+    uint32_t record; /* type of the current record */
 };
 
 void step_row_writer_reset(struct step_row_writer *writer)
@@ -53,7 +54,7 @@ static enum step_status reserve(struct step_row_writer *writer, size_t column_co
     return STEP_STATUS_OK;
 }
 
-/* An entry of the directory, and the encoder that it tells of. */
+/* Writes an entry of the directory, and starts its encoder. */
 static enum step_status list_encoder(struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
@@ -119,7 +120,7 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
     return STEP_STATUS_OK;
 }
 
-/* A value of the record at hand. */
+/* Encodes a value of the current record. */
 static enum step_status put(struct step_row_writer *writer, struct step_encoder *encoder,
                             uint64_t number, uint64_t value, uint64_t key)
 {
@@ -139,7 +140,7 @@ static uint64_t value_at(const struct rowing *rowing, uint32_t column, size_t po
     return series->values[position * series->step];
 }
 
-/* What `given` looks at: the last value of the column that has the other field. */
+/* Returns the key for `given`: the last value of the other field's column. */
 static uint64_t key_of(const struct rowing *rowing, uint32_t index)
 {
     const struct step_plan_column *column = &rowing->plan->columns[index];
@@ -167,7 +168,8 @@ static enum step_status put_column(struct rowing *rowing, uint32_t index, uint64
     return put(writer, encoder, writer->numbers[index], *value, key);
 }
 
-/* A string whose encoder has a policy for it; its first bytes may be those of the one before. */
+/* Stores a string whose encoder has a policy, possibly without the common prefix with the previous
+ * one. */
 static enum step_status put_given(struct rowing *rowing, uint32_t index, const uint8_t *bytes,
                                   size_t start)
 {
@@ -192,7 +194,7 @@ static enum step_status put_given(struct rowing *rowing, uint32_t index, const u
     return status;
 }
 
-/* The same, as its number if it was there before. */
+/* Writes a string, or its number if it occurred before. */
 static enum step_status put_string(struct rowing *rowing, uint32_t index)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
@@ -219,7 +221,7 @@ static enum step_status put_string(struct rowing *rowing, uint32_t index)
 
 static enum step_status put_node(struct rowing *rowing, const struct step_plan_node *node);
 
-/* A value that has been given in the block is its number. */
+/* Writes the number of a value that was stored in the block before. */
 static enum step_status put_numbered(struct rowing *rowing, const struct step_plan_node *node)
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
@@ -266,7 +268,7 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
     return status;
 }
 
-/* Appends a meta-event to writer->rows: as a meta-record, where its own encoder changes. */
+/* Appends a meta-event to writer->rows, as a meta-record if its own encoder changes. */
 static enum step_status put_event(struct step_row_writer *writer,
                                   const struct step_row_change *change)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records to rows: the paper's single stream, in which changes of policy travel as meta-records
+ * Encoder for rows: the paper's single stream, in which meta-records carry the changes of policy
  * (STEP paper, section 3.2).
  */
 #ifndef FORMAT_STEP_ROWS_ROW_WRITE_H
@@ -10,27 +10,27 @@
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/rows/row_strings.h"
 
-/* A change, and where in the record at hand. */
+/* A change, and its position in the current record. */
 struct step_row_change {
     size_t at;       /* in rows */
-    uint64_t values; /* of the record before it */
+    uint64_t values; /* of the record, before the change */
     uint64_t encoder;
     struct step_change change;
 };
 
-/* Zero-initialised is empty. */
+/* Zero-initialise. */
 struct step_row_writer {
     struct step_encoder *encoders;    /* by column of the plan */
-    struct step_row_strings *strings; /* the same, of columns of lengths */
-    size_t *positions;                /* the same: values that were taken */
+    struct step_row_strings *strings; /* the same, for columns of lengths */
+    size_t *positions;                /* the same: number of values taken */
     uint64_t *numbers;                /* the same: the encoder's number in the block */
     size_t column_count;
     struct step_encoder types;
-    struct step_encoder events; /* of the field `encoder` of meta-events */
+    struct step_encoder events; /* of the field `encoder` in meta-events */
     struct step_row_change *changes;
     size_t change_count;
     size_t change_capacity;
-    uint64_t values; /* of the record at hand */
+    uint64_t values; /* number of values of the current record */
     struct step_buffer segments;
     struct step_buffer field;
     struct step_buffer rows; /* the result */
@@ -38,8 +38,8 @@ struct step_row_writer {
 
 void step_row_writer_reset(struct step_row_writer *writer);
 
-/* Puts the rows of the first `most` records into writer->rows.  INVALID for a value that its
- * field's policy does not allow. */
+/* Encodes the first `most` records to writer->rows.  INVALID: a value that its field's policy does
+ * not allow. */
 enum step_status step_row_write(struct step_row_writer *writer, const struct step_columns *columns,
                                 size_t most);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer's file, which takes its name when it is complete. */
+/* Output file of a writer, which gets its final name when it is complete. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,10 +16,10 @@ enum { MOST_NAMES = 100 };
 
 struct file_output {
     int file;
-    bool in_place; /* it is no plain file, and has its name already */
+    bool in_place; /* not a regular file: it has its final name already */
     uint64_t size_bytes;
     char *path;
-    char *part; /* its name while it is written */
+    char *part; /* its name during writing */
 };
 
 static enum step_status fail(const struct file_output *output, const char *path,
@@ -62,7 +62,7 @@ static enum step_status finish_file(void *user, bool complete, struct step_error
     return status;
 }
 
-/* PATH.part, or where others write there, PATH.1.part and so on. */
+/* Opens PATH.part, or, if another process writes there, PATH.1.part and so on. */
 static bool open_part(struct file_output *output, size_t size)
 {
     snprintf(output->part, size, "%s.part", output->path);
@@ -75,8 +75,9 @@ static bool open_part(struct file_output *output, size_t size)
     return output->file >= 0;
 }
 
-/* What is there and no plain file (a device, a pipe) is written to as it is, and so is whatever a
- * name like /dev/stdout stands for: they are not ours to replace.  False for others. */
+/* An existing path that is not a regular file (a device, a pipe) is written in place, and so is
+ * whatever a name like /dev/stdout refers to: the writer must not replace it.  Returns false for
+ * other paths. */
 static bool open_in_place(struct file_output *output)
 {
     struct stat status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of plain records of one stream, which the caller puts straight into the writer's storage,
- * column by column: for those who have hundreds of millions, and know their fields.
+ * Runs: plain records of one stream that the caller writes directly into the writer's storage,
+ * column by column.  For callers with hundreds of millions of records whose fields they know.
  */
 #ifndef FORMAT_STEP_WRITE_RUN_H
 #define FORMAT_STEP_WRITE_RUN_H
@@ -10,8 +10,8 @@
 
 enum { STEP_RUN_RECORDS = 8192, STEP_RUN_COLUMNS = 8 };
 
-/* The columns that a run may put values into (UINT32_MAX: none), whether it puts one value for all
- * its records that have the column, and whether none of its values is less than the one before. */
+/* Columns of a run (UINT32_MAX: none); for each, whether all its records have one common value, and
+ * whether the values are ascending. */
 struct step_run_layout {
     size_t count;
     struct step_run_column {
@@ -22,26 +22,27 @@ struct step_run_layout {
 };
 
 struct step_run {
-    size_t most;                            /* records that there is room for; may be none: they
-                                               then go the usual way, one by one */
-    uint16_t *types;                        /* a record type each */
-    uint64_t *values[STEP_RUN_COLUMNS];     /* by column of the layout, but those of one value */
-    uint64_t same_values[STEP_RUN_COLUMNS]; /* of those */
-    size_t counts[STEP_RUN_COLUMNS];        /* of values in each column */
+    size_t most;                            /* number of records for which there is room; may be 0:
+                                               then they must be put one by one */
+    uint16_t *types;                        /* one record type per record */
+    uint64_t *values[STEP_RUN_COLUMNS];     /* by column of the layout, except those with a common
+                                               value */
+    uint64_t same_values[STEP_RUN_COLUMNS]; /* common values */
+    size_t counts[STEP_RUN_COLUMNS];        /* number of values in each column */
 };
 
-/* The column of a record's slot, or UINT32_MAX if such records cannot come in a run: single values,
- * `slots` of them, with no limits to check. */
+/* Returns the column of a record's slot, or UINT32_MAX if such records cannot be in a run.  They
+ * need single values, `slots` of them, without limits to check. */
 uint32_t step_writer_run_column(const struct step_writer *writer, uint32_t record, size_t slots,
                                 size_t slot);
 
-/* Makes room for `wanted` records, if not more than a run takes.  Counts are 0; the caller fills in
+/* Makes room for `wanted` records, limited by the size of a run.  Counts are 0; the caller fills in
  * the rest. */
 enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t stream,
                                        const struct step_run_layout *layout, size_t wanted,
                                        struct step_run *run);
-/* Takes what was filled in: so many records.  No other call of the writer may come between begin
- * and end. */
+/* Ends the run with that many records.  No other call of the writer is allowed between begin and
+ * end. */
 enum step_status step_writer_end_run(struct step_writer *writer,
                                      const struct step_run_layout *layout,
                                      const struct step_run *run, size_t records);

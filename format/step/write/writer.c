@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writer: which records go into which block, and when. */
+/* The STEP writer: assigns records to blocks, and decides when to write a block. */
 #include "steptrace/writer.h"
 
 #include <inttypes.h>
@@ -12,13 +12,13 @@
 #include "format/step/write/writer_internal.h"
 
 enum { DEFAULT_BLOCK_RECORDS = 250000 };
-/* What all streams may take, beyond which the largest is flushed; one stream is flushed beyond half
- * of that. */
+/* Memory limit of all streams, beyond which the largest is flushed; a single stream is flushed
+ * beyond half of it. */
 #define MOST_MEMORY ((size_t) 256 << 20)
 
-/* Memory that a reader may need for a stream's records, beyond which they become a block.  A nested
- * record adds up to STEP_MAX_RECORD_DECODED: a reader accepts each block, however small its file
- * is (STEP_MAX_READER_MEMORY). */
+/* Limit for the memory that a reader may need for a stream's records, beyond which they become a
+ * block.  A nested record adds up to STEP_MAX_RECORD_DECODED.  Readers then accept each block,
+ * however small its file is (STEP_MAX_READER_MEMORY). */
 #define MOST_DECODED (STEP_MAX_BLOCK_MEMORY / 2)
 #define MOST_DECODED_BEFORE_NESTED (STEP_MAX_BLOCK_MEMORY / 8)
 
@@ -113,7 +113,8 @@ enum step_status step_writer_property(struct step_writer *writer, const char *ke
     return ok ? STEP_STATUS_OK : step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
 }
 
-/* After records came to a stream: writes its block if it is full, or another if memory is. */
+/* Called after records were added to a stream: writes its block if it is full, or the largest
+ * stream's if memory is. */
 static enum step_status settle(struct step_writer *writer, struct step_stream *stream)
 {
     enum step_status status = STEP_STATUS_OK;
@@ -134,7 +135,7 @@ enum step_status step_writer_put(struct step_writer *writer, uint64_t number, ui
         return step_writer_ready(writer);
     if (record >= writer->options.definition->record_count)
         return step_writer_refuse_record(writer, record);
-    /* Most records are plain, and come after another of the same stream. */
+    /* Fast path: most records are plain, and follow another of the same stream. */
     struct step_stream *last = writer->streams.last;
     const struct step_plan_record *planned = &writer->plan->records[record];
     if (last != NULL && last->number == number && planned->flat && !planned->checked &&
@@ -278,8 +279,8 @@ uint64_t step_writer_refused_count(const struct step_writer *writer)
     return writer->refused_count;
 }
 
-/* The definition once more, for where the first is damaged.  The index block is not in the index;
- * the footer says where it is. */
+/* Writes a copy of the definition, for files in which the first is damaged.  The index block is not
+ * in the index; the footer has its position. */
 static enum step_status write_end(struct step_writer *writer)
 {
     const struct step_definition *definition = writer->options.definition;
@@ -315,7 +316,7 @@ static void step_writer_finish(struct step_writer *writer, bool complete)
     }
 }
 
-/* All that was taken is written. */
+/* Reports refused records; all that was accepted is written. */
 static enum step_status report_refusals(const struct step_writer *writer, struct step_error *error)
 {
     char context[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits, to blocks, and these to the output. */
+/* Converts pending records to blocks, and writes them to the output. */
 #include "format/step/write/writer_internal.h"
 
-/* Storage of all streams, and of a dictionary, that is kept for their next records. */
+/* Limit for storage of all streams, and of a dictionary, that is kept for their next records. */
 #define KEPT_MEMORY ((size_t) 64 << 20)
 #define KEPT_DICTIONARY_MEMORY ((size_t) 64 << 10)
 
@@ -19,7 +19,7 @@ enum step_status step_writer_output(struct step_writer *writer, const void *data
     return status;
 }
 
-/* Writes the block that blocks.block holds, and notes it for the index. */
+/* Writes the block in blocks.block, and notes it for the index. */
 static enum step_status step_writer_output_block(struct step_writer *writer)
 {
     const struct step_buffer *block = &writer->blocks.block;
@@ -42,9 +42,9 @@ enum step_status step_writer_bytes_block(struct step_writer *writer, enum step_b
 }
 
 /*
- * Least and greatest values of a data block's fields, for readers that look for some of them.  Told
- * of are unsigned numbers that go with those before them, as their attributes say: only these have
- * narrow ranges.
+ * Notes the smallest and largest values of a data block's fields, for readers that search for some
+ * of them.  Only for unsigned numbers whose attributes relate them to those before them: only these
+ * have narrow ranges.
  */
 static bool is_listed(const struct step_plan_column *column)
 {
@@ -131,7 +131,7 @@ static enum step_status write_rows(struct step_writer *writer, enum step_block_k
     return status == STEP_STATUS_OK ? step_writer_output_block(writer) : status;
 }
 
-/* Properties and dictionary entries, which must stand before the data that uses them. */
+/* Writes properties and dictionary entries, which must precede the data that uses them. */
 enum step_status step_writer_pending(struct step_writer *writer)
 {
     enum step_status status = STEP_STATUS_OK;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of dictionaries: how many may wait, and what readers need for them. */
+/* Entries of dictionaries: limits for pending ones, and for the memory that readers need for
+ * them. */
 #include <inttypes.h>
 
 #include "format/step/write/writer_internal.h"
 
-/* What entries that wait may take, beyond which they are written. */
+/* Memory limit of pending entries, beyond which they are written. */
 #define MOST_DICTIONARY_MEMORY ((size_t) 128 << 20)
-/* What a dictionary block takes beside its entries, for each of their slots too. */
+/* Memory of a dictionary block besides its entries, in all and for each of their slots. */
 enum { DICTIONARY_BLOCK_BYTES = 512, DICTIONARY_SLOT_BYTES = 64 };
 
-/* What a reader needs for the entries of the dictionary that wait. */
+/* Returns the memory that a reader needs for the pending entries of the dictionary. */
 static uint64_t dictionary_bytes(const struct step_writer *writer, uint32_t record)
 {
     const struct step_pending *rows = &writer->dictionaries[record].rows;

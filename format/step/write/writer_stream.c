@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The streams of a writer, found by their numbers. */
+/* The streams of a writer, indexed by number. */
 #include "format/step/write/writer_stream.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each of the writer's calls begins and ends with: its state, a record taken or refused. */
+/* Start and end of each call of the writer: checks its status, accepts or refuses a record. */
 #include "format/step/write/writer_internal.h"
 
 enum step_status step_writer_keep(struct step_writer *writer, enum step_status status,

@@ -23,6 +23,8 @@ static bool try_semaphore(void *semaphore)
 
 static bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
 {
+    if (attempt(what))
+        return true;
     uint64_t from = clock_monotonic_ns();
     for (long rest_ns = SHORTEST_NS; !attempt(what);) {
         if (clock_monotonic_ns() - from >= limit_ns)
@@ -35,7 +37,7 @@ static bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
 
 bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns)
 {
-    return try_lock(lock) || within(try_lock, lock, limit_ns);
+    return within(try_lock, lock, limit_ns);
 }
 
 bool semaphore_within(sem_t *semaphore, uint64_t limit_ns)
@@ -47,10 +49,23 @@ bool session_lock(struct session *session, pthread_mutex_t *lock)
 {
     if (atomic_load_explicit(&session->given_up, memory_order_relaxed))
         return false;
-    if (try_lock(lock) || within(try_lock, lock, PATIENCE_NS))
+    if (lock_within(lock, PATIENCE_NS))
         return true;
     session_give_up(session, "a thread does not come out of the agent: is it suspended?");
     return false;
+}
+
+void session_want_end(struct session *session, enum session_end end)
+{
+    pthread_mutex_lock(&session->state_lock);
+    bool is_second = end == END_FAILED && atomic_load(&session->end_wanted);
+    if (!session->ending && !is_second) {
+        session->wanted_end = atomic_load(&session->given_up) ? END_FAILED : end;
+        atomic_store(&session->wanted_ns, clock_monotonic_ns());
+        atomic_store(&session->end_wanted, true);
+        futex_gate_open(&session->map->shared->work);
+    }
+    pthread_mutex_unlock(&session->state_lock);
 }
 
 void session_give_up(struct session *session, const char *reason)
@@ -58,14 +73,7 @@ void session_give_up(struct session *session, const char *reason)
     if (atomic_exchange(&session->given_up, true))
         return;
     log_message("%s: the trace ends here: %s", session->options.file, reason);
-    pthread_mutex_lock(&session->state_lock);
-    if (!session->ending && !atomic_load(&session->end_wanted)) {
-        session->wanted_end = END_FAILED;
-        atomic_store(&session->wanted_ns, clock_monotonic_ns());
-        atomic_store(&session->end_wanted, true);
-        futex_gate_open(&session->map->shared->work);
-    }
-    pthread_mutex_unlock(&session->state_lock);
+    session_want_end(session, END_FAILED);
 }
 
 bool session_has_ended(struct session *session)

@@ -21,6 +21,9 @@ bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns);
 /* Takes a lock without which the session cannot continue. After PATIENCE_NS gives up the session
  * and returns false. Once it is given up, returns false without waiting. */
 bool session_lock(struct session *session, pthread_mutex_t *lock);
+/* Asks the drain thread to end the trace.  A failure does not replace an end that was already asked
+ * for; nothing does once the end has begun. */
+void session_want_end(struct session *session, enum session_end end);
 /* Ends the trace as failed. Logs the reason of the first call. */
 void session_give_up(struct session *session, const char *reason);
 /* Returns true if the drain thread has closed the trace and no longer uses the session. */

@@ -66,8 +66,6 @@ static bool ends_jvm(jthread thread)
 /* The JVM ends and announces no more collections. Forbids holds, which need these announcements. */
 static void fall_silent(void)
 {
-    if (tracer.java_major < JAVA_SILENT_AT_DEATH)
-        return;
     holds_forbid();
     holds_allow(false);
     atomic_store(&watch.all_announced, false);
@@ -90,9 +88,9 @@ static void date(void)
  * for the end of that pause. */
 void collections_are_silent(JNIEnv *jni)
 {
-    fall_silent();
     if (tracer.java_major < JAVA_SILENT_AT_DEATH)
         return;
+    fall_silent();
     (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, "java/lang/Object"));
     if (atomic_exchange(&tracer.in_collection, false))
         date();

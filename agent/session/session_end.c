@@ -72,18 +72,6 @@ static void lift_limit(struct session *session)
     pthread_mutex_unlock(&session->state_lock);
 }
 
-static void want_end(struct session *session, enum session_end end)
-{
-    pthread_mutex_lock(&session->state_lock);
-    if (!session->ending) {
-        session->wanted_end = atomic_load(&session->given_up) ? END_FAILED : end;
-        atomic_store(&session->wanted_ns, clock_monotonic_ns());
-        atomic_store(&session->end_wanted, true);
-        futex_gate_open(&session->map->shared->work);
-    }
-    pthread_mutex_unlock(&session->state_lock);
-}
-
 static void stop_last(struct session *session, enum session_end end, uint64_t limit_ns)
 {
     if (end == END_VM_DEATH) {
@@ -94,7 +82,7 @@ static void stop_last(struct session *session, enum session_end end, uint64_t li
         take_last_snapshot(session);
         engine_enable(session, false);
     }
-    want_end(session, end);
+    session_want_end(session, end);
     join(session, limit_ns);
 }
 

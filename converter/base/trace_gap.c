@@ -43,6 +43,11 @@ const char *trace_gap_early(const char *end)
     return NULL;
 }
 
+bool trace_ended_early(const char *end)
+{
+    return trace_gap_early(end) != NULL || (end != NULL && strcmp(end, TRACE_END_LIMIT) == 0);
+}
+
 bool trace_reaches_end(const struct step_reader *reader)
 {
     return step_reader_is_whole(reader) &&

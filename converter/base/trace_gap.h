@@ -8,6 +8,7 @@
 struct step_reader;
 
 enum { TRACE_GAP_ROOM = 160 };
+#define TRACE_END_LIMIT "limit" /* the property `end`: at a size that the user chose */
 
 /* Returns a sentence for a trace that is still being written, was not closed, ended before its
  * program, or lost events; NULL if it is complete.  `text` provides TRACE_GAP_ROOM bytes for it. */
@@ -17,6 +18,9 @@ const char *trace_gap_dropped(const char *dropped, char *text);
 /* Describes a recorder that stopped early.  `end` is the value of the property of that name, or
  * NULL.  Reaching a size limit that the user set does not count. */
 const char *trace_gap_early(const char *end);
+/* Returns true if the recorder stopped before the program ended, for whatever reason (same `end`).
+ */
+bool trace_ended_early(const char *end);
 /* Describes a lost end.  `missing_after_ns` is the value of the property of that name, or NULL. */
 const char *trace_gap_end(const char *missing_after_ns, char *text);
 /* Returns whether the trace was closed properly and its end is not lost. */

@@ -8,6 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_gap.h"
 #include "converter/graph/graph_replay.h"
 #include "converter/numbers/check_rules.h"
 #include "converter/records/copy_trace.h"
@@ -229,12 +230,8 @@ static void print_verdict(struct check_run *run, bool is_damaged)
  * such a trace a complete file and stores that in a property. */
 static bool is_cut(const struct event_source *source, const struct trace_summary *summary)
 {
-    static const char *const early[] = {"limit", "disk-full", "failed"};
-    const char *end = event_source_property(source, "end");
-    for (size_t i = 0; end != NULL && i < sizeof early / sizeof early[0]; i++)
-        if (strcmp(end, early[i]) == 0)
-            return true;
-    return !summary->whole || event_source_property(source, RECOVERED_RECORDS) != NULL;
+    return trace_ended_early(event_source_property(source, "end")) || !summary->whole ||
+           event_source_property(source, RECOVERED_RECORDS) != NULL;
 }
 
 /* Calls have receivers only if all objects have ids and no allocation found the buffers full. */

@@ -16,6 +16,7 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/formats/open_trace.h"
 #include "converter/records/copy_trace.h"
@@ -275,7 +276,7 @@ static enum step_status list_children(const struct recorded_trace *parent,
     enum step_status status = trace_open_allocs(parent->path, NULL, NULL, &source, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = walk(source, recorded_trace_is_cut(parent), &living, children, count);
+    status = walk(source, trace_ended_early(parent->end), &living, children, count);
     living_blocks_reset(&living);
     alloc_source_destroy(source);
     return status;

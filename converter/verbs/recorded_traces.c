@@ -19,6 +19,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/output_target.h"
+#include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/verbs/inherited_heaps.h"
 #include "converter/verbs/verb.h"
@@ -351,7 +352,7 @@ static enum step_status convert(const struct recorded_traces *traces,
 /* A cut trace is an error even if its program succeeded, unless a limit was set. */
 static enum step_status judge_end(const struct recorded_trace *trace)
 {
-    if (!recorded_trace_is_cut(trace) || strcmp(trace->end, RECORDED_LIMIT) == 0)
+    if (!trace_ended_early(trace->end) || strcmp(trace->end, TRACE_END_LIMIT) == 0)
         return STEP_STATUS_OK;
     report_line("%s: cut (%s): it ends before its program", trace->output, trace->end);
     return STEP_STATUS_IO;

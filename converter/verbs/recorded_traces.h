@@ -44,18 +44,6 @@ struct trace_list {
     size_t count, capacity;
 };
 
-#define RECORDED_LIMIT "limit"
-
-/* Returns true if the trace ended before its program. */
-static inline bool recorded_trace_is_cut(const struct recorded_trace *trace)
-{
-    static const char *const cuts[] = {RECORDED_LIMIT, "disk-full", "failed"};
-    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
-        if (strcmp(trace->end, cuts[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Waits until the drains have written the traces, recovers unfinished ones, and converts them.
  * Reports traces that were cut, and additional traces that the user did not name.  Writes a list if
  * the name has the process id.  Sets `*count` to the number of traces.  Reports errors. */

@@ -204,16 +204,22 @@ static void append_shared_name(struct text *text, const char *output)
     append_text(text, output + stem);
 }
 
+static void append_name(struct text *text, const struct recording *recording,
+                        enum launcher launcher)
+{
+    if (launcher == LAUNCHER_OTHER)
+        append_shared_name(text, recording->output);
+    else
+        append_text(text, recording->output);
+}
+
 static void append_agent(struct text *text, const struct recording *recording, const char *agent,
                          enum launcher launcher)
 {
     append_text(text, launcher == LAUNCHER_TOOL ? "-J-agentpath:" : "-agentpath:");
     append_text(text, agent);
     append_text(text, "=file=");
-    if (launcher == LAUNCHER_OTHER)
-        append_shared_name(text, recording->output);
-    else
-        append_text(text, recording->output);
+    append_name(text, recording, launcher);
     append_text(text, recording->report ? RECORDING_REPORT_STACK : "");
     append_text(text, recording->options.text);
 }
@@ -333,10 +339,7 @@ static enum step_status record(const struct recording *recording, const struct a
     if (status != STEP_STATUS_OK || !recording->report)
         return status;
     static struct text name;
-    if (launcher == LAUNCHER_OTHER)
-        append_shared_name(&name, recording->output);
-    else
-        append_text(&name, recording->output);
+    append_name(&name, recording, launcher);
     return reports_since(name.bytes, &begun, launcher != LAUNCHER_OTHER ? process : 0);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/live_map.h"
+#include "format/core/no_memory.h"
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23
@@ -40,7 +41,7 @@ struct live_map *live_map_create_in(void *memory, uint64_t memory_bytes, uint64_
     struct live_map *map = calloc(1, sizeof *map);
     if (map == NULL || memory_bytes < STEP_LIVE_PAGE || !take_pages(memory, STEP_LIVE_PAGE)) {
         free(map);
-        step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, NULL);
         return NULL;
     }
     live_map_init(map, &map->own, limit_bytes, drop);

@@ -3,11 +3,11 @@
 #ifndef CONVERTER_BASE_NO_MEMORY_H
 #define CONVERTER_BASE_NO_MEMORY_H
 
-#include "steptrace/status.h"
+#include "format/core/no_memory.h"
 
 static inline enum step_status no_memory(struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+    return step_no_memory(error, NULL);
 }
 
 #endif

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/core/no_memory.h"
+
 #define COPY_BYTES ((size_t) 1 << 16)
 
 /* Paths that the signal handler removes. */
@@ -114,8 +116,7 @@ static enum step_status open_temporary(struct output_file *file, struct step_err
     size_t size = strlen(file->target.path) + sizeof ".XXXXXX";
     file->temporary = malloc(size);
     if (file->temporary == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, file->path);
     snprintf(file->temporary, size, "%s.XXXXXX", file->target.path);
     sigset_t before = output_file_hold_signals();
     file->descriptor = mkostemp(file->temporary, O_CLOEXEC);
@@ -205,8 +206,7 @@ static enum step_status copy_spool(struct output_file *file, struct step_error *
     enum step_status status = STEP_STATUS_OK;
     off_t offset = 0;
     if (buffer == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, file->path, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, file->path);
     while (status == STEP_STATUS_OK) {
         ssize_t got = pread(file->spool, buffer, COPY_BYTES, offset);
         if (got == 0)

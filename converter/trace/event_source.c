@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "format/core/no_memory.h"
 #include "steptrace/live.h"
 
 bool event_source_init(struct event_source *source,
@@ -53,7 +54,7 @@ enum step_status event_source_facts(struct event_source *source, trace_fact_visi
         return STEP_STATUS_OK;
     enum step_status status = source->operations->facts(source, visit, user, error);
     if (status == STEP_STATUS_NO_MEMORY && error->status == STEP_STATUS_OK)
-        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, NULL);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "converter/base/record_layout.h"
+#include "format/core/no_memory.h"
 
 /* ---- positions ---- */
 
@@ -189,7 +190,6 @@ enum step_status watch_block_read(struct watch_tail *tail, const struct watch_sc
             put_facts(tail, *block, model);
     }
     if (model->no_memory)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, tail->path, STEP_NO_OFFSET,
-                              "out of memory");
+        return step_no_memory(error, tail->path);
     return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status : STEP_STATUS_OK;
 }

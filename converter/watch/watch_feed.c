@@ -9,7 +9,6 @@
 #define FIRST_NS 150.0e6    /* initial credit */
 #define CREDIT_SECONDS 10.0 /* the time over which the share can be saved up */
 #define FOLLOWS_MOST 8u     /* looks at the live file while the trace grows */
-#define ROUND_RECORDS 100000u
 
 double watch_feed_cpu_ns(void)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
+#include "format/core/no_memory.h"
 
 /* Returns the number of a name, or 0 if memory runs out. */
 static uint32_t name_number(struct memory_infra *infra, uint64_t space, struct step_bytes name,
@@ -257,6 +258,5 @@ enum step_status infra_resolve_frames(struct memory_infra *infra, struct step_er
     infra->other_method = method_of(infra, (struct step_bytes){(const uint8_t *) "<other>", 7});
     if (ok && infra->other_method != 0)
         return STEP_STATUS_OK;
-    return step_error_set(error, STEP_STATUS_NO_MEMORY, infra->path, STEP_NO_OFFSET,
-                          "out of memory");
+    return step_no_memory(error, infra->path);
 }

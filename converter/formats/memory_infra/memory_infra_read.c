@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "converter/formats/memory_infra/memory_infra_event.h"
+#include "format/core/no_memory.h"
 
 static enum step_status give_dump(struct infra_reading *reading)
 {
@@ -114,7 +115,7 @@ enum step_status memory_infra_open(struct memory_infra *infra, const char *path,
     /* class 0 is the unknown type */
     struct trace_class *unknown = ok ? id_table_get(&infra->names.classes, 0) : NULL;
     if (unknown == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, path, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, path);
     *unknown = (struct trace_class){.name = {(const uint8_t *) "<other>", 7}, .known = true};
     struct infra_reading reading = {.infra = infra, .error = error, .takes_names = true};
     enum step_status status = run_pass(&reading);

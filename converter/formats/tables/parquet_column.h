@@ -87,7 +87,6 @@ struct parquet_encoder {
     uint32_t *places; /* by code of a name: 1 + index, or 0 */
     size_t place_count;
     uint32_t *used; /* codes, by index */
-    size_t used_capacity;
 };
 
 void parquet_column_init(struct parquet_column *column, const struct table_column *about,

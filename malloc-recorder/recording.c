@@ -116,7 +116,7 @@ static int ask(char *const *arguments, char *reply, size_t most)
     return code;
 }
 
-/* ---- what it is told ---- */
+/* ---- what the drain gets ---- */
 
 static void print_numbers(const struct recording *recording, char *out)
 {

@@ -74,7 +74,7 @@ void stacks_begin(struct session *session, JNIEnv *jni)
     walking.on = false;
     if (session->options.walk == WALK_JVMTI || !internal_is_allowed(INTERNAL_FRAMES))
         return;
-    reason = "this JVM is none of those that were tested";
+    reason = "fast stack walking was not tested with this JVM";
     walking.on = internal_try(INTERNAL_FRAMES) && frame_walk_prepare(jni, &reason);
     walking.no_carriers = walking.on && !frame_walk_sees_carriers();
     if (walking.no_carriers && !tracer.has_virtual_threads) {

@@ -118,7 +118,7 @@ static void put_gaps(struct writer *writer, const struct trace_summary *summary)
     json_begin_array(json, "gaps");
     if (summary->running)
         json_text(json, NULL,
-                  "The program is still running; the page shows what it has recorded so far.");
+                  "The program is still running; the page shows the events recorded so far.");
     else if (missing != NULL)
         json_text(json, NULL, trace_gap_end(missing, text));
     else if (!summary->whole || source->operations->damage_count(source) > 0)

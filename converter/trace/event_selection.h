@@ -2,7 +2,7 @@
 /*
  * The part of a trace that a verb processes, selected with the same options for all verbs
  * (docs/selection.md).  Different criteria must all hold.  If one criterion has several patterns,
- * at least one must match, and none of those that begin with `!`.
+ * at least one must match, and no pattern that begins with `!` may match.
  */
 #ifndef CONVERTER_TRACE_EVENT_SELECTION_H
 #define CONVERTER_TRACE_EVENT_SELECTION_H

@@ -6,7 +6,7 @@
  *   select steptrace_open('run.step');          all tables of a trace, as temp.objects, ...
  *   select steptrace_open('run.step', 'old_');  the same as temp.old_objects, ...
  *
- * docs/answers/sql-and-python.md tells how they are asked.  The extension is used with
+ * docs/answers/sql-and-python.md shows how to query them.  The extension is used with
  * sqlite3_auto_extension() as well as by `.load`.
  */
 #ifndef CONVERTER_TABLES_SQL_SQL_MODULE_H

@@ -54,7 +54,10 @@ static bool put_prologue(struct method_code *method)
     if (method->number == 0 || method->leaf)
         return true;
     if (has_plain_entry(method))
-        return put_numbered(method, PROBE_ENTRY, 0);
+        return put_numbered(method, PROBE_ENTRY,
+                            passes_variable(method)
+                                ? ALOAD_0 + (method->number & PHASE_VARIABLE_MASK) - 1
+                                : 0);
     if (method->constructor && !method->runs_before)
         return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)

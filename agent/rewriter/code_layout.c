@@ -109,8 +109,9 @@ static uint32_t prologue_bytes(const struct method_code *method)
 {
     if (method->number == 0 || method->leaf)
         return 0;
-    bool pass_this = !has_plain_entry(method) && !method->constructor && !method->object_init;
-    return method->push.size + pass_this + CALL_BYTES;
+    bool pass_object = (!has_plain_entry(method) && !method->constructor && !method->object_init) ||
+                       passes_variable(method);
+    return method->push.size + pass_object + CALL_BYTES;
 }
 
 /* Returns the size of the instruction at `offset` if its new place is `place`. */

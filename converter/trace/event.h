@@ -30,7 +30,8 @@ enum trace_event_flag {
     TRACE_BORN_CLASS = 4,    /* OF: class_id is the class of that allocation */
     TRACE_DATED = 8,         /* OF: it became unreachable at time_ns, see collected_ns */
     TRACE_BOUND = 16,        /* with TRACE_DATED: time_ns is a lower bound */
-    TRACE_BY_COLLECTION = 32 /* with TRACE_DATED: only the collection is known */
+    TRACE_BY_COLLECTION = 32, /* with TRACE_DATED: only the collection is known */
+    TRACE_IN_PHASE = 64       /* in one of the selected phases (event_selection.h) */
 };
 
 struct trace_event {

@@ -254,8 +254,7 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     if ((plan.traced || plan.watched || class_hook.references) && loader != NULL)
         plan.loader = loader_number(loader);
     plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
-    if (!request.alloc && !request.method && !plan.phased &&
-        !(class_hook.armed && loader == NULL))
+    if (!request.alloc && !request.method && !plan.phased && !(class_hook.armed && loader == NULL))
         return NULL;
     bool changed = rewrite_all(&plan, &request, name != NULL ? name : "?", &out, &out_bytes);
     *new_length = changed ? out_bytes : length;

@@ -18,10 +18,10 @@
 #define LONGEST_TEXT 65537 /* UTF-16 units: longer names are cut */
 
 enum phase_action {
-    CALL_IS_PHASE,   /* from the method's entry to its exit */
-    ENTRY_BEGINS,    /* named by the variable */
-    ENTRY_ENDS,      /* the innermost; if there is a variable, of that name */
-    EXIT_BEGINS,     /* until a method of the same class that ENTRY_FINISHES */
+    CALL_IS_PHASE, /* from the method's entry to its exit */
+    ENTRY_BEGINS,  /* named by the variable */
+    ENTRY_ENDS,    /* the innermost; if there is a variable, of that name */
+    EXIT_BEGINS,   /* until a method of the same class that ENTRY_FINISHES */
     ENTRY_FINISHES,
     CALL_IS_ITERATION /* the same as CALL_IS_PHASE, named by the variable, JMH's IterationParams */
 };
@@ -116,8 +116,7 @@ static uint32_t add_method(const struct phase_method *wanted)
     if (chunk == CHUNKS)
         return 0;
     if (atomic_load(&methods.chunks[chunk]) == NULL)
-        atomic_store(&methods.chunks[chunk],
-                     calloc(CHUNK_METHODS, sizeof(struct phase_method)));
+        atomic_store(&methods.chunks[chunk], calloc(CHUNK_METHODS, sizeof(struct phase_method)));
     if (atomic_load(&methods.chunks[chunk]) == NULL)
         return 0;
     struct phase_method *added = method_at(number);
@@ -125,8 +124,8 @@ static uint32_t add_method(const struct phase_method *wanted)
     added->scope = wanted->scope;
     added->hash = wanted->hash;
     added->name = wanted->name;
-    added->key = wanted->action == EXIT_BEGINS || wanted->action == ENTRY_FINISHES ? DACAPO_KEY
-                                                                                   : number;
+    added->key =
+        wanted->action == EXIT_BEGINS || wanted->action == ENTRY_FINISHES ? DACAPO_KEY : number;
     uint32_t *place = &methods.index[wanted->hash >> (64 - INDEX_BITS)];
     added->next = *place;
     *place = number;
@@ -222,8 +221,8 @@ static uint32_t number_method(void *context, const char *class_name, const char 
     struct phase_plan *plan = context;
     const struct options *options = plan->options;
     enum { IS_STATIC = 0x0008 };
-    const struct known_method *known = find_known(options, class_name, method_name, descriptor,
-                                                  (access_flags & IS_STATIC) != 0);
+    const struct known_method *known =
+        find_known(options, class_name, method_name, descriptor, (access_flags & IS_STATIC) != 0);
     if (known != NULL)
         return number_known(known);
     bool of_program =
@@ -243,8 +242,8 @@ static uint32_t number_method(void *context, const char *class_name, const char 
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason)
 {
-    log_message("phase: %s%s%s%s has no probes: %s", class_name,
-                method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
+    log_message("phase: %s%s%s%s has no probes: %s", class_name, method_name[0] != '\0' ? "." : "",
+                method_name, descriptor, reason);
 }
 
 static void left_alone(void *context, const char *class_name, const char *method_name,
@@ -317,8 +316,7 @@ static jobject field_of(JNIEnv *jni, jobject object, const char *name, const cha
     jclass class = object != NULL ? (*jni)->GetObjectClass(jni, object) : NULL;
     jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
     jobject value = field != NULL ? (*jni)->GetObjectField(jni, object, field) : NULL;
-    if ((*jni)->ExceptionCheck(jni))
-        (*jni)->ExceptionClear(jni);
+    exception_restore(jni, NULL); /* there is no such field */
     (*jni)->DeleteLocalRef(jni, class);
     return value;
 }
@@ -352,8 +350,7 @@ static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *
                     name_of_iteration(session, jni, object));
         break;
     case ENTRY_BEGINS:
-        phase_begin(session, os, method->scope, PHASE_BY_NAME,
-                    name_of_text(session, jni, object));
+        phase_begin(session, os, method->scope, PHASE_BY_NAME, name_of_text(session, jni, object));
         break;
     case ENTRY_ENDS:
         phase_end(session, os, method->scope, PHASE_BY_NAME,

@@ -76,8 +76,7 @@ static bool put_mark(struct session *session, struct os_thread *os, const struct
                      uint64_t name, size_t depth, uint64_t bits)
 {
     struct live_stream *stream = thread_stream(session, os);
-    uint64_t *room =
-        stream != NULL ? reserve_event(session, stream, java->id, MARK_WORDS) : NULL;
+    uint64_t *room = stream != NULL ? reserve_event(session, stream, java->id, MARK_WORDS) : NULL;
     if (room == NULL)
         return false;
     stream->base_stamp = thread_stamp(session, stream);
@@ -90,15 +89,22 @@ static bool put_mark(struct session *session, struct os_thread *os, const struct
     return true;
 }
 
-static void begin_in(struct session *session, struct os_thread *os, const struct java_thread *java,
-                     struct phase_list *list, struct open_phase phase, uint64_t bits)
+static bool has_room(struct phase_list *list)
 {
+    if (list->count < list->capacity)
+        return true;
     struct open_phase *grown =
         step_grown(list->open, &list->capacity, list->count + 1, sizeof *grown);
     if (grown == NULL)
-        return;
+        return false;
     list->open = grown;
-    if (put_mark(session, os, java, phase.name, list->count + 1, bits))
+    return true;
+}
+
+static void begin_in(struct session *session, struct os_thread *os, const struct java_thread *java,
+                     struct phase_list *list, struct open_phase phase, uint64_t bits)
+{
+    if (has_room(list) && put_mark(session, os, java, phase.name, list->count + 1, bits))
         list->open[list->count++] = phase;
 }
 
@@ -106,8 +112,8 @@ static void begin_in(struct session *session, struct os_thread *os, const struct
 static size_t find(const struct phase_list *list, uint32_t key, uint64_t name)
 {
     size_t found = list->count;
-    while (found > 0 && (list->open[found - 1].key != key ||
-                         (name != 0 && list->open[found - 1].name != name)))
+    while (found > 0 &&
+           (list->open[found - 1].key != key || (name != 0 && list->open[found - 1].name != name)))
         found--;
     return found;
 }
@@ -207,5 +213,6 @@ void phase_caught(struct session *session, struct os_thread *os, uint32_t key)
 
 void phases_thread_ends(struct session *session, struct os_thread *os, struct java_thread *java)
 {
-    end_down_to(session, os, java, 0);
+    if (java != NULL && java->session == session->number)
+        end_down_to(session, os, java, 0);
 }

@@ -28,7 +28,7 @@ void phase_end(struct session *session, struct os_thread *os, enum phase_scope s
 /* Ends the phases of methods that the innermost open method with this key called: an exception has
  * left them. */
 void phase_caught(struct session *session, struct os_thread *os, uint32_t key);
-/* Ends all phases of a thread that is about to end. */
+/* Ends all phases of a thread that is about to end; `java` may be NULL. */
 void phases_thread_ends(struct session *session, struct os_thread *os, struct java_thread *java);
 
 #endif

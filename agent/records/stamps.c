@@ -71,8 +71,7 @@ void stamps_pass_tick(const struct session *session)
         atomic_fetch_add(&tracer.tick, 1);
         return;
     }
-    uint64_t ns = (uint64_t) ((unsigned __int128) tracer_stamp(session) *
-                                  tracer.scale.multiplier >>
+    uint64_t ns = (uint64_t) ((unsigned __int128) tracer_stamp(session) * tracer.scale.multiplier >>
                               tracer.scale.shift);
     stamps_wait_for(tracer_stamps_of_ns(ns - ns % resolution_ns + resolution_ns) + 1);
 }

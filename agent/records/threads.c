@@ -12,7 +12,6 @@
 
 #include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
-#include "agent/records/phases.h"
 #include "format/core/grow.h"
 
 /* A thread's entry in the trace: its name and kind. */
@@ -429,12 +428,12 @@ struct java_thread *thread_of(jthread thread)
     return storage;
 }
 
-static void record_end(struct session *session, struct os_thread *os, struct java_thread *java)
+static void record_end(struct session *session, struct os_thread *os,
+                       const struct java_thread *java)
 {
     struct live_stream *stream = thread_stream(session, os);
     if (stream == NULL || java->session != session->number)
         return;
-    phases_thread_ends(session, os, java);
     uint64_t *words = live_reserve(session->map, stream, 2);
     if (words == NULL)
         return;

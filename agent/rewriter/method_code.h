@@ -193,6 +193,13 @@ static inline bool passes_variable(const struct method_code *method)
     return method->file->request->phases && (method->number & PHASE_VARIABLE_MASK) != 0;
 }
 
+/* Returns true if the phase begins where `this` becomes initialised: before that, an exception
+ * leaves a constructor without a probe. */
+static inline bool begins_late(const struct method_code *method)
+{
+    return method->file->request->phases && method->number != 0 && method->constructor;
+}
+
 /* method_scan.c */
 bool method_scan(struct method_code *method);
 

@@ -59,7 +59,8 @@
  *   store into an object, into the elements of an array, into static fields of a class.
  * - phaseEntry(int), phaseEntryOf(int,Object), phaseExit(int), phaseCaught(int): with
  *   request->phases, in place of entry(), of entry() for a method whose number names a variable, of
- *   exit() and unwind(), and of caught().
+ *   exit() and unwind(), and of caught(). In a constructor, phaseEntry() comes after super() or
+ *   this().
  * - keep(Object): before toString() of a StringBuilder or StringBuffer; not native, and does
  *   nothing.  Without it, C2 removes a builder if it knows all its uses, and creates the string and
  *   its array without a constructor.

@@ -30,7 +30,7 @@ struct event_order {
     bool has_thread;
     uint64_t thread_id; /* the selected thread */
     const struct object_table
-        *live; /* borrowed; the reported objects that are alive; NULL: records never wait */
+        *live;       /* borrowed; the reported objects that are alive; NULL: records never wait */
     bool has_phases; /* events are marked that are in the selected phases */
     struct open_phases phases;
     struct step_records *records;
@@ -78,8 +78,7 @@ static void choose_records(struct event_order *order, uint32_t kinds)
     for (uint32_t i = 0; i < order->decoder.java.count; i++) {
         uint8_t kind = java_kind_of(&order->decoder.java, i)->event;
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
-        bool is_phase =
-            order->has_phases && java_is_phase(java_kind_of(&order->decoder.java, i));
+        bool is_phase = order->has_phases && java_is_phase(java_kind_of(&order->decoder.java, i));
         order->wanted[i] = is_phase || (decoded & bit) != 0;
         order->wanted_live[i] = is_phase || (LIVE_KINDS & bit) != 0;
         order->wanted_frees[i] =
@@ -158,8 +157,7 @@ static bool name_phases(struct event_order *order)
     uint64_t count = java_entry_count(java, STEP_JAVA_PHASE_NAME);
     for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++) {
         struct step_java_phase_name entry;
-        struct trace_phase_name *name =
-            id_table_get(&order->decoder.names->phases, (uint32_t) id);
+        struct trace_phase_name *name = id_table_get(&order->decoder.names->phases, (uint32_t) id);
         if (name == NULL)
             return false;
         if (!step_java_phase_name_look_up(&java->binding, java->reader, id, &entry))
@@ -279,8 +277,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
             continue;
         }
         *out = *event;
-        if (source->order.has_phases &&
-            open_phases_accept(&source->order.phases, event->thread_id))
+        if (source->order.has_phases && open_phases_accept(&source->order.phases, event->thread_id))
             out->flags |= TRACE_IN_PHASE;
         out->time_ns = trace_ticks_ns(ticks, resolution_ns);
         if ((out->flags & TRACE_DATED) != 0)

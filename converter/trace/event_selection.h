@@ -40,9 +40,9 @@ struct event_selection {
     const char *dtd_path;          /* of a Meta-TF trace; NULL: in the file, or next to it */
     struct selected_globs threads; /* numbers as in the text format, or names */
     struct selected_globs classes;
-    struct selected_globs sites;    /* of any frame of an allocation's stack */
-    struct selected_globs methods;  /* of calls; and an allocation's innermost frame */
-    struct selected_globs phases;   /* that the event's thread or the program is in */
+    struct selected_globs sites;   /* of any frame of an allocation's stack */
+    struct selected_globs methods; /* of calls; and an allocation's innermost frame */
+    struct selected_globs phases;  /* that the event's thread or the program is in */
     bool marks_phases; /* TRACE_IN_PHASE is set, for another filter; this one ignores `phases` */
     struct selected_range size;     /* bytes */
     struct selected_range lifetime; /* ns */

@@ -184,8 +184,7 @@ static bool is_in_time(const struct trace_filter *filter, const struct trace_eve
 
 static bool takes_phase(const struct trace_filter *filter, const struct trace_event *event)
 {
-    return !event_selection_is_of_phases(&filter->selected) ||
-           (event->flags & TRACE_IN_PHASE) != 0;
+    return !event_selection_is_of_phases(&filter->selected) || (event->flags & TRACE_IN_PHASE) != 0;
 }
 
 static bool takes_object(struct trace_filter *filter, const struct trace_names *names,

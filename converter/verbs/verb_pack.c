@@ -157,6 +157,7 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     options.memory_bytes = (size_t) 1 << 30;
     enum step_status status = step_writer_create(&options, &writer, error);
     if (status == STEP_STATUS_OK) {
+        step_writer_use_threads(writer, 0);
         status = copy_streams(reader, blocks, count, writer, records, error);
         enum step_status closed =
             step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { MOST_PROCESSORS = 8 };
+enum { MOST_PROCESSORS = 8, STACK_BYTES = 1 << 20 };
 
 struct crew_member {
     struct step_crew *crew;
@@ -73,15 +73,19 @@ static void *be_member(void *user)
 static void start_members(struct step_crew *crew, unsigned size)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
     sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (crew->size = 1; crew->size < size; crew->size++) {
         struct crew_member *member = &crew->members[crew->size];
         *member = (struct crew_member){.crew = crew, .number = crew->size};
-        if (pthread_create(&member->thread, NULL, be_member, member) != 0)
+        if (pthread_create(&member->thread, &attributes, be_member, member) != 0)
             break;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 unsigned step_crew_processors(void)

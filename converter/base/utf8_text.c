@@ -5,7 +5,8 @@
 static const uint8_t replacement[] = UTF8_REPLACEMENT;
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-size_t utf8_sequence(const uint8_t *at, size_t left)
+/* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
+static size_t utf8_sequence(const uint8_t *at, size_t left)
 {
     uint8_t first = at[0];
     if (first < 0x80)

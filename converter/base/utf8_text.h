@@ -10,8 +10,6 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
-size_t utf8_sequence(const uint8_t *at, size_t left);
 /* Appends the text, replacing each invalid byte by U+FFFD.  Returns false if out of memory. */
 bool utf8_append(struct step_buffer *out, struct step_bytes text);
 /* Prints the text, replacing each invalid byte by U+FFFD. */

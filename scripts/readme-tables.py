@@ -12,7 +12,8 @@ import sys
 
 PAGES = {  # formats whose page has another name
     "lines": "formats/text.md", "mtf": "formats/metatf.md", "simple-binary": "formats/hatf.md",
-    "memory-replay": "formats/hatf.md", "speedscope-calls": "formats/speedscope.md", "csv": "formats/java.md",
+    "memory-replay": "formats/hatf.md", "speedscope-calls": "formats/speedscope.md", "callgrind": "formats/valgrind.md",
+    "callgrind-calls": "formats/valgrind.md", "dhat": "formats/valgrind.md", "massif": "formats/valgrind.md", "csv": "formats/java.md",
     "jsonl": "formats/java.md", "parquet": "tables.md", "clickhouse-native": "tables.md"}
 
 

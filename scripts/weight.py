@@ -23,7 +23,7 @@ FEATURES = (
     ("definitions of JVM entities, JVMPI, JVMTI, bytecode", "the STEP papers", "format/definitions/* tests/unit/format/definitions/* docs/formats/java.md"),
     ("memory-infra: written and read", "the HATF paper (heap dumps of Chromium)", "*memory_infra* *memory-infra*"),
     ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/formats/text/* docs/formats/text* tests/fuzz/text/*"),
-    ("HPROF, heaptrack, CTF, pprof, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *heaptrack* *ctf* *pprof* *collapsed* *speedscope* "
+    ("HPROF, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "
      "*chrome* tests/formats/*.c tests/formats/CMakeLists.txt"),
     ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/class_bytes/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),

@@ -75,6 +75,11 @@ void memory_limit_lift(void)
     set(0);
 }
 
+uint64_t memory_limit_bytes(void)
+{
+    return limit_bytes != 0 ? limit_bytes : UINT64_MAX;
+}
+
 bool memory_limit_report(void)
 {
     if (limit_bytes == 0)

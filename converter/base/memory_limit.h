@@ -19,6 +19,8 @@ bool take_memory(void *unused, const char *value, const char **fault);
 /* Removes the limit in a child process, before exec(). */
 void memory_limit_lift(void);
 
+/* Returns the limit in bytes; UINT64_MAX: none. */
+uint64_t memory_limit_bytes(void);
 /* Returns true if a limit is in force, after reporting on stderr what it is and how to raise it. */
 bool memory_limit_report(void);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "format/core/hash.h"
+#include "format/core/large_memory.h"
 
 /* Ids that differ only in these bits are adjacent. */
 #define GROUP_BITS 4u
@@ -21,7 +22,7 @@ static size_t home_of(const struct object_table *table, uint64_t object)
 
 static bool make_slots(struct object_table *table, size_t count)
 {
-    struct live_slot *slots = calloc(count, sizeof *slots);
+    struct live_slot *slots = large_memory_zeroed(count, sizeof *slots);
     if (slots == NULL)
         return false;
     table->slots = slots;

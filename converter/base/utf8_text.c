@@ -5,7 +5,8 @@
 static const uint8_t replacement[] = UTF8_REPLACEMENT;
 enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
 
-size_t utf8_sequence(const uint8_t *at, size_t left)
+/* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
+static size_t utf8_sequence(const uint8_t *at, size_t left)
 {
     uint8_t first = at[0];
     if (first < 0x80)
@@ -53,4 +54,21 @@ void utf8_print(struct step_bytes text, FILE *out)
     }
     if (from < text.length)
         fwrite(text.data + from, 1, text.length - from, out);
+}
+
+void utf8_print_in_line(struct step_bytes text, char separator, FILE *out)
+{
+    for (size_t i = 0, step; i < text.length; i += step) {
+        uint8_t byte = text.data[i];
+        step = utf8_sequence(text.data + i, text.length - i);
+        if (step == 0)
+            fputs(UTF8_REPLACEMENT, out);
+        else if (step > 1)
+            fwrite_unlocked(text.data + i, 1, step, out);
+        else if (byte < 0x20 || byte == 0x7f)
+            putc_unlocked('?', out);
+        else
+            putc_unlocked(separator != 0 && byte == (uint8_t) separator ? ',' : byte, out);
+        step += step == 0;
+    }
 }

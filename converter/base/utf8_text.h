@@ -10,11 +10,12 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
-/* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
-size_t utf8_sequence(const uint8_t *at, size_t left);
 /* Appends the text, replacing each invalid byte by U+FFFD.  Returns false if out of memory. */
 bool utf8_append(struct step_buffer *out, struct step_bytes text);
 /* Prints the text, replacing each invalid byte by U+FFFD. */
 void utf8_print(struct step_bytes text, FILE *out);
+/* The same for a format of lines: control characters become `?`, and `separator` (0: none), which
+ * the format uses itself, a comma. */
+void utf8_print_in_line(struct step_bytes text, char separator, FILE *out);
 
 #endif

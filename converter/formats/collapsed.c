@@ -12,22 +12,6 @@
 #include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"
 
-/* Replaces characters that would end a frame or a line. */
-static void put_text(FILE *out, const char *text, size_t length)
-{
-    for (size_t i = 0, step; i < length; i += step) {
-        unsigned char byte = (unsigned char) text[i];
-        step = utf8_sequence((const uint8_t *) text + i, length - i);
-        if (step == 1)
-            fputc(byte == ';' ? ',' : byte < 0x20 || byte == 0x7f ? '?' : byte, out);
-        else if (step == 0)
-            fputs(UTF8_REPLACEMENT, out);
-        else
-            fwrite(text + i, 1, step, out);
-        step += step == 0;
-    }
-}
-
 /* Writes the sites from the outermost to this one to `path`, which grows as needed.  Returns their
  * number, or SIZE_MAX if memory runs out. */
 static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **path,
@@ -63,11 +47,12 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         if (!ok || weight == 0)
             continue;
         for (size_t j = 0; j < depth && !ferror(out); j++) {
-            put_text(out, text, heap_site_print(writer->sites, path[j], text, sizeof text));
+            size_t length = heap_site_print(writer->sites, path[j], text, sizeof text);
+            utf8_print_in_line((struct step_bytes){(const uint8_t *) text, length}, ';', out);
             fputc(';', out);
         }
         struct step_bytes name = trace_class_of(writer->sites->names, row->key.class_id)->name;
-        put_text(out, (const char *) name.data, name.length);
+        utf8_print_in_line(name, ';', out);
         fprintf(out, " %" PRIu64 "\n", weight);
     }
     free(path);

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "converter/base/large_memory.h"
 #include "format/core/grow.h"
+#include "format/core/large_memory.h"
 
 /* Prefetch distance in vertices. */
 enum { AHEAD = 12 };

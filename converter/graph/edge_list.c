@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/large_memory.h"
 #include "format/core/hash.h"
+#include "format/core/large_memory.h"
 
 enum {
     CHUNK_EDGES = 1 << 20,

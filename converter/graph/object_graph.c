@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "converter/base/large_memory.h"
 #include "format/core/grow.h"
+#include "format/core/large_memory.h"
 
 enum { LEAST_NODES = 1024 };
 

@@ -15,8 +15,11 @@ struct heap_sink {
     struct heap_tracker tracker;
     struct step_packed_output *packed; /* NULL: the file is not compressed */
     struct heap_writer *writer;
+    struct level_curve curve;
     uint64_t snapshot_count;
 };
+
+static const struct heap_moment peak_and_end[] = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}};
 
 static struct heap_sink *of(struct event_sink *sink)
 {
@@ -84,12 +87,16 @@ enum step_status heap_sink_create(const struct format_output *to, struct event_s
         return no_memory(error);
     sink->base.operations = &operations;
     sink->options = heap_export_of(to->settings);
+    bool both = to->format->heap_writer->takes_peak_and_end;
+    bool draws = to->format->heap_writer->draws;
+    level_curve_init(&sink->curve);
     bool is_series = sink->options.every_ns != 0 || sink->options.every_collection;
     const struct heap_tracker_options wanted = {.selected = sink->options.selected,
-                                                .moments = &sink->options.at,
-                                                .moment_count = is_series ? 0 : 1,
+                                                .moments = both ? peak_and_end : &sink->options.at,
+                                                .moment_count = is_series ? 0 : 1 + both,
                                                 .every_ns = sink->options.every_ns,
                                                 .every_collection = sink->options.every_collection,
+                                                .curve = draws ? &sink->curve : NULL,
                                                 .receive = receive,
                                                 .user = sink};
     struct step_output output = output_file_as_output(to->file);
@@ -110,6 +117,7 @@ enum step_status heap_sink_create(const struct format_output *to, struct event_s
     }
     const char *process = event_source_property(source, "process-id");
     const char *start = event_source_property(source, "start-time-ns");
+    sink->writer->curve = &sink->curve;
     sink->writer->title = event_source_property(source, "java-command");
     sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
     sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;

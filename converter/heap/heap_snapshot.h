@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "converter/base/peak.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/heap_moment.h"
@@ -31,6 +32,7 @@ struct heap_row {
     struct heap_key key;
     struct heap_amount live;
     struct heap_amount allocated; /* since the trace started */
+    struct peak most; /* of the row's live objects, at any time of the trace; lost by folding */
 };
 
 /* An entry of a dump (heap_dump.h).  Sizes are cumulative. */

@@ -82,8 +82,8 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
         const struct heap_sums *sums =
             at_peak && cell->peak == cells->peak ? &cell->at_peak : &cell->now;
         if (sums->allocated_objects != 0)
-            snapshot->rows[snapshot->count++] =
-                (struct heap_row){cell->key, live_amount(sums, now_us), allocated_amount(sums)};
+            snapshot->rows[snapshot->count++] = (struct heap_row){
+                cell->key, live_amount(sums, now_us), allocated_amount(sums), cell->most};
     }
     const struct heap_sums *all = at_peak ? &cells->all_at_peak : &cells->all;
     snapshot->live = live_amount(all, now_us);
@@ -289,6 +289,8 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
         return false;
     heap_cell_save(cells, &cells->items[number]);
     heap_sums_add(&cells->items[number].now, event->size, birth_us);
+    peak_passed(&cells->items[number].most, cells->items[number].now.bytes,
+                cells->items[number].now.objects);
     heap_sums_add(&cells->all, event->size, birth_us);
     if (heap_cells_note_peak(cells, event->time_ns, tracker->collections))
         tracker->peak_event = tracker->event_count;
@@ -327,6 +329,16 @@ static bool put_event(struct heap_tracker *tracker, const struct trace_event *ev
     }
 }
 
+static void draw(struct heap_tracker *tracker)
+{
+    static const struct heap_sums nothing;
+    const struct heap_cells *cells = &tracker->cells;
+    const struct heap_sums *hidden_now =
+        tracker->selects ? &cells->items[HEAP_HIDDEN_CELL].now : &nothing;
+    level_curve_put(tracker->options.curve, tracker->now_ns, cells->all.bytes - hidden_now->bytes,
+                    cells->all.objects - hidden_now->objects);
+}
+
 enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,
                                   size_t count, struct step_error *error)
 {
@@ -348,6 +360,8 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
             tracker->now_ns = event->time_ns;
         if (!put_event(tracker, event))
             return no_memory(error);
+        if (tracker->options.curve != NULL)
+            draw(tracker);
     }
     return STEP_STATUS_OK;
 }

@@ -14,6 +14,7 @@
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
+#include "converter/trace/level_curve.h"
 #include "converter/trace/trace_filter.h"
 #include "format/core/hash_index.h"
 #include "steptrace/status.h"
@@ -36,6 +37,7 @@ struct heap_cell {
         peak; /* the peak that `at_peak` is for; if it is older than the last, so is `now` for it */
     struct heap_sums now;
     struct heap_sums at_peak;
+    struct peak most; /* of `now`, at any time */
 };
 
 struct heap_cells {
@@ -115,8 +117,9 @@ struct heap_tracker_options {
     bool by_thread; /* distinguish threads */
     const struct heap_moment *moments; /* borrowed; moments of which to take snapshots */
     size_t moment_count;
-    uint64_t every_ns;     /* not 0: also at this interval, and at the end */
-    bool every_collection; /* also after each collection, and at the end */
+    uint64_t every_ns;         /* not 0: also at this interval, and at the end */
+    bool every_collection;     /* also after each collection, and at the end */
+    struct level_curve *curve; /* borrowed; gets the size of what is selected.  NULL: none */
     heap_receive receive;
     void *user;
 };

@@ -15,10 +15,11 @@ struct heap_writer {
     const struct heap_writer_operations *operations;
     const struct heap_sites *sites; /* borrowed; may grow between snapshots */
     struct heap_export options;
-    const char *title;           /* description of the program, or NULL; borrowed */
-    uint64_t process;            /* its process id */
-    uint64_t start_ns;           /* wall-clock time of time zero; 0: unknown */
-    struct output_stream stream; /* the output */
+    const char *title;               /* description of the program, or NULL; borrowed */
+    uint64_t process;                /* its process id */
+    uint64_t start_ns;               /* wall-clock time of time zero; 0: unknown */
+    const struct level_curve *curve; /* of the operations' `draws`; borrowed */
+    struct output_stream stream;     /* the output */
 };
 
 struct heap_writer_operations {
@@ -30,6 +31,8 @@ struct heap_writer_operations {
     void (*reset)(struct heap_writer *writer);
     size_t size_bytes; /* size of the writer's structure, which begins with a struct heap_writer */
     bool takes_series; /* supports several snapshots */
+    bool takes_peak_and_end; /* gets two snapshots, in this order, in place of one at --at */
+    bool draws;              /* and the size of the heap over time */
 };
 
 /* Creates a writer.  `output` is borrowed. */

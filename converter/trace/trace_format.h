@@ -19,9 +19,9 @@ struct standard_input;
 #define TRACE_FORMATS(X) \
     X(step) X(text) X(lines) X(hatf) X(hatf_gz) X(hatf_zst) X(hatf_zip) X(hatf_txt) X(mtf) \
     X(simple_binary) X(memory_replay) X(heaptrack) X(heaptrack_gz) X(heaptrack_zst) \
-    X(memory_infra) X(memory_infra_gz) X(pprof) X(collapsed) X(speedscope) \
-    X(speedscope_calls) X(chrome_trace) X(csv) X(jsonl) X(ctf) X(hprof) X(parquet) \
-    X(clickhouse_native)
+    X(memory_infra) X(memory_infra_gz) X(pprof) X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
+    X(collapsed) X(speedscope) X(speedscope_calls) X(chrome_trace) X(csv) X(jsonl) X(ctf) \
+    X(hprof) X(parquet) X(clickhouse_native)
 /* clang-format on */
 
 /* ---- options ---- */

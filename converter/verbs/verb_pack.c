@@ -22,6 +22,10 @@
 #include "converter/verbs/verb.h"
 #include "steptrace/status.h"
 
+/* The least limit of memory at which blocks are encoded by several threads: each needs compressors
+ * of its own. */
+#define THREADS_MEMORY ((uint64_t) 1 << 30)
+
 /* Packs a heap trace record by record, in large blocks with strong compression. */
 
 static void report_sizes(const char *output, uint64_t records, uint64_t before, uint64_t after)
@@ -157,6 +161,8 @@ static enum step_status copy_to(struct step_reader *reader, struct output_file *
     options.memory_bytes = (size_t) 1 << 30;
     enum step_status status = step_writer_create(&options, &writer, error);
     if (status == STEP_STATUS_OK) {
+        if (memory_limit_bytes() >= THREADS_MEMORY)
+            step_writer_use_threads(writer, 0);
         status = copy_streams(reader, blocks, count, writer, records, error);
         enum step_status closed =
             step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);

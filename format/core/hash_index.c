@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/large_memory.h"
+
 #define FIRST_SLOTS ((size_t) 64)
 #define FEW_SLOTS ((size_t) 65536) /* grows fourfold below this, to move items less often */
 
@@ -36,7 +38,7 @@ bool step_index_grow(struct step_index *index)
                    : old_count < FEW_SLOTS ? old_count * 4
                                            : old_count * 2;
     struct step_index_slot *old = index->slots;
-    struct step_index_slot *slots = calloc(count, sizeof *slots);
+    struct step_index_slot *slots = large_memory_zeroed(count, sizeof *slots);
     if (slots == NULL)
         return false;
     index->slots = slots;

@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import subprocess
 
+import valgrind_exports
 from session import Failure, shown
 
 PACKAGES = ("lighthouse@1.6.5", "gl-matrix@2.3.2")
@@ -31,6 +32,7 @@ def heap_exports(session):
     check_collapsed(session, rows)
     check_speedscope(session, rows)
     check_pprof(session, rows)
+    valgrind_exports.check(session, rows)
     check_memory_infra(session, total, rows)
     check_series(session)
     check_viewer(session, total)

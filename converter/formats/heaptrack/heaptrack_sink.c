@@ -49,16 +49,7 @@ static void heaptrack_put_text(FILE *out, char kind, struct step_bytes text)
 {
     putc_unlocked(kind, out);
     putc_unlocked(' ', out);
-    for (size_t i = 0, step; i < text.length; i += step) {
-        step = utf8_sequence(text.data + i, text.length - i);
-        if (step == 1)
-            putc_unlocked(text.data[i] < 0x20 || text.data[i] == 0x7f ? '?' : text.data[i], out);
-        else if (step == 0)
-            fputs(UTF8_REPLACEMENT, out);
-        else
-            fwrite_unlocked(text.data + i, 1, step, out);
-        step += step == 0;
-    }
+    utf8_print_in_line(text, 0, out);
     putc_unlocked('\n', out);
 }
 

@@ -19,17 +19,47 @@ enum {
 enum step_status step_block_writer_init(struct step_block_writer *writer,
                                         enum step_compression compression, int level)
 {
-    *writer = (struct step_block_writer){0};
-    return step_compressor_create(compression, level, &writer->compressor);
+    *writer = (struct step_block_writer){.compression = compression, .level = level};
+    return step_compressor_create(compression, level, &writer->encoder.compressor);
+}
+
+enum step_status step_block_writer_share(struct step_block_writer *writer, unsigned threads)
+{
+    if (writer->crew != NULL || threads < 2)
+        return STEP_STATUS_OK;
+    writer->helpers = calloc(threads - 1, sizeof *writer->helpers);
+    if (writer->helpers == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    enum step_status status = STEP_STATUS_OK;
+    for (; writer->helper_count < threads - 1 && status == STEP_STATUS_OK; writer->helper_count++)
+        status = step_compressor_create(writer->compression, writer->level,
+                                        &writer->helpers[writer->helper_count].compressor);
+    if (status == STEP_STATUS_OK)
+        writer->crew = step_crew_create(threads);
+    return status;
+}
+
+static void reset_encoder(struct step_column_encoder *encoder)
+{
+    step_compressor_destroy(encoder->compressor);
+    step_scratch_reset(&encoder->scratch);
+    step_buffer_reset(&encoder->out.directory);
+    step_buffer_reset(&encoder->out.sections);
 }
 
 void step_block_writer_reset(struct step_block_writer *writer)
 {
-    step_compressor_destroy(writer->compressor);
-    step_scratch_reset(&writer->scratch);
+    step_crew_destroy(writer->crew);
+    reset_encoder(&writer->encoder);
+    for (unsigned i = 0; i < writer->helper_count; i++)
+        reset_encoder(&writer->helpers[i]);
+    free(writer->helpers);
+    for (size_t i = 0; i < writer->part_count; i++) {
+        step_buffer_reset(&writer->parts[i].directory);
+        step_buffer_reset(&writer->parts[i].sections);
+    }
+    free(writer->parts);
     step_buffer_reset(&writer->summary);
-    step_buffer_reset(&writer->directory);
-    step_buffer_reset(&writer->sections);
     step_buffer_reset(&writer->block);
     step_buffer_reset(&writer->other);
     step_row_writer_reset(&writer->rows);
@@ -42,17 +72,19 @@ static enum step_status put_together(struct step_block_writer *writer,
                                      struct step_block_header *header)
 {
     struct step_buffer *block = &writer->block;
-    size_t payload = writer->summary.length + STEP_VARINT_MAX + writer->directory.length +
-                     writer->sections.length;
+    size_t payload = writer->summary.length + STEP_VARINT_MAX +
+                     writer->encoder.out.directory.length + writer->encoder.out.sections.length;
     block->length = 0;
     if (!step_buffer_reserve(block, STEP_BLOCK_HEADER_BYTES + payload))
         return STEP_STATUS_NO_MEMORY;
     block->length = STEP_BLOCK_HEADER_BYTES;
     step_buffer_append(block, writer->summary.data, writer->summary.length);
     if (header->layout == STEP_LAYOUT_COLUMNS)
-        step_buffer_append_varint(block, writer->directory.length);
-    step_buffer_append(block, writer->directory.data, writer->directory.length);
-    step_buffer_append(block, writer->sections.data, writer->sections.length);
+        step_buffer_append_varint(block, writer->encoder.out.directory.length);
+    step_buffer_append(block, writer->encoder.out.directory.data,
+                       writer->encoder.out.directory.length);
+    step_buffer_append(block, writer->encoder.out.sections.data,
+                       writer->encoder.out.sections.length);
     const uint8_t *start = block->data + STEP_BLOCK_HEADER_BYTES;
     header->summary_bytes = (uint32_t) writer->summary.length;
     header->summary_checksum = (uint32_t) step_checksum(start, writer->summary.length);
@@ -132,7 +164,7 @@ struct writing {
 
 /* Writes values that are multiples of a number as quotients, which are in `*scaled`; the chain
  * begins with that division. */
-static enum step_status write_scaled(struct step_block_writer *writer,
+static enum step_status write_scaled(struct step_column_encoder *encoder,
                                      const struct writing *writing, struct step_choice *recalled,
                                      struct step_chain *chain, uint64_t **scaled)
 {
@@ -144,8 +176,9 @@ static enum step_status write_scaled(struct step_block_writer *writer,
     enum step_status status = step_transform_scale.forward(
         scale.links[0].parameters, NULL, writing->series.values, *scaled, writing->count);
     if (status == STEP_STATUS_OK)
-        status = step_choose(writing->field_coding, writing->given, writing->reference, *scaled,
-                             writing->count, writer->compressor, &writer->scratch, recalled, chain);
+        status =
+            step_choose(writing->field_coding, writing->given, writing->reference, *scaled,
+                        writing->count, encoder->compressor, &encoder->scratch, recalled, chain);
     if (status != STEP_STATUS_OK)
         return status;
     if (chain->length == 0 && chain->form == &step_form_constant) {
@@ -160,7 +193,7 @@ static enum step_status write_scaled(struct step_block_writer *writer,
     return status;
 }
 
-static enum step_status write_values(struct step_block_writer *writer,
+static enum step_status write_values(struct step_column_encoder *encoder,
                                      const struct writing *writing, struct step_choice *recalled,
                                      struct step_coding *coding)
 {
@@ -170,14 +203,14 @@ static enum step_status write_values(struct step_block_writer *writer,
     if (writing->series.step == 0)
         chain.form_parameter = writing->series.values[0];
     else if (writing->resolution > 1)
-        status = write_scaled(writer, writing, recalled, &chain, &scaled);
+        status = write_scaled(encoder, writing, recalled, &chain, &scaled);
     else
         status = step_choose(writing->field_coding, writing->given, writing->reference,
-                             writing->series.values, writing->count, writer->compressor,
-                             &writer->scratch, recalled, &chain);
+                             writing->series.values, writing->count, encoder->compressor,
+                             &encoder->scratch, recalled, &chain);
     if (status == STEP_STATUS_OK)
-        status = step_column_write(&chain, writing->count, writer->compressor, &writer->scratch,
-                                   &writer->sections, coding);
+        status = step_column_write(&chain, writing->count, encoder->compressor, &encoder->scratch,
+                                   &encoder->out.sections, coding);
     free(scaled);
     if (status == STEP_STATUS_OK && recalled != NULL)
         step_choice_judge(recalled, writing->count, coding->stored_length);
@@ -204,25 +237,25 @@ static struct step_choice *recall_stream(struct step_block_writer *writer,
 }
 
 /* Appends the bytes of strings, packed by the flags; 0: unchanged. */
-static enum step_status write_strings(struct step_block_writer *writer,
+static enum step_status write_strings(struct step_column_encoder *encoder,
                                       const struct step_column_data *lengths,
                                       const struct step_buffer *bytes, unsigned flags,
                                       struct step_coding *coding)
 {
-    struct step_buffer *packed = &writer->scratch.raw;
+    struct step_buffer *packed = &encoder->scratch.raw;
     enum step_status status = STEP_STATUS_OK;
     if (flags != 0)
         status = step_strings_pack(flags, lengths->values, lengths->count, bytes->data, packed);
     const struct step_buffer *raw = flags != 0 ? packed : bytes;
     if (status == STEP_STATUS_OK)
-        status = step_column_write_bytes(raw->data, raw->length, writer->compressor,
-                                         &writer->sections, coding);
+        status = step_column_write_bytes(raw->data, raw->length, encoder->compressor,
+                                         &encoder->out.sections, coding);
     coding->strings = flags;
     return status;
 }
 
 /* Does so with the flags that give the smallest size. */
-static enum step_status write_bytes(struct step_block_writer *writer,
+static enum step_status write_bytes(struct step_column_encoder *encoder,
                                     const struct step_columns *columns, uint32_t index,
                                     struct step_coding *coding)
 {
@@ -230,30 +263,30 @@ static enum step_status write_bytes(struct step_block_writer *writer,
     const struct step_buffer *bytes = &columns->columns[index].bytes;
     unsigned field_coding = columns->plan->columns[index].field_coding.policy.strings;
     unsigned best = 0;
-    size_t before = writer->sections.length;
-    if (step_compressor_is_best(writer->compressor))
+    size_t before = encoder->out.sections.length;
+    if (step_compressor_is_best(encoder->compressor))
         field_coding = STEP_STRINGS_NUMBERED | STEP_STRINGS_SHARED;
     if (lengths->count < 2 || bytes->length == 0)
         field_coding = 0;
-    enum step_status status = write_strings(writer, lengths, bytes, 0, coding);
-    size_t least = writer->sections.length - before;
+    enum step_status status = write_strings(encoder, lengths, bytes, 0, coding);
+    size_t least = encoder->out.sections.length - before;
     for (unsigned flags = 1; flags <= field_coding && status == STEP_STATUS_OK; flags++) {
         if ((flags & ~field_coding) != 0)
             continue;
-        writer->sections.length = before;
-        status = write_strings(writer, lengths, bytes, flags, coding);
-        if (writer->sections.length - before < least) {
-            least = writer->sections.length - before;
+        encoder->out.sections.length = before;
+        status = write_strings(encoder, lengths, bytes, flags, coding);
+        if (encoder->out.sections.length - before < least) {
+            least = encoder->out.sections.length - before;
             best = flags;
         }
     }
     if (status != STEP_STATUS_OK || field_coding == 0)
         return status;
-    writer->sections.length = before;
-    return write_strings(writer, lengths, bytes, best, coding);
+    encoder->out.sections.length = before;
+    return write_strings(encoder, lengths, bytes, best, coding);
 }
 
-static enum step_status write_column(struct step_block_writer *writer,
+static enum step_status write_column(struct step_column_encoder *encoder,
                                      const struct step_columns *columns, uint32_t index,
                                      struct step_choice *recalled)
 {
@@ -261,7 +294,7 @@ static enum step_status write_column(struct step_block_writer *writer,
     struct step_coding coding;
     enum step_status status;
     if (column->kind == STEP_COLUMN_BYTES) {
-        status = write_bytes(writer, columns, index, &coding);
+        status = write_bytes(encoder, columns, index, &coding);
     } else {
         struct step_series given = {NULL, 0, NULL};
         struct step_linked linked = {0};
@@ -280,13 +313,13 @@ static enum step_status write_column(struct step_block_writer *writer,
             status = find_linked(columns, index, &linked);
         given.linked = linked.series;
         if (status == STEP_STATUS_OK)
-            status = write_values(writer, &writing, recalled, &coding);
+            status = write_values(encoder, &writing, recalled, &coding);
         step_linked_reset(&linked);
         free(storage);
     }
     if (status != STEP_STATUS_OK)
         return status;
-    struct step_buffer *out = &writer->directory;
+    struct step_buffer *out = &encoder->out.directory;
     return step_buffer_append_varint(out, column->record) &&
                    step_buffer_append_varint(out, column->field) &&
                    step_buffer_append_varint(out, column->leaf) && step_coding_append(&coding, out)
@@ -294,7 +327,7 @@ static enum step_status write_column(struct step_block_writer *writer,
                : STEP_STATUS_NO_MEMORY;
 }
 
-static enum step_status write_types(struct step_block_writer *writer,
+static enum step_status write_types(struct step_column_encoder *encoder,
                                     const struct step_columns *columns,
                                     struct step_choice *recalled)
 {
@@ -303,11 +336,11 @@ static enum step_status write_types(struct step_block_writer *writer,
                                     .series = {.values = columns->types.values, .step = 1},
                                     .count = columns->types.count};
     struct step_coding coding;
-    enum step_status status = write_values(writer, &writing, recalled, &coding);
+    enum step_status status = write_values(encoder, &writing, recalled, &coding);
     if (status != STEP_STATUS_OK)
         return status;
-    return step_coding_append(&coding, &writer->directory) &&
-                   step_buffer_append_varint(&writer->directory, columns->used_count)
+    return step_coding_append(&coding, &encoder->out.directory) &&
+                   step_buffer_append_varint(&encoder->out.directory, columns->used_count)
                ? STEP_STATUS_OK
                : STEP_STATUS_NO_MEMORY;
 }
@@ -324,22 +357,84 @@ static void describe(const struct step_columns *columns, struct step_block_heade
     header->thread_max = thread.max;
 }
 
+/* The columns of a block that are encoded, in parts: the record types, then each column. */
+struct encoding {
+    struct step_block_writer *writer;
+    const struct step_columns *columns;
+    struct step_choice *recalled; /* by column, or NULL */
+};
+
+static enum step_status write_part(const struct encoding *encoding,
+                                   struct step_column_encoder *encoder, size_t part)
+{
+    const struct step_columns *columns = encoding->columns;
+    struct step_choice *recalled = encoding->recalled;
+    uint32_t index = part == 0 ? columns->plan->column_count : columns->used[part - 1];
+    struct step_choice *choice = recalled != NULL ? &recalled[index] : NULL;
+    return part == 0 ? write_types(encoder, columns, choice)
+                     : write_column(encoder, columns, index, choice);
+}
+
+static void clear(struct step_encoded *encoded)
+{
+    encoded->directory.length = 0;
+    encoded->sections.length = 0;
+}
+
+/* Writes a part to its own place, by one of the crew. */
+static enum step_status write_apart(void *user, unsigned member, size_t part)
+{
+    const struct encoding *encoding = user;
+    struct step_block_writer *writer = encoding->writer;
+    struct step_column_encoder *encoder =
+        member == 0 ? &writer->encoder : &writer->helpers[member - 1];
+    struct step_encoded before = writer->parts[part];
+    clear(&encoder->out);
+    enum step_status status = write_part(encoding, encoder, part);
+    writer->parts[part] = encoder->out;
+    encoder->out = before;
+    return status;
+}
+
+/* Writes all parts, by the crew, and puts them together in their order. */
+static enum step_status write_shared(const struct encoding *encoding, size_t count)
+{
+    struct step_block_writer *writer = encoding->writer;
+    if (writer->part_count < count) {
+        struct step_encoded *parts = realloc(writer->parts, count * sizeof *parts);
+        if (parts == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        memset(&parts[writer->part_count], 0, (count - writer->part_count) * sizeof *parts);
+        writer->parts = parts;
+        writer->part_count = count;
+    }
+    enum step_status status = step_crew_run(writer->crew, count, write_apart, (void *) encoding);
+    struct step_encoded *out = &writer->encoder.out;
+    clear(out);
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        const struct step_encoded *part = &writer->parts[i];
+        if (!step_buffer_append(&out->directory, part->directory.data, part->directory.length) ||
+            !step_buffer_append(&out->sections, part->sections.data, part->sections.length))
+            status = STEP_STATUS_NO_MEMORY;
+    }
+    return status;
+}
+
 enum step_status step_block_write_columns(struct step_block_writer *writer,
                                           const struct step_columns *columns,
                                           struct step_block_header *header)
 {
-    writer->directory.length = 0;
-    writer->sections.length = 0;
+    size_t count = columns->used_count + 1;
+    enum step_status status = STEP_STATUS_OK;
+    const struct encoding encoding = {writer, columns, recall_stream(writer, columns, header)};
     if (!write_summary(writer, columns))
         return STEP_STATUS_NO_MEMORY;
-    struct step_choice *recalled = recall_stream(writer, columns, header);
-    size_t types = columns->plan->column_count;
-    enum step_status status =
-        write_types(writer, columns, recalled != NULL ? &recalled[types] : NULL);
-    for (size_t i = 0; i < columns->used_count && status == STEP_STATUS_OK; i++) {
-        uint32_t column = columns->used[i];
-        status = write_column(writer, columns, column, recalled != NULL ? &recalled[column] : NULL);
-    }
+    clear(&writer->encoder.out);
+    if (writer->crew != NULL && columns->record_count > TRIAL_RECORDS)
+        status = write_shared(&encoding, count);
+    else
+        for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
+            status = write_part(&encoding, &writer->encoder, i);
     if (status != STEP_STATUS_OK)
         return status;
     header->layout = STEP_LAYOUT_COLUMNS;
@@ -352,14 +447,13 @@ static enum step_status compress_bytes(struct step_block_writer *writer, const u
                                        size_t length, struct step_block_header *header)
 {
     struct step_coding coding;
-    writer->directory.length = 0;
-    writer->sections.length = 0;
-    enum step_status status =
-        step_column_write_bytes(bytes, length, writer->compressor, &writer->sections, &coding);
+    clear(&writer->encoder.out);
+    enum step_status status = step_column_write_bytes(bytes, length, writer->encoder.compressor,
+                                                      &writer->encoder.out.sections, &coding);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!step_buffer_append_varint(&writer->directory, coding.method) ||
-        !step_buffer_append_varint(&writer->directory, coding.raw_length))
+    if (!step_buffer_append_varint(&writer->encoder.out.directory, coding.method) ||
+        !step_buffer_append_varint(&writer->encoder.out.directory, coding.raw_length))
         return STEP_STATUS_NO_MEMORY;
     return put_together(writer, header);
 }
@@ -392,9 +486,9 @@ static bool rows_may_win(struct step_block_writer *writer, const struct step_col
     }
     if (step_row_write(&writer->rows, columns, TRIAL_RECORDS) != STEP_STATUS_OK)
         return false;
-    size_t sample =
-        step_compress_estimate(writer->compressor, step_compressor_is_best(writer->compressor),
-                               writer->rows.rows.data, writer->rows.rows.length);
+    size_t sample = step_compress_estimate(writer->encoder.compressor,
+                                           step_compressor_is_best(writer->encoder.compressor),
+                                           writer->rows.rows.data, writer->rows.rows.length);
     bool may_win = sample / 2 < writer->block.length / (count / TRIAL_RECORDS);
     unsigned longer = writer->rows_patience * 2 + 1;
     writer->rows_patience = may_win                    ? 0

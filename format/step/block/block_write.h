@@ -4,6 +4,7 @@
 #define FORMAT_STEP_BLOCK_BLOCK_WRITE_H
 
 #include "format/codec/choose.h"
+#include "format/core/crew.h"
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/layout.h"
 #include "format/step/rows/row_write.h"
@@ -15,13 +16,30 @@ struct step_recalled_stream {
     struct step_choice *columns; /* by number in the plan, then the record types; NULL: none */
 };
 
-/* State for writing blocks, kept from block to block. */
-struct step_block_writer {
-    struct step_compressor *compressor;
-    struct step_scratch scratch;
-    struct step_buffer summary;
+/* Columns in their encoded form: their rows of the block's directory, and their bytes. */
+struct step_encoded {
     struct step_buffer directory;
     struct step_buffer sections;
+};
+
+/* What one thread needs to encode columns. */
+struct step_column_encoder {
+    struct step_compressor *compressor;
+    struct step_scratch scratch;
+    struct step_encoded out;
+};
+
+/* State for writing blocks, kept from block to block. */
+struct step_block_writer {
+    enum step_compression compression;
+    int level;
+    struct step_buffer summary;
+    struct step_column_encoder encoder;
+    struct step_crew *crew;              /* NULL: columns are encoded by the caller alone */
+    struct step_column_encoder *helpers; /* of the crew's other members */
+    unsigned helper_count;
+    struct step_encoded *parts; /* of a block, as the crew writes them */
+    size_t part_count;
     struct step_row_writer rows;
     struct step_recalled_stream recalled[STEP_RECALLED_STREAMS]; /* by stream, modulo */
     unsigned rows_pause;      /* large blocks left that are not tried as rows, */
@@ -32,6 +50,9 @@ struct step_block_writer {
 
 enum step_status step_block_writer_init(struct step_block_writer *writer,
                                         enum step_compression compression, int level);
+/* Encodes the columns of large blocks with that many threads from now on, or with fewer if the
+ * system allows no more.  The blocks are the same to the byte.  NO_MEMORY. */
+enum step_status step_block_writer_share(struct step_block_writer *writer, unsigned threads);
 void step_block_writer_reset(struct step_block_writer *writer);
 
 /* Encodes a block of the columns.  `header` has kind, stream and first record; the rest is filled

@@ -88,6 +88,11 @@ enum step_status step_writer_create(const struct step_writer_options *options,
     return status;
 }
 
+enum step_status step_writer_use_threads(struct step_writer *writer, unsigned threads)
+{
+    return step_block_writer_share(&writer->blocks, threads > 0 ? threads : step_crew_processors());
+}
+
 enum step_status step_writer_property(struct step_writer *writer, const char *key,
                                       const char *value)
 {

@@ -17,3 +17,16 @@ VD:7
 EOF
 steptrace convert odd.txt -o odd.trace.json && cat odd.trace.json
 steptrace convert odd.txt -o odd.calls.speedscope.json && cat odd.calls.speedscope.json
+# Callgrind's profile of the same calls: own and inclusive costs
+steptrace convert odd.txt -o odd.calls.callgrind && cat odd.calls.callgrind
+cat >recursion.txt <<'EOF'
+VS:0
+MN:10:1:A:f:0
+MN:20:1:A:f:0
+MN:30:1:A:g:0
+MX:40:1:A:g
+MX:60:1:A:f
+MX:100:1:A:f
+VD:100
+EOF
+steptrace convert recursion.txt -o recursion.calls.callgrind && sed -n '/^fl=/,$p' recursion.calls.callgrind

@@ -18,7 +18,7 @@ for verb in dump "dump --records" "dump --records --entries" info "info --defini
     is_shown "$verb, errors" err
 done
 # Formats that others read are UTF-8.
-for ending in collapsed heaptrack csv; do
+for ending in collapsed callgrind calls.callgrind massif heaptrack csv; do
     steptrace convert "$trace" -o out.$ending 2>/dev/null
     test -s out.$ending || echo "$ending: is empty"
     iconv -f UTF-8 -t UTF-8 out.$ending >/dev/null 2>&1 || echo "$ending: is not UTF-8"
@@ -39,7 +39,7 @@ steptrace check "$data/hostile/control_dtd.mtf" 2>&1 | sed 's/.*DTD/DTD/'
 for verb in "info --json" "stats --json" "heap --json --by class,site"; do
     steptrace $verb "$trace" | python3 -c 'import json, sys; json.load(sys.stdin)' || echo "$verb: no JSON"
 done
-for ending in trace.json speedscope.json calls.speedscope.json memory-infra.json; do
+for ending in trace.json speedscope.json calls.speedscope.json memory-infra.json dhat.json; do
     steptrace convert "$trace" -o "a.$ending" 2>err || cat err
     python3 -c 'import json, sys; json.load(open(sys.argv[1], encoding="utf-8"))' "a.$ending" ||
         echo "$ending: no JSON"

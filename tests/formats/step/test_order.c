@@ -191,9 +191,56 @@ static void test_verifier(void)
     step_definition_destroy(definition);
 }
 
+/* Writes several blocks of which each column is related to another.  Returns the file. */
+static struct step_buffer write_with(unsigned threads, enum step_compression compression)
+{
+    enum { MANY = 70000, BLOCK = 30000 }; /* smaller blocks are not shared */
+    struct step_definition *definition =
+        define("record A { int x <encoding:\"age=B.y\">; int y <encoding:\"given=x\">; string s; } "
+               "record B { int y <encoding:\"age=A.x\">; int z; }");
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    struct step_buffer file = {0};
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(&file);
+    options.compression = compression;
+    options.block_records = BLOCK;
+    options.verify = true;
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    if (threads != 1)
+        CU_ASSERT_EQUAL(step_writer_use_threads(writer, threads), STEP_STATUS_OK);
+    for (size_t i = 0; i < MANY; i++) {
+        struct step_bytes text = {(const uint8_t *) "abcdefgh", i % 8};
+        uint64_t slots[] = {value_of(i % RECORDS, 0), i % 7, step_slot_of_bytes(&text)};
+        CU_ASSERT_EQUAL(step_writer_put(writer, i % 2, (uint32_t) (i % 3 == 0), slots),
+                        STEP_STATUS_OK);
+    }
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    step_definition_destroy(definition);
+    return file;
+}
+
+static void test_threads(void)
+{
+    static const enum step_compression methods[] = {STEP_COMPRESSION_ZLIB, STEP_COMPRESSION_BEST};
+    for (size_t i = 0; i < 2; i++) {
+        struct step_buffer alone = write_with(1, methods[i]);
+        for (unsigned threads = 0; threads <= 5; threads += threads == 0 ? 2 : 3) {
+            struct step_buffer shared = write_with(threads, methods[i]);
+            CU_ASSERT_EQUAL_FATAL(shared.length, alone.length);
+            CU_ASSERT_EQUAL(memcmp(shared.data, alone.data, alone.length), 0);
+            step_buffer_reset(&shared);
+        }
+        step_buffer_reset(&alone);
+    }
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("step order", NULL, NULL);
+    CU_add_test(suite, "threads", test_threads);
     CU_add_test(suite, "circles", test_circles);
     CU_add_test(suite, "a circle costs one", test_circle_costs_one);
     CU_add_test(suite, "a long chain", test_chain);

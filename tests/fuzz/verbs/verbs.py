@@ -29,7 +29,8 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'convert -o out.hatf --deaths=exact',
          'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'collapsed',
-           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv']
+           'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv', 'callgrind', 'calls.callgrind', 'dhat.json',
+           'massif']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Huge pages for large memory with random access, where each access would otherwise miss the
  * TLB. */
-#ifndef CONVERTER_BASE_LARGE_MEMORY_H
-#define CONVERTER_BASE_LARGE_MEMORY_H
+#ifndef FORMAT_CORE_LARGE_MEMORY_H
+#define FORMAT_CORE_LARGE_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define LARGE_PAGE_BYTES ((uintptr_t) 1 << 21)
@@ -21,6 +22,15 @@ static inline void large_memory_advise(void *memory, size_t bytes)
 #else
     (void) memory, (void) bytes;
 #endif
+}
+
+/* Returns a zeroed array, or NULL; freed with free(). */
+static inline void *large_memory_zeroed(size_t count, size_t item_bytes)
+{
+    void *memory = calloc(count, item_bytes);
+    if (memory != NULL)
+        large_memory_advise(memory, count * item_bytes);
+    return memory;
 }
 
 #endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes Callgrind profiles (docs/formats/valgrind.md): of a heap, where a method's lines cost what
+ * was allocated there and below, and each class is a function that these lines call; and of method
+ * events, with the time and the number of calls.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
+#include "converter/base/utf8_text.h"
+#include "converter/heap/heap_writer.h"
+#include "converter/trace/call_events.h"
+#include "format/core/grow.h"
+#include "format/core/hash.h"
+
+/* ---- a profile ---- */
+
+/* A function is a method or a class; its number in the file is 1 + this. */
+#define FUNCTION_OF_METHOD(id) ((uint64_t) (id) *2)
+#define FUNCTION_OF_CLASS(id) ((uint64_t) (id) *2 + 1)
+#define NO_CALLEE UINT64_MAX
+
+/* Amounts of the profile's two events: bytes and objects, or time and calls. */
+struct amounts {
+    uint64_t first, second;
+};
+
+/* What a line of a function costs itself, or by calling `callee`. */
+struct cost {
+    uint64_t function, callee;
+    uint32_t line;
+    uint64_t calls;
+    struct amounts amounts;
+};
+
+struct profile {
+    FILE *out;                       /* borrowed */
+    const struct trace_names *names; /* borrowed */
+    struct cost *costs;              /* by function, line and callee */
+    size_t count, capacity;
+    struct step_index index;
+    struct id_table methods, classes; /* uint8_t: bits of enum named */
+    bool omits_first;                 /* the trace does not have the first event's amounts */
+};
+
+enum named { NAMED_FUNCTION = 1, NAMED_FILE = 2 };
+
+static void profile_init(struct profile *profile, FILE *out, const struct trace_names *names)
+{
+    *profile = (struct profile){.out = out, .names = names};
+    id_table_init(&profile->methods, sizeof(uint8_t));
+    id_table_init(&profile->classes, sizeof(uint8_t));
+}
+
+static void profile_reset(struct profile *profile)
+{
+    free(profile->costs);
+    step_index_reset(&profile->index);
+    id_table_reset(&profile->methods);
+    id_table_reset(&profile->classes);
+}
+
+static int compare_costs(const void *left, const void *right)
+{
+    const struct cost *a = left, *b = right;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+/* Returns the cost with the key of `wanted`, new or not; NULL: out of memory. */
+static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
+{
+    uint64_t key = step_hash_join(step_hash_join(wanted->function, wanted->callee), wanted->line);
+    uint32_t hash = (uint32_t) key, number;
+    STEP_INDEX_EACH (&profile->index, hash, number)
+        if (compare_costs(&profile->costs[number], wanted) == 0)
+            return &profile->costs[number];
+    if (profile->count == profile->capacity) {
+        struct cost *costs =
+            step_grown(profile->costs, &profile->capacity, profile->count + 1, sizeof *costs);
+        if (costs == NULL)
+            return NULL;
+        profile->costs = costs;
+    }
+    if (profile->count >= UINT32_MAX / 4 ||
+        !step_index_add(&profile->index, hash, (uint32_t) profile->count))
+        return NULL;
+    profile->costs[profile->count] = *wanted;
+    return &profile->costs[profile->count++];
+}
+
+static bool add_cost(struct profile *profile, uint64_t function, uint32_t line, uint64_t callee,
+                     uint64_t calls, struct amounts amounts)
+{
+    const struct cost wanted = {.function = function, .callee = callee, .line = line};
+    struct cost *cost = cost_of(profile, &wanted);
+    if (cost == NULL)
+        return false;
+    cost->calls += calls;
+    cost->amounts.first += amounts.first;
+    cost->amounts.second += amounts.second;
+    return true;
+}
+
+/* A file's name is that of the class, since the trace does not have the source file's. */
+static uint32_t class_of(const struct profile *profile, uint64_t function)
+{
+    uint32_t id = (uint32_t) (function / 2);
+    return function % 2 != 0 ? id : trace_method_of(profile->names, id)->class_id;
+}
+
+/* Writes "fn=(3) name"; the name only at first. */
+static bool put_name(struct profile *profile, const char *key, uint64_t number,
+                     struct id_table *table, uint32_t id, enum named what)
+{
+    uint8_t *known = id_table_get(table, id);
+    if (known == NULL)
+        return false;
+    fprintf(profile->out, "%s=(%" PRIu64 ")", key, number);
+    if ((*known & what) == 0 && table == &profile->methods) {
+        const struct trace_method *method = trace_method_of(profile->names, id);
+        fputc(' ', profile->out);
+        if (method->class_id != 0) {
+            utf8_print_in_line(trace_class_of(profile->names, method->class_id)->name, 0,
+                               profile->out);
+            fputc('.', profile->out);
+        }
+        utf8_print_in_line(method->name, 0, profile->out);
+        utf8_print_in_line(method->descriptor, 0, profile->out); /* overloads are not recursive */
+    } else if ((*known & what) == 0) {
+        fputc(' ', profile->out);
+        utf8_print_in_line(trace_class_of(profile->names, id)->name, 0, profile->out);
+    }
+    fputc('\n', profile->out);
+    *known |= (uint8_t) what;
+    return true;
+}
+
+static bool put_file(struct profile *profile, const char *key, uint64_t function)
+{
+    uint32_t class = class_of(profile, function);
+    return put_name(profile, key, (uint64_t) class + 1, &profile->classes, class, NAMED_FILE);
+}
+
+static bool put_function(struct profile *profile, const char *key, uint64_t function)
+{
+    struct id_table *table = function % 2 != 0 ? &profile->classes : &profile->methods;
+    return put_name(profile, key, function + 1, table, (uint32_t) (function / 2), NAMED_FUNCTION);
+}
+
+static void put_amounts(struct profile *profile, const struct amounts *amounts)
+{
+    if (!profile->omits_first)
+        fprintf(profile->out, " %" PRIu64, amounts->first);
+    fprintf(profile->out, " %" PRIu64 "\n", amounts->second);
+}
+
+static bool put_costs(struct profile *profile)
+{
+    uint64_t function = NO_CALLEE;
+    bool ok = true;
+    for (size_t i = 0; ok && !ferror(profile->out) && i < profile->count; i++) {
+        const struct cost *cost = &profile->costs[i];
+        if (cost->function != function) {
+            fputc('\n', profile->out);
+            function = cost->function;
+            ok = put_file(profile, "fl", function) && put_function(profile, "fn", function);
+        }
+        if (cost->callee != NO_CALLEE) {
+            ok = ok && put_file(profile, "cfi", cost->callee) &&
+                 put_function(profile, "cfn", cost->callee);
+            fprintf(profile->out, "calls=%" PRIu64 " 0\n", cost->calls);
+        }
+        fprintf(profile->out, "%" PRIu32, cost->line);
+        put_amounts(profile, &cost->amounts);
+    }
+    return ok;
+}
+
+/* Writes the whole file.  `about` describes the part of the trace, `events` names the two. */
+static bool put_profile(struct profile *profile, const char *title, uint64_t process,
+                        const char *about, const char *events)
+{
+    struct amounts total = {0, 0};
+    for (size_t i = 0; i < profile->count; i++) {
+        bool is_self = profile->costs[i].callee == NO_CALLEE;
+        total.first += is_self ? profile->costs[i].amounts.first : 0;
+        total.second += is_self ? profile->costs[i].amounts.second : 0;
+    }
+    if (profile->count > 0)
+        qsort(profile->costs, profile->count, sizeof *profile->costs, compare_costs);
+    fprintf(profile->out,
+            "# callgrind format\nversion: 1\ncreator: steptrace\npid: %" PRIu64 "\ncmd: ", process);
+    utf8_print_in_line(step_text(title != NULL ? title : "java"), 0, profile->out);
+    fprintf(profile->out,
+            "\npart: 1\n\ndesc: Trigger: %s\npositions: line\nevents: %s\nsummary:", about, events);
+    put_amounts(profile, &total);
+    bool ok = put_costs(profile);
+    fprintf(profile->out, "\ntotals:");
+    put_amounts(profile, &total);
+    return ok;
+}
+
+/* ---- a heap ---- */
+
+struct callgrind_heap {
+    struct heap_writer base;
+    struct profile profile;
+    bool has_snapshot;
+};
+
+/* Adds a call from each site to what is below it.  A site's number is above its caller's. */
+static bool add_calls(struct profile *profile, const struct heap_sites *sites,
+                      struct amounts *below)
+{
+    bool ok = true;
+    for (size_t i = sites->count; ok && i-- > 1;) {
+        const struct heap_site *site = &sites->items[i], *caller = &sites->items[site->parent];
+        if (below[i].second == 0 || site->parent == 0)
+            continue;
+        below[site->parent].first += below[i].first;
+        below[site->parent].second += below[i].second;
+        ok = add_cost(profile, FUNCTION_OF_METHOD(caller->method_id), caller->line,
+                      FUNCTION_OF_METHOD(site->method_id), below[i].second, below[i]);
+    }
+    return ok;
+}
+
+static bool add_heap(struct callgrind_heap *file, const struct heap_snapshot *snapshot)
+{
+    const struct heap_sites *sites = file->base.sites;
+    struct profile *profile = &file->profile;
+    struct amounts *below = calloc(sites->count, sizeof *below);
+    bool ok = below != NULL;
+    for (size_t i = 0; ok && i < snapshot->count; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        const struct heap_amount *amount = heap_export_amount(&file->base.options, row);
+        const struct amounts amounts = {amount->bytes, amount->objects};
+        const struct heap_site *site = &sites->items[row->key.site];
+        uint64_t class = FUNCTION_OF_CLASS(row->key.class_id);
+        if (amount->objects == 0)
+            continue;
+        below[row->key.site].first += amounts.first;
+        below[row->key.site].second += amounts.second;
+        ok = add_cost(profile, class, 0, NO_CALLEE, 0, amounts) &&
+             (row->key.site == 0 || add_cost(profile, FUNCTION_OF_METHOD(site->method_id),
+                                             site->line, class, amounts.second, amounts));
+    }
+    ok = ok && add_calls(profile, sites, below);
+    free(below);
+    return ok;
+}
+
+static enum step_status put_heap(struct heap_writer *writer, struct heap_snapshot *snapshot,
+                                 struct step_error *error)
+{
+    struct callgrind_heap *file = (struct callgrind_heap *) writer;
+    char moment[48], about[80];
+    file->has_snapshot = true;
+    profile_init(&file->profile, writer->stream.file, writer->sites->names);
+    file->profile.omits_first = !snapshot->has_sizes;
+    heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
+    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    snprintf(about, sizeof about, "%s%s",
+             writer->options.allocated ? "allocated until " : "alive at ", moment);
+    bool ok = add_heap(file, snapshot) &&
+              put_profile(&file->profile, writer->title, writer->process, about,
+                          snapshot->has_sizes ? "Bytes Objects" : "Objects");
+    return ok ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status close_heap(struct heap_writer *writer, struct step_error *error)
+{
+    (void) writer, (void) error;
+    return STEP_STATUS_OK;
+}
+
+static void reset_heap(struct heap_writer *writer)
+{
+    struct callgrind_heap *file = (struct callgrind_heap *) writer;
+    if (file->has_snapshot)
+        profile_reset(&file->profile);
+}
+
+static const struct heap_writer_operations heap_operations = {
+    .put = put_heap,
+    .close = close_heap,
+    .reset = reset_heap,
+    .size_bytes = sizeof(struct callgrind_heap),
+};
+
+const struct trace_format format_callgrind = {
+    .name = "callgrind",
+    .ending = ".callgrind",
+    .help = "KCachegrind, callgrind_annotate",
+    .needs = FORMAT_NEEDS_HEAP,
+    .options = heap_format_options,
+    .open_sink = heap_sink_create,
+    .heap_writer = &heap_operations,
+};
+
+/* ---- calls ---- */
+
+/* A call that has not ended, and what its callees took until now. */
+struct open_call {
+    uint32_t method_id;
+    uint64_t since_ns;
+    struct amounts inner;
+};
+
+struct open_calls {
+    struct open_call *items;
+    size_t depth, capacity;
+};
+
+struct callgrind_calls {
+    struct event_sink base;
+    const struct event_source *source; /* borrowed */
+    struct call_events calls;
+    struct id_table threads; /* struct open_calls */
+    struct output_stream stream;
+    struct profile profile;
+};
+
+static bool open_call(struct open_calls *thread, uint32_t method_id, uint64_t time_ns)
+{
+    if (thread->depth == thread->capacity) {
+        struct open_call *grown =
+            step_grown(thread->items, &thread->capacity, thread->depth + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        thread->items = grown;
+    }
+    thread->items[thread->depth++] =
+        (struct open_call){.method_id = method_id, .since_ns = time_ns};
+    return true;
+}
+
+static bool close_call(struct profile *profile, struct open_calls *thread, uint64_t time_ns)
+{
+    const struct open_call *call = &thread->items[--thread->depth];
+    uint64_t function = FUNCTION_OF_METHOD(call->method_id);
+    const struct amounts all = {time_ns - call->since_ns, call->inner.second + 1};
+    const struct amounts self = {all.first - call->inner.first, 1};
+    if (!add_cost(profile, function, 0, NO_CALLEE, 0, self))
+        return false;
+    if (thread->depth == 0)
+        return true;
+    struct open_call *caller = &thread->items[thread->depth - 1];
+    caller->inner.first += all.first;
+    caller->inner.second += all.second;
+    return add_cost(profile, FUNCTION_OF_METHOD(caller->method_id), 0, function, 1, all);
+}
+
+static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
+                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+{
+    struct callgrind_calls *sink = user;
+    struct open_calls *thread = id_table_get(&sink->threads, thread_id);
+    bool ok = thread != NULL;
+    if (ok && change == CALL_OPENS)
+        ok = open_call(thread, method_id, time_ns);
+    else if (ok && thread->depth > 0)
+        ok = close_call(&sink->profile, thread, time_ns);
+    return ok ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status put_events(struct event_sink *base, const struct trace_event *events,
+                                   size_t count, struct step_error *error)
+{
+    struct callgrind_calls *sink = (struct callgrind_calls *) base;
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
+        status = call_events_put(&sink->calls, &events[i], error);
+    return status;
+}
+
+static enum step_status close_calls(struct event_sink *base, struct step_error *error)
+{
+    struct callgrind_calls *sink = (struct callgrind_calls *) base;
+    enum step_status status = call_events_finish(&sink->calls, error);
+    const char *process = event_source_property(sink->source, "process-id");
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!put_profile(&sink->profile, event_source_property(sink->source, "java-command"),
+                     process != NULL ? strtoull(process, NULL, 10) : 1, "method events",
+                     "Ns Calls"))
+        return no_memory(error);
+    return output_stream_close(&sink->stream, error);
+}
+
+static void destroy_calls(struct event_sink *base)
+{
+    struct callgrind_calls *sink = (struct callgrind_calls *) base;
+    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
+        struct open_calls *thread = id_table_find(&sink->threads, i);
+        if (thread != NULL)
+            free(thread->items);
+    }
+    id_table_reset(&sink->threads);
+    call_events_reset(&sink->calls);
+    profile_reset(&sink->profile);
+    output_stream_reset(&sink->stream);
+    free(sink);
+}
+
+static const struct event_sink_operations calls_operations = {
+    .put = put_events,
+    .close = close_calls,
+    .destroy = destroy_calls,
+};
+
+static enum step_status create_calls(const struct format_output *to, struct event_sink **out,
+                                     struct step_error *error)
+{
+    struct callgrind_calls *sink = calloc(1, sizeof *sink);
+    struct step_output output = output_file_as_output(to->file);
+    if (sink == NULL)
+        return no_memory(error);
+    sink->base.operations = &calls_operations;
+    sink->source = to->source;
+    id_table_init(&sink->threads, sizeof(struct open_calls));
+    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    call_events_init(&sink->calls, *from_ns, receive, sink);
+    bool is_open = output_stream_open(&sink->stream, &output);
+    profile_init(&sink->profile, sink->stream.file, &to->source->names);
+    if (!is_open) {
+        destroy_calls(&sink->base);
+        return no_memory(error);
+    }
+    *out = &sink->base;
+    return STEP_STATUS_OK;
+}
+
+const struct trace_format format_callgrind_calls = {
+    .name = "callgrind-calls",
+    .ending = ".calls.callgrind",
+    .help = "KCachegrind, callgrind_annotate",
+    .needs = FORMAT_NEEDS_CALLS,
+    .open_sink = create_calls,
+};

@@ -223,7 +223,7 @@ static void add_phase(struct option_parse *parse, const char *key, const char *i
         options->phases_known = true;
     else if (strcmp(item, "none") == 0)
         options->phases = false;
-    else if (strncmp(item, of_program, length) == 0)
+    else if (strncmp(item, of_program, length) == 0 && item[length] != '\0')
         option_parse_globs(parse, key, item + length, &options->program_phase_at, true);
     else
         option_parse_globs(parse, key, item, &options->phase_at, true);

@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 shift $(($# > 0 ? 1 : 0))
-pages=(README.md docs/tutorial.md docs/library.md docs/troubleshooting.md docs/start/*.md docs/answers/*.md docs/python.md)
+pages=(README.md docs/tutorial.md docs/library.md docs/troubleshooting.md docs/phases.md docs/start/*.md docs/answers/*.md docs/python.md)
 [ $# -gt 0 ] || set -- "${pages[@]}"
 
 library=$build/format

@@ -18,6 +18,7 @@ enum option_event {
     EVENT_THREAD = 1 << 3,
     EVENT_METHOD = 1 << 4,
     EVENT_REFERENCE = 1 << 5, /* stores of references */
+    EVENT_PHASE = 1 << 6,     /* phase= was given; not a word of events= */
     EVENT_DEFAULT = EVENT_CLASS | EVENT_ALLOC | EVENT_FREE | EVENT_THREAD,
     EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
 };
@@ -78,6 +79,10 @@ struct options {
     bool internals_proven;              /* only those that pass a self-test */
     struct glob_list include, exclude;  /* classes */
     struct glob_list start_at, stop_at; /* methods */
+    bool phases;                        /* steptrace.Phase works, */
+    bool phases_known;                  /* and benchmark harnesses' iterations are phases */
+    struct glob_list phase_at;          /* methods whose calls are phases of their thread, */
+    struct glob_list program_phase_at;  /* or of the program */
     char globs_text[2 * OPTION_TEXT];
     size_t globs_used;
     char text[2 * OPTION_TEXT]; /* the text as given */

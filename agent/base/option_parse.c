@@ -23,6 +23,7 @@ static void set_defaults(struct options *options)
     options->finish_ns = UINT64_C(5000000000);
     options->level = 3;
     options->internals = INTERNALS_ALL;
+    options->phases = options->phases_known = true;
 }
 
 /* Returns false if the text is too long; counts other faults. */

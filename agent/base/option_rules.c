@@ -56,6 +56,12 @@ static bool triggers_without_events(const struct options *options)
            (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == 0;
 }
 
+static bool phases_without_events(const struct options *options)
+{
+    return (options->events & EVENT_PHASE) != 0 && options->method != METHOD_COUNT &&
+           (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == 0;
+}
+
 static const struct rule {
     bool (*is_broken)(const struct options *options);
     const char *fault;
@@ -67,6 +73,7 @@ static const struct rule {
     {references_without_times, "option resolution: references and snapshots need times"},
     {triggers_with_jvmti, "options start, stop: they need engine=bytecode"},
     {triggers_without_events, "options start, stop: they need alloc or method events"},
+    {phases_without_events, "option phase: it needs alloc or method events"},
 };
 
 void option_rules_apply(struct option_parse *parse)

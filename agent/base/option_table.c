@@ -56,7 +56,9 @@ static void set_file(struct option_parse *parse, const char *key, const char *va
 
 static void set_events(struct option_parse *parse, const char *key, const char *value)
 {
-    parse->options->events = option_parse_words(parse, key, value, OPTION_WORDS(event_words));
+    uint32_t phase = parse->options->events & EVENT_PHASE;
+    parse->options->events =
+        option_parse_words(parse, key, value, OPTION_WORDS(event_words)) | phase;
 }
 
 static void set_engine(struct option_parse *parse, const char *key, const char *value)
@@ -212,6 +214,37 @@ static void set_stop(struct option_parse *parse, const char *key, const char *va
     option_parse_globs(parse, key, value, &parse->options->stop_at, true);
 }
 
+static void add_phase(struct option_parse *parse, const char *key, const char *item)
+{
+    static const char of_program[] = "program:";
+    struct options *options = parse->options;
+    size_t length = sizeof of_program - 1;
+    if (strcmp(item, "auto") == 0)
+        options->phases_known = true;
+    else if (strcmp(item, "none") == 0)
+        options->phases = false;
+    else if (strncmp(item, of_program, length) == 0 && item[length] != '\0')
+        option_parse_globs(parse, key, item + length, &options->program_phase_at, true);
+    else
+        option_parse_globs(parse, key, item, &options->phase_at, true);
+}
+
+static void set_phase(struct option_parse *parse, const char *key, const char *value)
+{
+    char items[OPTION_TEXT];
+    struct options *options = parse->options;
+    if ((options->events & EVENT_PHASE) == 0)
+        options->phases_known = false;
+    options->events |= EVENT_PHASE;
+    options->phases = true;
+    snprintf(items, sizeof items, "%s", value);
+    for (char *rest = NULL, *item = strtok_r(items, "+", &rest); item != NULL;
+         item = strtok_r(NULL, "+", &rest))
+        add_phase(parse, key, item);
+    if (!options->phases)
+        options->events &= ~(uint32_t) EVENT_PHASE;
+}
+
 /* auto, proven, safe and none cannot be combined with other words. */
 static void set_internals(struct option_parse *parse, const char *key, const char *value)
 {
@@ -261,6 +294,9 @@ const struct option option_table[] = {
     {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered",
      set_start, false},
     {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop,
+     false},
+    {"phase", "auto|none|CLASS.METHOD+..", "auto",
+     "calls of such a method are phases; program:CLASS.METHOD: of the whole program", set_phase,
      false},
     {"snapshot", "start+end+every:TIME", "none",
      "all references and roots of the heap, at these moments", set_snapshot, false},

@@ -12,6 +12,7 @@
 #include "agent/base/text_hash.h"
 #include "agent/bytecode/engine_proof.h"
 #include "agent/bytecode/huge_methods.h"
+#include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/retransform.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/hotspot/archived_classes.h"
@@ -99,6 +100,7 @@ static void report_left_alone(const char *class_name, const char *method_name,
 struct class_plan {
     bool traced;  /* all are traced */
     bool watched; /* some are methods of start= or stop= */
+    bool phased;  /* some may begin or end phases */
     bool named;   /* its loader has no other class of this name */
     uint64_t loader;
 };
@@ -126,7 +128,9 @@ static struct class_plan plan_class(JNIEnv *jni, jobject loader, const char *nam
 {
     return (struct class_plan){.traced = options_trace_class(&class_hook.session->options, name) &&
                                          takes_loader(jni, loader),
-                               .watched = triggers_of(name, NULL) != 0};
+                               .watched = triggers_of(name, NULL) != 0,
+                               .phased = !class_hook.armed &&
+                                         phase_methods_in(&class_hook.session->options, name)};
 }
 
 static uint32_t new_number(const struct class_plan *plan, const char *class_name,
@@ -208,6 +212,25 @@ static bool rewrite(const struct rewrite_request *request, const char *name, uin
     return result == REWRITE_CHANGED;
 }
 
+/* Returns true if the class got probes. */
+static bool rewrite_all(const struct class_plan *plan, const struct rewrite_request *request,
+                        const char *name, uint8_t **out, size_t *out_bytes)
+{
+    size_t length = 0;
+    bool changed = rewrite(request, name, out, out_bytes);
+    if (!plan->phased)
+        return changed;
+    uint8_t *phased = phase_methods_rewrite(&class_hook.session->options, name,
+                                            changed ? *out : request->class_file,
+                                            changed ? *out_bytes : request->size_bytes, &length);
+    if (phased == NULL)
+        return changed;
+    free(*out);
+    *out = phased;
+    *out_bytes = length;
+    return true;
+}
+
 static unsigned char *copied(const uint8_t *bytes, size_t length)
 {
     unsigned char *copy = NULL;
@@ -231,9 +254,9 @@ static unsigned char *new_class_file(JNIEnv *jni, bool is_new, jobject loader, c
     if ((plan.traced || plan.watched || class_hook.references) && loader != NULL)
         plan.loader = loader_number(loader);
     plan.named = name != NULL && (plan.loader != 0 || loader == NULL);
-    if (!request.alloc && !request.method && !(class_hook.armed && loader == NULL))
+    if (!request.alloc && !request.method && !plan.phased && !(class_hook.armed && loader == NULL))
         return NULL;
-    bool changed = rewrite(&request, name != NULL ? name : "?", &out, &out_bytes);
+    bool changed = rewrite_all(&plan, &request, name != NULL ? name : "?", &out, &out_bytes);
     *new_length = changed ? out_bytes : length;
     unsigned char *copy = NULL;
     if (changed || (is_new && tracer.java_major >= JAVA_TAGS_BY_HASH))
@@ -319,7 +342,7 @@ static bool is_watched(JNIEnv *jni, jobject loader, const char *name)
 static bool is_wanted(JNIEnv *jni, jobject loader, const char *name)
 {
     struct class_plan plan = plan_class(jni, loader, name);
-    return class_hook.alloc || plan.traced || plan.watched;
+    return class_hook.alloc || plan.traced || plan.watched || plan.phased;
 }
 
 /* Returns the events that a class without probes misses. Hidden classes (with a dot in the name)

@@ -28,7 +28,7 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
         wanted->can_generate_garbage_collection_events = 1;
         wanted->can_get_bytecodes = 1;
     }
-    if (event == EVENT_ALLOC || event == EVENT_METHOD) {
+    if (event == EVENT_ALLOC || event == EVENT_METHOD || event == EVENT_PHASE) {
         wanted->can_retransform_classes = 1;
         wanted->can_retransform_any_class = 1;
         wanted->can_generate_all_class_hook_events = 1;
@@ -170,6 +170,34 @@ static void start(JNIEnv *jni, struct session *session)
     notify_classes(true);
     class_hook_meet(jni);
     class_hook_retransform(jni, CLASSES_WANTED);
+}
+
+/* Of engine=jvmti: the class hook adds the probes of phases, and no others. */
+static void hook_phases(struct session *session, bool on)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    if (on) {
+        if (!java_probes_link(jni, &session->options))
+            return;
+        prepare_for(session);
+        class_hook.alloc = class_hook.method = class_hook.references = false;
+        class_hook_on();
+        engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+        class_hook_retransform(jni, CLASSES_WANTED);
+        return;
+    }
+    class_hook_off();
+    if (!tracer.dying)
+        class_hook_retransform(jni, CLASSES_CHANGED);
+    engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
+    class_hook_forget();
+}
+
+void engine_bytecode_initialize(void)
+{
+    engine_phases_by(hook_phases);
 }
 
 /* A dying JVM keeps its classes as they are. */

@@ -11,6 +11,7 @@
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/throwables.h"
 #include "agent/bytecode/watched_methods.h"
@@ -298,6 +299,30 @@ static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
     count(jni, class, number, LEAVE_CAUGHT);
 }
 
+static void JNICALL on_phase_entry(JNIEnv *jni, jclass class, jint number)
+{
+    (void) class;
+    phase_method_entered(jni, (uint32_t) number, NULL);
+}
+
+static void JNICALL on_phase_entry_of(JNIEnv *jni, jclass class, jint number, jobject object)
+{
+    (void) class;
+    phase_method_entered(jni, (uint32_t) number, object);
+}
+
+static void JNICALL on_phase_exit(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    phase_method_left((uint32_t) number);
+}
+
+static void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number)
+{
+    (void) jni, (void) class;
+    phase_method_caught((uint32_t) number);
+}
+
 union probe_function {
     void(JNICALL *object)(JNIEnv *, jclass, jobject);
     void(JNICALL *objects)(JNIEnv *, jclass, jobject, jobject);
@@ -331,7 +356,11 @@ union probe_function {
     [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged},                                   \
     [PROBE_STORES_OF] = {.object = on_stores_of},                                                  \
     [PROBE_STORES_OF_ELEMENTS] = {.object = on_stores_of_elements},                                \
-    [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics}
+    [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics},                                  \
+    [PROBE_PHASE_ENTRY] = {.number = on_phase_entry},                                              \
+    [PROBE_PHASE_ENTRY_OF] = {.number_object = on_phase_entry_of},                                 \
+    [PROBE_PHASE_EXIT] = {.number = on_phase_exit},                                                \
+    [PROBE_PHASE_CAUGHT] = {.number = on_phase_caught}
 
 /* Both are in the order of enum probe. */
 static const union probe_function recording[PROBE_COUNT] = {
@@ -484,7 +513,7 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
 /* Objects are shown if methods name them, or if new ones only have to be remembered. */
 static unsigned what_is_shown(const struct options *options)
 {
-    if ((options->events & EVENT_ALLOC) == 0)
+    if ((options->events & EVENT_ALLOC) == 0 || options->engine != ENGINE_BYTECODE)
         return 0;
     if ((options->events & EVENT_METHOD) != 0)
         return options->method != METHOD_COUNT ? PROBES_SHOW : 0;
@@ -499,7 +528,8 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     bool counts = options->method == METHOD_COUNT;
     bool watched = options->start_at.count + options->stop_at.count != 0;
     const union probe_function *wanted = counts ? counting : recording;
-    bool methods = (options->events & EVENT_METHOD) != 0;
+    bool of_engine = options->engine == ENGINE_BYTECODE; /* else only phases have probes */
+    bool methods = of_engine && (options->events & EVENT_METHOD) != 0;
     unsigned shows = what_is_shown(options);
     bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
@@ -511,7 +541,7 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     if (done) {
         linked = watched ? WATCHED : PLAIN;
         if ((linking.ways & PROBES_LEAF) != 0)
-            leaf_calls_use(jni, linking.probes, !counts && !watched);
+            leaf_calls_use(jni, linking.probes, of_engine && !counts && !watched);
         sights_use(shows != 0 && !watched);
         return true;
     }

@@ -148,13 +148,15 @@ static void want_capabilities(const struct engine *engine, uint32_t event,
  * support. */
 static void add_capabilities(const struct engine *engine, uint32_t events)
 {
-    for (uint32_t event = EVENT_CLASS; event <= EVENT_REFERENCE; event <<= 1) {
+    for (uint32_t event = EVENT_CLASS; event <= EVENT_PHASE; event <<= 1) {
         if ((events & event & ~tracer.capable) == 0)
             continue;
         jvmtiCapabilities wanted;
         char name[64];
         want_capabilities(engine, event, &wanted);
         options_event_names(event, name, sizeof name);
+        if (event == EVENT_PHASE)
+            snprintf(name, sizeof name, "phase");
         if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE)
             tracer.capable |= event;
         else
@@ -285,6 +287,13 @@ void engine_switch_off(void)
     control_give_back();
 }
 
+static void (*hook_phases)(struct session *session, bool on);
+
+void engine_phases_by(void (*hook)(struct session *session, bool on))
+{
+    hook_phases = hook;
+}
+
 /* If the start of a collection is reported, its end must be, too: holds need both. */
 static void enable_collections(const struct session *session, bool on)
 {
@@ -339,4 +348,6 @@ void engine_enable(struct session *session, bool on)
         engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
     if (on || !engine->ends_first)
         engine->enable(session, on);
+    if ((events & EVENT_PHASE) != 0 && session->options.engine == ENGINE_JVMTI)
+        hook_phases(session, on);
 }

@@ -15,6 +15,9 @@ void engine_jvmti_advance(JNIEnv *jni);
  * event is left. */
 bool engine_prepare(const struct engine *engine, uint32_t events,
                     const jvmtiEventCallbacks *of_others);
+/* At load: sets the function that gives the methods of phase= their probes with engine=jvmti, and
+ * removes them. engine=bytecode does so anyway. */
+void engine_phases_by(void (*hook)(struct session *session, bool on));
 /* At load: requests what this engine needs for `event`, in case it is used later. */
 void engine_reserve(const struct engine *engine, uint32_t event);
 /* Before the session begins: adds probes to the methods of start= only, and removes them. */

@@ -58,6 +58,10 @@ static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
         wanted->can_generate_method_entry_events = 1;
         wanted->can_generate_method_exit_events = 1;
         wanted->can_access_local_variables = 1;
+    } else if (event == EVENT_PHASE) {
+        wanted->can_retransform_classes = 1;
+        wanted->can_retransform_any_class = 1;
+        wanted->can_generate_all_class_hook_events = 1;
     }
 }
 

@@ -14,6 +14,7 @@
 #include "agent/records/classes.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/methods.h"
+#include "agent/records/phases.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
@@ -286,6 +287,7 @@ void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual)
     }
     if (!is_virtual)
         leave(session, os, jni);
+    phases_thread_ends(session, os, thread_of(thread));
     struct java_thread *java = thread_ended(session, os, thread);
     if (java != NULL)
         method_counts_thread_ended(session, os, java);

@@ -35,6 +35,22 @@ size_t utf8_of_modified(const char *text, char *out)
     return (size_t) (out - start);
 }
 
+#define LONGEST_NAME ((size_t) 65536)
+#define CUT "..."
+
+size_t utf8_cut(char *text, size_t length)
+{
+    if (length <= LONGEST_NAME)
+        return length;
+    length = LONGEST_NAME - strlen(CUT);
+    while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80)
+        length--;
+    memcpy(text + length, CUT, strlen(CUT));
+    length += strlen(CUT);
+    memset(text + length, 0, -length % 8);
+    return length;
+}
+
 void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
 {
     uint64_t *room = live_reserve(session->map, session->global, count);

@@ -16,4 +16,8 @@ void global_event(struct session *session, enum step_live_kind kind, uint64_t wo
  * has room for strlen(text) bytes. Returns the length. */
 size_t utf8_of_modified(const char *text, char *out);
 
+/* Cuts UTF-8 of more than 65,536 bytes before a character and ends it with three dots and zeros up
+ * to a multiple of 8 bytes. Returns the length. */
+size_t utf8_cut(char *text, size_t length);
+
 #endif

@@ -62,6 +62,20 @@ void stamps_wait_for(uint64_t stamp)
     }
 }
 
+void stamps_pass_tick(const struct session *session)
+{
+    uint64_t resolution_ns = session->options.resolution_ns;
+    if (tracer_is_starting(session))
+        return;
+    if (!stamps_are_times(session)) {
+        atomic_fetch_add(&tracer.tick, 1);
+        return;
+    }
+    uint64_t ns = (uint64_t) ((unsigned __int128) tracer_stamp(session) * tracer.scale.multiplier >>
+                              tracer.scale.shift);
+    stamps_wait_for(tracer_stamps_of_ns(ns - ns % resolution_ns + resolution_ns) + 1);
+}
+
 void stamps_go_beyond(uint64_t tick)
 {
     uint64_t now = atomic_load(&tracer.tick);

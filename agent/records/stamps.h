@@ -22,6 +22,9 @@ uint64_t stamp_of_collection(const struct session *session);
 /* Returns when the clock has reached the stamp, which is a tick or two away. Returns at once if it
  * is further away: then the clock has gone back (a process restored on another machine). */
 void stamps_wait_for(uint64_t stamp);
+/* Returns when the tick of a stamp taken before the call is over. Does not wait for ticks of more
+ * than 200 us, nor while stamps are frozen. */
+void stamps_pass_tick(const struct session *session);
 /* Makes counted stamps greater than `tick` from now on. */
 void stamps_go_beyond(uint64_t tick);
 

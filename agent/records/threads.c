@@ -16,8 +16,6 @@
 
 /* A thread's entry in the trace: its name and kind. */
 
-#define LONGEST_NAME ((size_t) 65536)
-#define CUT "..."
 #define HEAD_WORDS 3u
 
 struct description {
@@ -26,15 +24,6 @@ struct description {
     uint64_t flags;
 };
 
-/* Returns where a name that is too long is cut: before a character that does not fit. */
-static size_t end_of_cut(const char *name)
-{
-    size_t end = LONGEST_NAME - strlen(CUT);
-    while (end > 0 && ((unsigned char) name[end] & 0xc0) == 0x80)
-        end--;
-    return end;
-}
-
 static void set_name(struct description *of, const char *name)
 {
     size_t room = strlen(name); /* no character is longer in UTF-8 */
@@ -42,13 +31,7 @@ static void set_name(struct description *of, const char *name)
     if (of->words == NULL)
         return;
     char *text = (char *) &of->words[HEAD_WORDS];
-    of->length = utf8_of_modified(name, text);
-    if (of->length <= LONGEST_NAME)
-        return;
-    of->length = end_of_cut(text);
-    memcpy(text + of->length, CUT, strlen(CUT));
-    of->length += strlen(CUT);
-    memset(text + of->length, 0, -of->length % 8);
+    of->length = utf8_cut(text, utf8_of_modified(name, text));
 }
 
 static void describe(struct description *of, jthread thread)
@@ -81,7 +64,7 @@ static void thread_define(struct session *session, jthread thread, struct java_t
     pthread_mutex_lock(&session->global_lock);
     known->id = atomic_fetch_add(&session->thread_count, 1) + 1;
     known->session = session->number;
-    known->depth = known->pending = known->reserved = 0;
+    known->depth = known->pending = known->reserved = known->phases.count = 0;
     words[0] = live_word(STEP_LIVE_DEFINE_THREAD, known->id);
     words[1] = of.flags;
     words[2] = of.length;
@@ -347,6 +330,8 @@ static void discard_java_thread(struct java_thread *java)
     free(java->frames);
     java->frames = NULL;
     java->depth = java->capacity = java->pending = 0;
+    free(java->phases.open);
+    java->phases = (struct phase_list){0};
     java->last_stamp = 0;
     java->session = 0;
     pthread_mutex_lock(&unused_lock);

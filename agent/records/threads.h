@@ -9,6 +9,16 @@
 
 enum thread_flag { THREAD_DAEMON = 1, THREAD_VIRTUAL = 2 };
 
+/* Open phases, outermost first: phases.h. */
+struct open_phase {
+    uint64_t name; /* in the session's dictionary */
+    uint32_t key;
+};
+struct phase_list {
+    struct open_phase *open;
+    size_t count, capacity;
+};
+
 /* Never freed, only reused for another thread: a native thread that missed that it lost a virtual
  * thread still reads it once more. */
 struct java_thread {
@@ -24,6 +34,7 @@ struct java_thread {
     size_t reserved;          /* frames whose object is not there yet, but has its id */
     uint64_t window_start;    /* stream's event count when the first waiting frame began */
     struct call_stack *calls; /* method=count: its open calls */
+    struct phase_list phases;
 };
 
 struct method_frame {

@@ -51,10 +51,12 @@ static bool put_guarded(struct method_code *method, enum probe probe, uint32_t v
 
 static bool put_prologue(struct method_code *method)
 {
-    if (method->number == 0 || method->leaf)
+    if (method->number == 0 || method->leaf || begins_late(method))
         return true;
     if (has_plain_entry(method))
-        return put_numbered(method, PROBE_ENTRY, 0);
+        return put_numbered(
+            method, PROBE_ENTRY,
+            passes_variable(method) ? ALOAD_0 + (method->number & PHASE_VARIABLE_MASK) - 1 : 0);
     if (method->constructor && !method->runs_before)
         return put_numbered(method, PROBE_ENTRY_SUPER, 0);
     if (method->constructor || method->object_init)
@@ -120,6 +122,8 @@ static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
 static bool put_constructed(struct method_code *method, uint32_t marks)
 {
     bool no_this = (marks & MARK_NO_THIS) != 0;
+    if (begins_late(method))
+        return put_numbered(method, PROBE_ENTRY, 0);
     if (has_constructed(method) &&
         !put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0))
         return false;

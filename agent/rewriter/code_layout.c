@@ -79,6 +79,8 @@ uint32_t bytes_before(const struct method_code *method, uint32_t offset)
 
 static uint32_t constructed_bytes(const struct method_code *method, uint32_t marks)
 {
+    if (begins_late(method))
+        return method->push.size + CALL_BYTES;
     return (has_constructed(method) ? method->push.size + 1 + CALL_BYTES : 0) +
            ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
 }
@@ -107,10 +109,11 @@ static uint32_t bytes_after(const struct method_code *method, uint32_t offset)
 
 static uint32_t prologue_bytes(const struct method_code *method)
 {
-    if (method->number == 0 || method->leaf)
+    if (method->number == 0 || method->leaf || begins_late(method))
         return 0;
-    bool pass_this = !has_plain_entry(method) && !method->constructor && !method->object_init;
-    return method->push.size + pass_this + CALL_BYTES;
+    bool pass_object = (!has_plain_entry(method) && !method->constructor && !method->object_init) ||
+                       passes_variable(method);
+    return method->push.size + pass_object + CALL_BYTES;
 }
 
 /* Returns the size of the instruction at `offset` if its new place is `place`. */

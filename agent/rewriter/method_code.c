@@ -21,8 +21,22 @@ bool method_no_memory(struct method_code *method)
     return class_fault(method->file, REWRITE_NO_MEMORY, 0, "out of memory");
 }
 
+static enum probe phase_probe(enum probe probe, bool of_variable)
+{
+    switch (probe) {
+    case PROBE_ENTRY:
+        return of_variable ? PROBE_PHASE_ENTRY_OF : PROBE_PHASE_ENTRY;
+    case PROBE_CAUGHT:
+        return PROBE_PHASE_CAUGHT;
+    default:
+        return PROBE_PHASE_EXIT;
+    }
+}
+
 bool code_put_call(struct method_code *method, enum probe probe)
 {
+    if (method->file->request->phases)
+        probe = phase_probe(probe, passes_variable(method));
     uint32_t index = pool_probe(method->file, probe);
     put_u1(&method->file->output, INVOKESTATIC);
     put_u2(&method->file->output, index);

@@ -187,6 +187,19 @@ static inline bool has_plain_entry(const struct method_code *method)
     return (method->access & ACCESS_STATIC) != 0 || method->file->request->nameless;
 }
 
+/* Returns true if the entry probe of a phase gets a local variable. */
+static inline bool passes_variable(const struct method_code *method)
+{
+    return method->file->request->phases && (method->number & PHASE_VARIABLE_MASK) != 0;
+}
+
+/* Returns true if the phase begins where `this` becomes initialised: before that, an exception
+ * leaves a constructor without a probe. */
+static inline bool begins_late(const struct method_code *method)
+{
+    return method->file->request->phases && method->number != 0 && method->constructor;
+}
+
 /* method_scan.c */
 bool method_scan(struct method_code *method);
 

@@ -57,6 +57,10 @@
  *   compareAndExchange().
  * - storesOf(Object), storesOfElements(Object), storesOfStatics(Object): after native methods that
  *   store into an object, into the elements of an array, into static fields of a class.
+ * - phaseEntry(int), phaseEntryOf(int,Object), phaseExit(int), phaseCaught(int): with
+ *   request->phases, in place of entry(), of entry() for a method whose number names a variable, of
+ *   exit() and unwind(), and of caught(). In a constructor, phaseEntry() comes after super() or
+ *   this().
  * - keep(Object): before toString() of a StringBuilder or StringBuffer; not native, and does
  *   nothing.  Without it, C2 removes a builder if it knows all its uses, and creates the string and
  *   its array without a constructor.
@@ -111,7 +115,11 @@
       "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;JLjava/lang/Object;)V")              \
     X(STORES_OF, "storesOf", "(Ljava/lang/Object;)V")                                              \
     X(STORES_OF_ELEMENTS, "storesOfElements", "(Ljava/lang/Object;)V")                             \
-    X(STORES_OF_STATICS, "storesOfStatics", "(Ljava/lang/Object;)V")
+    X(STORES_OF_STATICS, "storesOfStatics", "(Ljava/lang/Object;)V")                               \
+    X(PHASE_ENTRY, "phaseEntry", "(I)V")                                                           \
+    X(PHASE_ENTRY_OF, "phaseEntryOf", "(ILjava/lang/Object;)V")                                    \
+    X(PHASE_EXIT, "phaseExit", "(I)V")                                                             \
+    X(PHASE_CAUGHT, "phaseCaught", "(I)V")
 
 enum probe {
 #define PROBE_NAME(name, text, descriptor) PROBE_##name,
@@ -126,6 +134,11 @@ enum probe {
 /* The probes that a method is left without. With the last one it has all, and is not compiled. */
 enum rewrite_loss { LOSS_METHOD_EVENTS, LOSS_STORES, LOSS_ALLOCATIONS, LOSS_COMPILATION };
 
+/* With request->phases: a method's number has 1 + the local variable that phaseEntryOf() passes, of
+ * the first four, in its low bits; 0: phaseEntry(). */
+#define PHASE_VARIABLE_BITS 3u
+#define PHASE_VARIABLE_MASK ((1u << PHASE_VARIABLE_BITS) - 1)
+
 /* Class, method and descriptor are as in the class file (modified UTF-8), with a terminating 0. */
 struct rewrite_request {
     const uint8_t *class_file;
@@ -134,6 +147,7 @@ struct rewrite_request {
     bool references;    /* also probes of reference stores */
     bool nameless;      /* instance methods get entry(): their objects are not recorded */
     bool leaf;          /* leaf methods get call(); only if no objects are traced */
+    bool phases;        /* the probes of phases, and no others; `method` and `nameless` are set */
     bool apart;         /* methods with a number are made too large for C2 to inline */
     /* The JVM compiles no larger method: one that probes would make larger gets no event probes, if
      * it is small enough then. 0: the JVM compiles all. */

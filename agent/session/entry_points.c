@@ -140,6 +140,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(native_methods_thread_ended);
     object_ids_at_first_sight(stores_of_seen);
     triggers_initialize();
+    engine_bytecode_initialize();
     reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);
     return enable(JVMTI_EVENT_VM_DEATH);

@@ -42,7 +42,9 @@ enum java_trait {
     JAVA_WAITS_SOURCE = 2, /* until the object that it copies from is known, */
     JAVA_WAITS_TARGET = 4, /* until the object that it refers to is known */
     JAVA_IS_LAST = 8,      /* within a tick, it is the last record */
-    JAVA_IS_OF_GRAPH = 16  /* it is not an event: only copying records preserves it */
+    JAVA_IS_OF_GRAPH = 16, /* it is not an event: only copying records preserves it */
+    JAVA_BEGINS_PHASE = 32,
+    JAVA_ENDS_PHASE = 64
 };
 
 struct java_kind {
@@ -90,6 +92,11 @@ static inline uint64_t java_entry_count(const struct java_records *java, int kno
 {
     uint32_t record = java_record_of(java, known);
     return record != STEP_NO_RECORD ? step_reader_dictionary_count(java->reader, record) : 0;
+}
+
+static inline bool java_is_phase(const struct java_kind *kind)
+{
+    return (kind->traits & (JAVA_BEGINS_PHASE | JAVA_ENDS_PHASE)) != 0;
 }
 
 /* Returns the rank of a record of the stream within a tick: lower ranks come first. */

@@ -11,6 +11,7 @@
 #include "converter/base/trace_ticks.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/open_phases.h"
 #include "format/core/no_memory.h"
 #include "steptrace/records.h"
 
@@ -29,7 +30,9 @@ struct event_order {
     bool has_thread;
     uint64_t thread_id; /* the selected thread */
     const struct object_table
-        *live; /* borrowed; the reported objects that are alive; NULL: records never wait */
+        *live;       /* borrowed; the reported objects that are alive; NULL: records never wait */
+    bool has_phases; /* events are marked that are in the selected phases */
+    struct open_phases phases;
     struct step_records *records;
     struct trace_event *fronts; /* the current event of each queue of `records` */
 };
@@ -75,9 +78,11 @@ static void choose_records(struct event_order *order, uint32_t kinds)
     for (uint32_t i = 0; i < order->decoder.java.count; i++) {
         uint8_t kind = java_kind_of(&order->decoder.java, i)->event;
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
-        order->wanted[i] = (decoded & bit) != 0;
-        order->wanted_live[i] = (LIVE_KINDS & bit) != 0;
-        order->wanted_frees[i] = (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
+        bool is_phase = order->has_phases && java_is_phase(java_kind_of(&order->decoder.java, i));
+        order->wanted[i] = is_phase || (decoded & bit) != 0;
+        order->wanted_live[i] = is_phase || (LIVE_KINDS & bit) != 0;
+        order->wanted_frees[i] =
+            is_phase || (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     }
 }
 
@@ -87,7 +92,7 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
     if (info->time_min > order->to_ticks)
         return NULL;
     bool is_before = info->time_max < order->from_ticks;
-    if (is_before && !order->needs_objects)
+    if (is_before && !order->needs_objects && !order->has_phases)
         return NULL;
     const uint8_t *wanted = is_before ? order->wanted_live : order->wanted;
     if (order->has_thread &&
@@ -98,13 +103,38 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 
 /* ---- order ---- */
 
+/* Internal: passed to open_phases_put() and not returned.  class_id is the name's number, flags is
+ * 1 for a phase of the program. */
+enum { PHASE_BEGINS = EVENT_KIND_COUNT, PHASE_ENDS };
+
+/* Within a tick, a phase of the program begins before and ends after the events of all threads. */
+static bool take_phase(const struct event_order *order, struct step_records_front *front,
+                       const struct java_kind *kind)
+{
+    enum { FIRST = 0, LAST = 3 };
+    struct step_java_phase phase;
+    if (!step_java_phase_get(&order->decoder.java.binding, &front->view, &phase))
+        return false;
+    bool begins = (kind->traits & JAVA_BEGINS_PHASE) != 0;
+    order->fronts[front->queue] = (struct trace_event){.kind = begins ? PHASE_BEGINS : PHASE_ENDS,
+                                                       .thread_id = java_id(phase.thread),
+                                                       .class_id = java_id(phase.name),
+                                                       .flags = phase.scope != 0};
+    front->time = phase.time;
+    front->rank = phase.scope == 0 ? java_rank(kind, front->stream) : begins ? FIRST : LAST;
+    return true;
+}
+
 static bool take_front(void *user, struct step_records_front *front)
 {
     struct event_order *order = user;
     struct trace_event *event = &order->fronts[front->queue];
+    const struct java_kind *kind = java_kind_of(&order->decoder.java, front->view.record);
+    if (java_is_phase(kind))
+        return take_phase(order, front, kind);
     if (!stepfile_decoder_event(&order->decoder, &front->view, event, &front->time))
         return false;
-    front->rank = java_rank(java_kind_of(&order->decoder.java, front->view.record), front->stream);
+    front->rank = java_rank(kind, front->stream);
     return true;
 }
 
@@ -119,6 +149,25 @@ static bool must_wait(void *user, const struct step_records_front *front)
 }
 
 /* ---- life cycle ---- */
+
+/* Sets the names of phases before any event. */
+static bool name_phases(struct event_order *order)
+{
+    const struct java_records *java = &order->decoder.java;
+    uint64_t count = java_entry_count(java, STEP_JAVA_PHASE_NAME);
+    for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++) {
+        struct step_java_phase_name entry;
+        struct trace_phase_name *name = id_table_get(&order->decoder.names->phases, (uint32_t) id);
+        if (name == NULL)
+            return false;
+        if (!step_java_phase_name_look_up(&java->binding, java->reader, id, &entry))
+            continue;
+        *name = (struct trace_phase_name){entry.name, true};
+        if (!open_phases_name(&order->phases, (uint32_t) id, entry.name))
+            return false;
+    }
+    return true;
+}
 
 /* Frees are selected by properties of the object's allocation. */
 static bool follows_objects(const struct event_selection *selected)
@@ -137,6 +186,8 @@ static enum step_status event_order_init(struct event_order *order, struct step_
                                   .selected = selected,
                                   .needs_objects = keep_live || follows_objects(selected)};
     order->decoder.names = names;
+    order->has_phases = selected->phases.count > 0;
+    open_phases_init(&order->phases, &selected->phases);
     enum step_status status = java_records_init(&order->decoder.java, reader, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -144,6 +195,8 @@ static enum step_status event_order_init(struct event_order *order, struct step_
     order->wanted_live = calloc(order->decoder.java.count + 1, 1);
     order->wanted_frees = calloc(order->decoder.java.count + 1, 1);
     if (order->wanted == NULL || order->wanted_live == NULL || order->wanted_frees == NULL)
+        return no_memory(error);
+    if (order->has_phases && !name_phases(order))
         return no_memory(error);
     choose_records(order, selected->kinds);
     order->from_ticks = selected->from_ns / order->decoder.java.resolution_ns;
@@ -175,6 +228,7 @@ static void event_order_reset(struct event_order *order)
 {
     step_records_destroy(order->records);
     java_records_reset(&order->decoder.java);
+    open_phases_reset(&order->phases);
     free(order->fronts);
     free(order->wanted);
     free(order->wanted_live);
@@ -197,6 +251,12 @@ static const struct stepfile_source *of_const(const struct event_source *source)
     return (const struct stepfile_source *) source;
 }
 
+static bool put_phase(struct event_order *order, const struct trace_event *event)
+{
+    return open_phases_put(&order->phases, event->thread_id, event->class_id, event->flags != 0,
+                           event->kind == PHASE_BEGINS);
+}
+
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
@@ -211,7 +271,14 @@ static enum step_status read_events(struct event_source *base, struct trace_even
         if (status != STEP_STATUS_OK)
             break;
         struct trace_event *out = &events[filled];
+        if (event->kind >= EVENT_KIND_COUNT) {
+            if (!put_phase(&source->order, event))
+                return no_memory(error);
+            continue;
+        }
         *out = *event;
+        if (source->order.has_phases && open_phases_accept(&source->order.phases, event->thread_id))
+            out->flags |= TRACE_IN_PHASE;
         out->time_ns = trace_ticks_ns(ticks, resolution_ns);
         if ((out->flags & TRACE_DATED) != 0)
             out->collected_ns = trace_ticks_ns(out->collected_ns, resolution_ns);

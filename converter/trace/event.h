@@ -25,12 +25,13 @@
 #define EVENT_KIND_COUNT STEP_TEXT_KIND_COUNT
 
 enum trace_event_flag {
-    TRACE_EXISTING = 1,      /* CL, TB, OA: existed when tracing started */
-    TRACE_BORN_KNOWN = 2,    /* OF: the allocation is in the trace; born_ns and size are its own */
-    TRACE_BORN_CLASS = 4,    /* OF: class_id is the class of that allocation */
-    TRACE_DATED = 8,         /* OF: it became unreachable at time_ns, see collected_ns */
-    TRACE_BOUND = 16,        /* with TRACE_DATED: time_ns is a lower bound */
-    TRACE_BY_COLLECTION = 32 /* with TRACE_DATED: only the collection is known */
+    TRACE_EXISTING = 1,       /* CL, TB, OA: existed when tracing started */
+    TRACE_BORN_KNOWN = 2,     /* OF: the allocation is in the trace; born_ns and size are its own */
+    TRACE_BORN_CLASS = 4,     /* OF: class_id is the class of that allocation */
+    TRACE_DATED = 8,          /* OF: it became unreachable at time_ns, see collected_ns */
+    TRACE_BOUND = 16,         /* with TRACE_DATED: time_ns is a lower bound */
+    TRACE_BY_COLLECTION = 32, /* with TRACE_DATED: only the collection is known */
+    TRACE_IN_PHASE = 64       /* in one of the selected phases (event_selection.h) */
 };
 
 struct trace_event {

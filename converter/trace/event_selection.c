@@ -49,8 +49,8 @@ bool event_selection_needs_deaths(const struct event_selection *selected)
 bool event_selection_is_of_objects(const struct event_selection *selected)
 {
     return selected->sites.count > 0 || selected->methods.count > 0 ||
-           selected->threads.count > 0 || selected->size.is_set ||
-           event_selection_needs_deaths(selected) ||
+           selected->threads.count > 0 || event_selection_is_of_phases(selected) ||
+           selected->size.is_set || event_selection_needs_deaths(selected) ||
            (selected->untracked && selected->classes.count > 0);
 }
 

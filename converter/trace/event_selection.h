@@ -40,8 +40,10 @@ struct event_selection {
     const char *dtd_path;          /* of a Meta-TF trace; NULL: in the file, or next to it */
     struct selected_globs threads; /* numbers as in the text format, or names */
     struct selected_globs classes;
-    struct selected_globs sites;    /* of any frame of an allocation's stack */
-    struct selected_globs methods;  /* of calls; and an allocation's innermost frame */
+    struct selected_globs sites;   /* of any frame of an allocation's stack */
+    struct selected_globs methods; /* of calls; and an allocation's innermost frame */
+    struct selected_globs phases;  /* that the event's thread or the program is in */
+    bool marks_phases; /* TRACE_IN_PHASE is set, for another filter; this one ignores `phases` */
     struct selected_range size;     /* bytes */
     struct selected_range lifetime; /* ns */
     bool has_alive_at;
@@ -60,6 +62,18 @@ bool event_selection_is_all(const struct event_selection *selected);
 /* Returns whether only times and at most one thread, by number, are selected: criteria that
  * records of every kind support. */
 bool event_selection_is_slice(const struct event_selection *selected);
+/* For a source whose events `objects` selects later: sets TRACE_IN_PHASE for it. */
+static inline void event_selection_mark_phases(struct event_selection *selected,
+                                               const struct event_selection *objects)
+{
+    selected->phases = objects->phases;
+    selected->marks_phases = true;
+}
+/* Returns whether events must be in one of the phases to be selected. */
+static inline bool event_selection_is_of_phases(const struct event_selection *selected)
+{
+    return selected->phases.count > 0 && !selected->marks_phases;
+}
 /* Returns whether one thread is selected, by its number, and sets `*number`. */
 bool event_selection_one_thread(const struct event_selection *selected, uint64_t *number);
 /* Return whether a criterion can be decided only by an object's allocation, or only by its

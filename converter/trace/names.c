@@ -26,6 +26,7 @@ void trace_names_init(struct trace_names *names)
     id_table_init(&names->methods, sizeof(struct trace_method));
     id_table_init(&names->threads, sizeof(struct trace_thread));
     id_table_init(&names->frames, sizeof(struct trace_frame));
+    id_table_init(&names->phases, sizeof(struct trace_phase_name));
     names->chunks = NULL;
     names->no_memory = false;
 }
@@ -36,6 +37,7 @@ void trace_names_reset(struct trace_names *names)
     id_table_reset(&names->methods);
     id_table_reset(&names->threads);
     id_table_reset(&names->frames);
+    id_table_reset(&names->phases);
     while (names->chunks != NULL) {
         struct name_chunk *next = names->chunks->next;
         free(names->chunks);

@@ -48,6 +48,12 @@ struct trace_thread {
     bool known;
 };
 
+/* A name of phases. */
+struct trace_phase_name {
+    struct step_bytes name;
+    bool known;
+};
+
 struct name_chunk;
 
 struct trace_names {
@@ -55,6 +61,7 @@ struct trace_names {
     struct id_table methods; /* struct trace_method */
     struct id_table threads; /* struct trace_thread */
     struct id_table frames;  /* struct trace_frame */
+    struct id_table phases;  /* struct trace_phase_name; only if phases are selected */
     struct name_chunk *chunks;
     bool no_memory; /* a name could not be added, and later events lack it */
 };

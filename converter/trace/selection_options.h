@@ -29,6 +29,9 @@ bool take_temporary(void *selection_target, const char *value, const char **faul
         {"thread",   0,                                                                             \
          "N|GLOB",   "only of this thread, by its number or name",                                  \
          take_globs, &(selected)->threads},                                                         \
+        {"phase",    0,                                                                             \
+         "GLOB",     "only in phases of this name (docs/phases.md)",                                \
+         take_globs, &(selected)->phases},                                                          \
         {"size",           0, "RANGE", "only objects of this size (>=1k, 16..64)", take_size_range, \
          &(selected)->size},                                                                        \
         {"lifetime",      0,                                                                        \

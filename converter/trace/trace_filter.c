@@ -182,11 +182,16 @@ static bool is_in_time(const struct trace_filter *filter, const struct trace_eve
     return event->time_ns >= filter->selected.from_ns && event->time_ns <= filter->selected.to_ns;
 }
 
+static bool takes_phase(const struct trace_filter *filter, const struct trace_event *event)
+{
+    return !event_selection_is_of_phases(&filter->selected) || (event->flags & TRACE_IN_PHASE) != 0;
+}
+
 static bool takes_object(struct trace_filter *filter, const struct trace_names *names,
                          const struct trace_event *event)
 {
     const struct event_selection *selected = &filter->selected;
-    return takes_class(filter, names, event->class_id) &&
+    return takes_class(filter, names, event->class_id) && takes_phase(filter, event) &&
            takes_thread(filter, names, event->thread_id) &&
            (!selected->size.is_set || selected_range_has(&selected->size, event->size)) &&
            (selected->objects == NULL || id_set_has(selected->objects, event->object));
@@ -224,7 +229,8 @@ static bool takes_other_event(struct trace_filter *filter, const struct trace_na
     bool has_method = event->kind == EVENT_METHOD_ENTRY || event->kind == EVENT_METHOD_EXIT ||
                       event->kind == EVENT_METHOD_POP;
     if (selected->size.is_set || selected->sites.count > 0 ||
-        event_selection_needs_deaths(selected) || !takes_thread(filter, names, event->thread_id))
+        event_selection_needs_deaths(selected) || !takes_phase(filter, event) ||
+        !takes_thread(filter, names, event->thread_id))
         return false;
     if (selected->methods.count > 0 &&
         !(has_method &&

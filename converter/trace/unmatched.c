@@ -8,6 +8,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/base/error_report.h"
+#include "converter/trace/open_phases.h"
 #include "converter/trace/trace_filter.h"
 
 enum { WORD_ROOM = 256, SHOWN = 4 };
@@ -169,6 +170,30 @@ static void report_threads(const char *path, const struct trace_names *names, co
     report_line("%s: no thread matches '%s'%s", path, pattern, text);
 }
 
+static void report_phases(const char *path, const struct trace_names *names, const char *glob)
+{
+    struct words words;
+    char text[WORD_ROOM + 32] = "", word[WORD_ROOM];
+    const char *pattern = glob + (glob[0] == '!');
+    size_t count = count_of(&names->phases);
+    if (count == 0) {
+        report_line("%s: no phase matches '%s': the trace has none (docs/phases.md)", path,
+                    pattern);
+        return;
+    }
+    if (!begin_words(&words, count))
+        return;
+    for (uint32_t id = 0; id_table_next(&names->phases, &id); id++) {
+        const struct trace_phase_name *phase = id_table_find(&names->phases, id);
+        snprintf(word, sizeof word, "%.*s", (int) phase->name.length,
+                 phase->known ? (const char *) phase->name.data : "");
+        if (phase->known)
+            add_word(&words, word);
+    }
+    suggest(&words, pattern, false, text, sizeof text);
+    report_line("%s: no phase matches '%s'%s", path, pattern, text);
+}
+
 static void report_methods(const char *path, const struct trace_names *names, const char *glob)
 {
     struct words words;
@@ -221,6 +246,17 @@ static uint32_t threads_mask(const struct trace_names *names, const struct selec
     return mask;
 }
 
+static uint32_t phases_mask(const struct trace_names *names, const struct selected_globs *globs)
+{
+    uint32_t mask = 0;
+    for (uint32_t id = 0; globs->count > 0 && id_table_next(&names->phases, &id); id++) {
+        const struct trace_phase_name *phase = id_table_find(&names->phases, id);
+        if (phase->known)
+            mask |= phase_name_mask(globs, phase->name);
+    }
+    return mask;
+}
+
 static uint32_t places_mask(const struct trace_names *names, const struct selected_globs *globs)
 {
     uint32_t mask = 0;
@@ -243,6 +279,9 @@ void report_unmatched(const char *path, const struct trace_names *names,
     report_each(path, names, classes, classes_mask(names, classes), report_classes);
     if (is_empty || count_of(&names->threads) > 0) /* threads of native programs have no names */
         report_each(path, names, threads, threads_mask(names, threads), report_threads);
+    if (!selected->marks_phases)
+        report_each(path, names, &selected->phases, phases_mask(names, &selected->phases),
+                    report_phases);
     report_each(path, names, sites, places_mask(names, sites), report_methods);
     report_each(path, names, methods, places_mask(names, methods), report_methods);
     for (unsigned i = 0; i < classes->count; i++)

@@ -163,6 +163,7 @@ static enum step_status prepare_heap(const struct arguments *arguments,
     conversion->selected.dtd_path = conversion->of_heap.dtd_path;
     conversion->selected.kinds = HEAP_KINDS;
     conversion->selected.untracked = true;
+    event_selection_mark_phases(&conversion->selected, &conversion->of_heap);
     return STEP_STATUS_OK;
 }
 

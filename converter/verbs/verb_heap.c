@@ -130,12 +130,13 @@ static enum step_status trace_print(struct pass *pass, const char *path, size_t 
 }
 
 /* Selects the events that heaps are made of; the tracker selects the objects. */
-static void select_heap(struct event_selection *selected, const char *dtd_path)
+static void select_heap(struct event_selection *selected, const struct event_selection *objects)
 {
     event_selection_init(selected);
     selected->untracked = true;
     selected->kinds = HEAP_KINDS;
-    selected->dtd_path = dtd_path;
+    selected->dtd_path = objects->dtd_path;
+    event_selection_mark_phases(selected, objects);
 }
 
 /* Finds and prints the heaps, and evaluates the rules.  Sets `*failed` to the number of failed
@@ -145,7 +146,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
 {
     struct input input;
     struct event_selection selected;
-    select_heap(&selected, asked->selected.dtd_path);
+    select_heap(&selected, &asked->selected);
     enum step_status status = input_open_seekable(&input, path, asked->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;

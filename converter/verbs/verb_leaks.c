@@ -145,6 +145,7 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
     all.untracked = true;
     all.kinds = HEAP_KINDS;
     all.dtd_path = selected.dtd_path;
+    event_selection_mark_phases(&all, &selected);
     enum step_status status = event_selection_needs_deaths(&selected)
                                   ? input_open_seekable(&input, path, NULL, &all)
                                   : input_open(&input, path, NULL, &all);

@@ -13,7 +13,8 @@
 
 struct window_event {
     enum step_live_kind kind; /* ALLOC, EXISTING, ENTRY, EXIT, FRAME_POP, THREAD_END; REFERENCE has
-                                 its words 1 to 3 in name, object and stack */
+                                 its words 1 to 3 in name, object and stack; FACT, a
+                                 STEP_LIVE_PHASE, has its two words in name and object */
     uint64_t ticks;
     uint64_t thread;
     uint64_t name; /* class and size, method or thread */

@@ -41,11 +41,24 @@ static enum step_status take_define_field(const struct raw *raw)
     return step_java_field_define(raw->decoder->writer, &entry, NULL);
 }
 
+static enum step_status take_define_phase_name(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, STEP_JAVA_PHASE_NAME, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
+        return status;
+    struct step_java_phase_name entry = {
+        .name = {(const uint8_t *) &raw->words[4], (size_t) (raw->words[3] & UINT32_MAX)}};
+    return step_java_phase_name_define(raw->decoder->writer, &entry, NULL);
+}
+
 enum step_status live_take_define_method(const struct raw *raw)
 {
     enum step_status status;
     if ((raw->words[2] & STEP_LIVE_IS_FIELD) != 0)
         return take_define_field(raw);
+    if ((raw->words[2] & STEP_LIVE_IS_PHASE_NAME) != 0)
+        return take_define_phase_name(raw);
     if (!entry_is_next(raw->decoder, STEP_JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS,
                        &status))
         return status;
@@ -134,6 +147,8 @@ enum step_status live_take_fact(const struct raw *raw)
         return take_not_probed(raw, &raw->words[3], raw->words[2]);
     case STEP_LIVE_METHOD_COUNT:
         return take_method_count(raw, &raw->words[3], raw->words[2]);
+    case STEP_LIVE_PHASE:
+        return raw->words[2] < STEP_LIVE_PHASE_BYTES ? STEP_STATUS_CORRUPT : live_take_phase(raw);
     default:
         return STEP_STATUS_CORRUPT;
     }

@@ -86,6 +86,22 @@ static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
     return step_java_method_entry_put(decoder->writer, stream, &event);
 }
 
+static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
+                                  const struct window_event *from)
+{
+    struct step_java_phase_begin event = {
+        .time = from->ticks,
+        .thread = from->thread,
+        .name = from->name,
+        .depth = from->object >> 32,
+        .scope = (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0 ? 1 : 0};
+    if ((from->object & STEP_LIVE_PHASE_ENDS) == 0)
+        return step_java_phase_begin_put(decoder->writer, stream, &event);
+    struct step_java_phase_end end = {event.time, event.thread, event.name, event.depth,
+                                      event.scope};
+    return step_java_phase_end_put(decoder->writer, stream, &end);
+}
+
 /* Writes an event of a thread's stream under its number among the stream's records. */
 static enum step_status put_event(struct live_decoder *decoder, struct stream_state *state,
                                   uint64_t stream, uint64_t number, const struct window_event *from)
@@ -108,6 +124,8 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
         return step_java_frame_pop_put(decoder->writer, stream, &pop);
     case STEP_LIVE_REFERENCE:
         return live_put_reference(decoder, stream, from);
+    case STEP_LIVE_FACT:
+        return put_phase(decoder, stream, from);
     default:
         return step_java_thread_end_put(decoder->writer, stream, &end);
     }
@@ -146,6 +164,11 @@ enum step_status live_take_reference(const struct raw *raw)
                                  .object = raw->words[2],
                                  .stack = more ? raw->words[3] : 0};
     return put_or_wait(raw, &event);
+}
+
+enum step_status live_take_phase(const struct raw *raw)
+{
+    return take_event(raw, STEP_LIVE_FACT, raw->words[3], raw->words[4]);
 }
 
 enum step_status live_take_alloc(const struct raw *raw)

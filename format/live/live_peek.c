@@ -60,6 +60,8 @@ static void visit_entry(const struct peek *peek, const uint64_t *words)
         entry.name = text_at(&words[3], 0, words[2]);
         break;
     case STEP_LIVE_DEFINE_METHOD:
+        if ((words[2] & (STEP_LIVE_IS_FIELD | STEP_LIVE_IS_PHASE_NAME)) != 0)
+            return;
         entry.class_ = words[1];
         entry.modifiers = words[2];
         entry.name = text_at(&words[4], 0, words[3] & UINT32_MAX);

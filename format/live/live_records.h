@@ -81,6 +81,8 @@ enum step_status live_take_thread_switch(const struct raw *raw);
 enum step_status live_take_stack(const struct raw *raw);
 
 enum step_status live_take_reference(const struct raw *raw);
+/* Takes a complete STEP_LIVE_PHASE. */
+enum step_status live_take_phase(const struct raw *raw);
 
 /* live_references.c: the length in words of the REFERENCE at `words`, like live_record_words(); and
  * the record of one that waited in a window. */

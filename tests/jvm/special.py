@@ -21,6 +21,7 @@ import heap_exports
 import internals_cases
 import layout_cases
 import other_agent
+import phase_cases
 import reference_cases
 import ring_cases
 import running_cases
@@ -382,3 +383,4 @@ TABLE.update(running_cases.TABLE)
 TABLE.update(internals_cases.TABLE)
 TABLE.update(corner_cases.TABLE)
 TABLE.update(layout_cases.TABLE)
+TABLE.update(phase_cases.TABLE)

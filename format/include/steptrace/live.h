@@ -125,7 +125,8 @@ enum step_live_kind {
     STEP_LIVE_DEFINE_METHOD = 3, /* words: class; modifiers; name length | descriptor length << 32;
                                     both texts, one after the other, zero-padded.  With
                                     STEP_LIVE_IS_FIELD among the modifiers it is an entry of the
-                                    field dictionary */
+                                    field dictionary; with STEP_LIVE_IS_PHASE_NAME it is one of the
+                                    names of phases (class 0, no descriptor) */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
     STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
     STEP_LIVE_DEFINE_FRAME =
@@ -172,6 +173,7 @@ enum step_live_kind {
 };
 
 #define STEP_LIVE_IS_FIELD (UINT64_C(1) << 32)
+#define STEP_LIVE_IS_PHASE_NAME (UINT64_C(1) << 33)
 
 /* The kind of a REFERENCE; the comments list its first id, second id, number; word 3. */
 enum step_live_reference {
@@ -208,8 +210,12 @@ enum step_live_fact {
     /* words: missing events (1: method, 2: allocation); lengths of class and (<< 32) method name,
      * of descriptor and (<< 32) reason; the four texts, one after the other, zero-padded */
     STEP_LIVE_NOT_PROBED = 1,
-    STEP_LIVE_METHOD_COUNT = 2 /* words: method; calls; exceptions; inclusive, exclusive ns */
+    STEP_LIVE_METHOD_COUNT = 2, /* words: method; calls; exceptions; inclusive, exclusive ns */
+    /* In the thread's stream; words: the name's number; enum step_live_phase bits | depth << 32 */
+    STEP_LIVE_PHASE = 3
 };
+enum step_live_phase { STEP_LIVE_PHASE_ENDS = 1, STEP_LIVE_PHASE_OF_PROGRAM = 2 };
+#define STEP_LIVE_PHASE_BYTES 16u
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u
 
 #define STEP_LIVE_OWED_WORDS 3u

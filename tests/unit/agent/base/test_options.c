@@ -152,6 +152,9 @@ static void test_faults(void)
         "options=/no/such/file",
         "method=some",
         "start=main",
+        "phase=main",
+        "phase=program:",
+        "phase=a.B.c,events=class+thread",
         "start=.main",
         "stop=a.B.",
         "stop=a.b/c",
@@ -216,6 +219,24 @@ static void test_globs(void)
     CU_ASSERT_TRUE(options_trace_class(&options, "java/lang/String"));
 }
 
+static void test_phases(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT_TRUE(options.phases && options.phases_known);
+    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+    CU_ASSERT_TRUE(options_parse(&options, "phase=a.B.c+program:a.B.d,events=alloc,phase=x.Y.*"));
+    CU_ASSERT_TRUE(options.phases && !options.phases_known);
+    CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_PHASE);
+    CU_ASSERT_EQUAL(options.phase_at.count, 2);
+    CU_ASSERT_TRUE(options_names_method(&options, &options.phase_at, "x/Y", "z"));
+    CU_ASSERT_TRUE(options_names_method(&options, &options.program_phase_at, "a/B", "d"));
+    CU_ASSERT_TRUE(options_parse(&options, "phase=a.B.c+auto"));
+    CU_ASSERT_TRUE(options.phases && options.phases_known);
+    CU_ASSERT_TRUE(options_parse(&options, "phase=none"));
+    CU_ASSERT_FALSE(options.phases);
+    CU_ASSERT_EQUAL(options.events, EVENT_DEFAULT);
+}
+
 static void test_methods(void)
 {
     static struct options copy;
@@ -257,6 +278,7 @@ void add_suite(void)
     CU_add_test(suite, "options file", test_options_file);
     CU_add_test(suite, "shared with the recorder", test_shared);
     CU_add_test(suite, "globs", test_globs);
+    CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "methods", test_methods);
     CU_add_test(suite, "commands", test_commands);
 }

@@ -374,7 +374,7 @@ static void test_facts(void)
     memcpy(words, not_probed, sizeof not_probed);
     words[4]++;
     CU_ASSERT_EQUAL(decode(writer, words, 7), STEP_STATUS_CORRUPT);
-    words[1] = 3;
+    words[1] = 99;
     CU_ASSERT_EQUAL(decode(writer, words, 7), STEP_STATUS_CORRUPT);
     CU_ASSERT_EQUAL(decode(writer, count, 8), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
@@ -398,6 +398,50 @@ static void test_facts(void)
     CU_ASSERT_TRUE_FATAL(step_java_method_count_get(&binding, &view, &totals));
     CU_ASSERT(totals.time == 9 && totals.method == 1 && totals.calls == 5);
     CU_ASSERT(totals.exceptions == 2 && totals.inclusive == 1000 && totals.exclusive == 300);
+    step_block_destroy(block);
+    step_java_trace_unbind(&binding);
+    step_reader_destroy(reader);
+    step_buffer_reset(&bytes);
+}
+
+/* A name, and a phase of the program that begins and ends; a record that is cut is refused. */
+static void test_phases(void)
+{
+    const uint64_t depth = UINT64_C(2) << 32;
+    uint64_t name[] = {live_word(STEP_LIVE_DEFINE_METHOD, 1), 0, STEP_LIVE_IS_PHASE_NAME, 4, 0};
+    uint64_t begin[] = {live_word(STEP_LIVE_FACT, 7), STEP_LIVE_PHASE, STEP_LIVE_PHASE_BYTES, 1,
+                        depth | STEP_LIVE_PHASE_OF_PROGRAM};
+    uint64_t end[] = {live_word(STEP_LIVE_FACT, 9), STEP_LIVE_PHASE, STEP_LIVE_PHASE_BYTES, 1,
+                      depth | STEP_LIVE_PHASE_OF_PROGRAM | STEP_LIVE_PHASE_ENDS};
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    memcpy(&name[4], "warm", 4);
+    CU_ASSERT_EQUAL(decode(writer, name, 5), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(decode(writer, begin, 5), STEP_STATUS_OK);
+    begin[2] = STEP_LIVE_PHASE_BYTES - 8;
+    CU_ASSERT_EQUAL(decode(writer, begin, 4), STEP_STATUS_CORRUPT);
+    CU_ASSERT_EQUAL(decode(writer, end, 5), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    struct step_reader *reader = NULL;
+    struct step_java_trace_binding binding;
+    struct step_block *block = NULL;
+    struct step_record_view view;
+    struct step_java_phase_name entry;
+    struct step_java_phase_begin begins;
+    struct step_java_phase_end ends;
+    CU_ASSERT_EQUAL_FATAL(
+        step_reader_open_memory(bytes.data, bytes.length, "phases", &reader, NULL), STEP_STATUS_OK);
+    step_java_trace_bind(step_reader_borrow_definition(reader), &binding, NULL);
+    CU_ASSERT_TRUE_FATAL(step_java_phase_name_look_up(&binding, reader, 1, &entry));
+    CU_ASSERT(text_is(entry.name, "warm"));
+    CU_ASSERT_EQUAL_FATAL(step_reader_load(reader, 0, NULL, &block, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
+    CU_ASSERT_TRUE_FATAL(step_java_phase_begin_get(&binding, &view, &begins));
+    CU_ASSERT(begins.time == 7 && begins.name == 1 && begins.depth == 2 && begins.scope == 1);
+    CU_ASSERT_EQUAL(step_block_next(block, &view), STEP_STATUS_OK);
+    CU_ASSERT_TRUE_FATAL(step_java_phase_end_get(&binding, &view, &ends));
+    CU_ASSERT(ends.time == 9 && ends.name == 1 && ends.depth == 2 && ends.scope == 1);
     step_block_destroy(block);
     step_java_trace_unbind(&binding);
     step_reader_destroy(reader);
@@ -453,5 +497,6 @@ void add_suite(void)
     CU_add_test(suite, "damaged", test_damaged);
     CU_add_test(suite, "stacks", test_stacks);
     CU_add_test(suite, "facts", test_facts);
+    CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "busy", test_busy);
 }

@@ -131,6 +131,22 @@ public final class StepTraceProbe {
         record("storeExchanged", found == wanted ? 1 : 0, holder);
     }
 
+    public static void phaseEntry(int number) {
+        record("phaseEntry", number, null);
+    }
+
+    public static void phaseEntryOf(int number, Object object) {
+        record("phaseEntryOf", number, object);
+    }
+
+    public static void phaseExit(int number) {
+        record("phaseExit", number, null);
+    }
+
+    public static void phaseCaught(int number) {
+        record("phaseCaught", number, null);
+    }
+
     public static void storesOf(Object object) {
         record("storesOf", 0, object);
     }

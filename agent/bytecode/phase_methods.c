@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds methods that begin and end phases, numbers them, and acts when they are called. */
+#include "agent/bytecode/phase_methods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/exceptions.h"
+#include "agent/base/text_hash.h"
+#include "agent/records/phases.h"
+#include "agent/records/rare_records.h"
+#include "agent/rewriter/rewrite.h"
+#include "capture/log.h"
+
+#define NO_VARIABLE (-1)
+#define SHORT_TEXT 768u
+#define LONGEST_TEXT 65537 /* UTF-16 units: longer names are cut */
+
+enum phase_action {
+    CALL_IS_PHASE, /* from the method's entry to its exit */
+    ENTRY_BEGINS,  /* named by the variable */
+    ENTRY_ENDS,    /* the innermost; if there is a variable, of that name */
+    EXIT_BEGINS,   /* until a method of the same class that ENTRY_FINISHES */
+    ENTRY_FINISHES,
+    CALL_IS_ITERATION /* the same as CALL_IS_PHASE, named by the variable, JMH's IterationParams */
+};
+
+/* A method that is known by name. Harnesses' iterations have phases of the program, since a
+ * benchmark may have threads of its own. */
+struct known_method {
+    const char *class_name, *method_name;
+    const char *descriptor; /* up to the return type; NULL: any */
+    enum phase_action action;
+    enum phase_scope scope;
+    const char *name; /* of the phase */
+    int variable;
+    bool of_harness; /* only with phase=auto */
+};
+
+#define API "steptrace/Phase"
+#define DACAPO "org/dacapo/harness/Callback"
+#define JMH "org/openjdk/jmh/runner/BenchmarkHandler"
+#define STRING "(Ljava/lang/String;)"
+
+static const struct known_method known_methods[] = {
+    {API, "begin", STRING, ENTRY_BEGINS, PHASE_OF_THREAD, NULL, 0, false},
+    {API, "end", "()", ENTRY_ENDS, PHASE_OF_THREAD, NULL, NO_VARIABLE, false},
+    {API, "end", STRING, ENTRY_ENDS, PHASE_OF_THREAD, NULL, 0, false},
+    {API, "beginProgram", STRING, ENTRY_BEGINS, PHASE_OF_PROGRAM, NULL, 0, false},
+    {API, "endProgram", "()", ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, false},
+    {API, "endProgram", STRING, ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, 0, false},
+    {DACAPO, "startWarmup", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "warmup", NO_VARIABLE, true},
+    {DACAPO, "start", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "measure", NO_VARIABLE, true},
+    {DACAPO, "stopWarmup", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
+    {DACAPO, "stop", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
+    {JMH, "runIteration",
+     "(Lorg/openjdk/jmh/infra/BenchmarkParams;Lorg/openjdk/jmh/infra/IterationParams;Z)",
+     CALL_IS_ITERATION, PHASE_OF_PROGRAM, NULL, 2, true},
+};
+#define KNOWN_COUNT (sizeof known_methods / sizeof known_methods[0])
+
+/* ---- numbers ---- */
+
+/* A method with probes. Methods of one name in classes of one name share it. */
+struct phase_method {
+    enum phase_action action;
+    enum phase_scope scope;
+    uint64_t hash;
+    uint32_t key; /* of its phases */
+    char *name;   /* of the phase, or NULL */
+    /* number of that name in a session's dictionary, below the session's number */
+    _Atomic uint64_t name_of_session;
+    uint32_t next; /* with the same place in the index; 0: none */
+};
+
+#define CHUNK_METHODS 1024u
+#define CHUNKS 64u
+#define INDEX_BITS 10u
+#define NAME_NUMBER_BITS 40u
+#define DACAPO_KEY (CHUNK_METHODS * CHUNKS)
+
+/* Entries stay where they are and are never freed, since code with their number may run at any
+ * time. Number 0 is none. */
+static struct {
+    pthread_mutex_t lock;
+    struct phase_method *_Atomic chunks[CHUNKS];
+    uint32_t count;
+    uint32_t index[1u << INDEX_BITS];
+} methods = {.lock = PTHREAD_MUTEX_INITIALIZER, .count = 1};
+
+static struct phase_method *method_at(uint32_t number)
+{
+    struct phase_method *chunk = atomic_load(&methods.chunks[number / CHUNK_METHODS]);
+    return &chunk[number % CHUNK_METHODS];
+}
+
+/* Returns the phase's name "com.acme.Shop.checkout", allocated. */
+static char *name_of_call(const char *class_name, const char *method_name)
+{
+    size_t length = strlen(class_name), room = length + strlen(method_name) + 2;
+    char *name = malloc(room);
+    if (name == NULL)
+        return NULL;
+    snprintf(name, room, "%s.%s", class_name, method_name);
+    for (char *at = name; at < name + length; at++)
+        if (*at == '/')
+            *at = '.';
+    return name;
+}
+
+/* The caller holds the lock. Returns 0 if out of memory. */
+static uint32_t add_method(const struct phase_method *wanted)
+{
+    uint32_t number = methods.count, chunk = number / CHUNK_METHODS;
+    if (chunk == CHUNKS)
+        return 0;
+    if (atomic_load(&methods.chunks[chunk]) == NULL)
+        atomic_store(&methods.chunks[chunk], calloc(CHUNK_METHODS, sizeof(struct phase_method)));
+    if (atomic_load(&methods.chunks[chunk]) == NULL)
+        return 0;
+    struct phase_method *added = method_at(number);
+    added->action = wanted->action;
+    added->scope = wanted->scope;
+    added->hash = wanted->hash;
+    added->name = wanted->name;
+    added->key =
+        wanted->action == EXIT_BEGINS || wanted->action == ENTRY_FINISHES ? DACAPO_KEY : number;
+    uint32_t *place = &methods.index[wanted->hash >> (64 - INDEX_BITS)];
+    added->next = *place;
+    *place = number;
+    methods.count++;
+    return number;
+}
+
+/* Returns the method's number, adding it if it has none. Takes the name. */
+static uint32_t number_of(const struct phase_method *wanted)
+{
+    pthread_mutex_lock(&methods.lock);
+    uint32_t number = methods.index[wanted->hash >> (64 - INDEX_BITS)];
+    while (number != 0 && method_at(number)->hash != wanted->hash)
+        number = method_at(number)->next;
+    bool is_new = number == 0;
+    if (is_new)
+        number = add_method(wanted);
+    pthread_mutex_unlock(&methods.lock);
+    if (!is_new || number == 0)
+        free(wanted->name);
+    return number;
+}
+
+/* ---- rewriting ---- */
+
+/* Context of a rewriting. */
+struct phase_plan {
+    const struct options *options;
+    bool full; /* a method got no number */
+};
+
+static bool is_known(const struct known_method *known, const struct options *options,
+                     const char *class_name)
+{
+    return (!known->of_harness || options->phases_known) &&
+           strcmp(known->class_name, class_name) == 0;
+}
+
+bool phase_methods_in(const struct options *options, const char *class_name)
+{
+    if (!options->phases)
+        return false;
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (is_known(&known_methods[i], options, class_name))
+            return true;
+    return options_names_method(options, &options->phase_at, class_name, NULL) ||
+           options_names_method(options, &options->program_phase_at, class_name, NULL);
+}
+
+/* A variable must be an object, so the parameters must be those expected, with or without this. */
+static bool has_shape(const struct known_method *known, const char *descriptor, bool is_static)
+{
+    if (known->descriptor == NULL)
+        return true;
+    size_t length = strlen(known->descriptor);
+    return strncmp(descriptor, known->descriptor, length) == 0 &&
+           (known->variable == NO_VARIABLE || is_static == (known->variable == 0));
+}
+
+static const struct known_method *find_known(const struct options *options, const char *class_name,
+                                             const char *method_name, const char *descriptor,
+                                             bool is_static)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++)
+        if (is_known(&known_methods[i], options, class_name) &&
+            strcmp(known_methods[i].method_name, method_name) == 0 &&
+            has_shape(&known_methods[i], descriptor, is_static))
+            return &known_methods[i];
+    return NULL;
+}
+
+static uint64_t hash_of(const char *class_name, const char *method_name, uint64_t variant)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, class_name, strlen(class_name) + 1);
+    hash = text_hash_more(hash, method_name, strlen(method_name) + 1);
+    hash = text_hash_more(hash, (const char *) &variant, sizeof variant);
+    return hash * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint32_t number_known(const struct known_method *known)
+{
+    struct phase_method wanted = {.action = known->action,
+                                  .scope = known->scope,
+                                  .name = known->name != NULL ? strdup(known->name) : NULL,
+                                  .hash = hash_of(known->class_name, known->method_name,
+                                                  2u + (uint64_t) (known->variable + 1))};
+    return number_of(&wanted) << PHASE_VARIABLE_BITS | (uint32_t) (known->variable + 1);
+}
+
+static uint32_t number_method(void *context, const char *class_name, const char *method_name,
+                              const char *descriptor, uint16_t access_flags)
+{
+    struct phase_plan *plan = context;
+    const struct options *options = plan->options;
+    enum { IS_STATIC = 0x0008 };
+    const struct known_method *known =
+        find_known(options, class_name, method_name, descriptor, (access_flags & IS_STATIC) != 0);
+    if (known != NULL)
+        return number_known(known);
+    bool of_program =
+        options_names_method(options, &options->program_phase_at, class_name, method_name);
+    if (!of_program && !options_names_method(options, &options->phase_at, class_name, method_name))
+        return 0;
+    struct phase_method wanted = {.action = CALL_IS_PHASE,
+                                  .scope = of_program ? PHASE_OF_PROGRAM : PHASE_OF_THREAD,
+                                  .name = name_of_call(class_name, method_name),
+                                  .hash = hash_of(class_name, method_name, of_program)};
+    uint32_t number = number_of(&wanted);
+    plan->full = plan->full || number == 0;
+    return number << PHASE_VARIABLE_BITS;
+}
+
+/* The only method probes are those of phases. */
+static void report_left_alone(const char *class_name, const char *method_name,
+                              const char *descriptor, const char *reason)
+{
+    log_message("phase: %s%s%s%s has no probes: %s", class_name, method_name[0] != '\0' ? "." : "",
+                method_name, descriptor, reason);
+}
+
+static void left_alone(void *context, const char *class_name, const char *method_name,
+                       const char *descriptor, const char *reason, enum rewrite_loss loss)
+{
+    (void) context;
+    if (loss == LOSS_METHOD_EVENTS)
+        report_left_alone(class_name, method_name, descriptor, reason);
+}
+
+uint8_t *phase_methods_rewrite(const struct options *options, const char *class_name,
+                               const uint8_t *bytes, size_t length, size_t *new_length)
+{
+    struct phase_plan plan = {.options = options};
+    struct rewrite_request request = {.class_file = bytes,
+                                      .size_bytes = length,
+                                      .method = true,
+                                      .nameless = true,
+                                      .phases = true,
+                                      .method_number = number_method,
+                                      .left_alone = left_alone,
+                                      .context = &plan};
+    struct rewrite_error error;
+    uint8_t *out = NULL;
+    if (class_rewrite(&request, &out, new_length, &error) > REWRITE_UNCHANGED)
+        report_left_alone(class_name, "", "", error.message);
+    if (plan.full)
+        report_left_alone(class_name, "", "", "there are too many methods");
+    return out;
+}
+
+/* ---- calls ---- */
+
+static uint64_t name_of_text(struct session *session, JNIEnv *jni, jstring text)
+{
+    char brief[SHORT_TEXT + 1], *bytes = brief;
+    if (text == NULL)
+        return phase_name(session, "null");
+    jsize units = (*jni)->GetStringLength(jni, text);
+    if (units > LONGEST_TEXT)
+        units = LONGEST_TEXT;
+    if ((size_t) units * 3 > SHORT_TEXT)
+        bytes = malloc((size_t) units * 3 + 1);
+    if (bytes == NULL)
+        return 0;
+    memset(bytes, 0, (size_t) units * 3 + 1);
+    (*jni)->GetStringUTFRegion(jni, text, 0, units, bytes);
+    uint64_t number = phase_name(session, bytes);
+    if (bytes != brief)
+        free(bytes);
+    return number;
+}
+
+static uint64_t name_of_method(struct session *session, struct phase_method *method)
+{
+    uint64_t mask = (UINT64_C(1) << NAME_NUMBER_BITS) - 1;
+    uint64_t known = atomic_load_explicit(&method->name_of_session, memory_order_relaxed);
+    if (known >> NAME_NUMBER_BITS == session->number)
+        return known & mask;
+    uint64_t number = method->name != NULL ? phase_name(session, method->name) : 0;
+    atomic_store_explicit(&method->name_of_session,
+                          session->number << NAME_NUMBER_BITS | (number & mask),
+                          memory_order_relaxed);
+    return number;
+}
+
+/* Returns a field of the object, or NULL. No Java code runs. */
+static jobject field_of(JNIEnv *jni, jobject object, const char *name, const char *descriptor)
+{
+    jclass class = object != NULL ? (*jni)->GetObjectClass(jni, object) : NULL;
+    jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
+    jobject value = field != NULL ? (*jni)->GetObjectField(jni, object, field) : NULL;
+    exception_restore(jni, NULL); /* there is no such field */
+    (*jni)->DeleteLocalRef(jni, class);
+    return value;
+}
+
+/* The name of IterationParams.type is WARMUP or MEASUREMENT. */
+static uint64_t name_of_iteration(struct session *session, JNIEnv *jni, jobject iteration)
+{
+    char text[24] = "";
+    jthrowable of_program = exception_set_aside(jni);
+    jobject type = field_of(jni, iteration, "type", "Lorg/openjdk/jmh/runner/IterationType;");
+    jstring name = field_of(jni, type, "name", "Ljava/lang/String;");
+    if (name != NULL && (*jni)->GetStringLength(jni, name) < 8)
+        (*jni)->GetStringUTFRegion(jni, name, 0, (*jni)->GetStringLength(jni, name), text);
+    (*jni)->DeleteLocalRef(jni, name);
+    (*jni)->DeleteLocalRef(jni, type);
+    exception_restore(jni, of_program);
+    return phase_name(session, strcmp(text, "WARMUP") == 0 ? "warmup" : "measure");
+}
+
+static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *jni,
+                         uint32_t number, jobject object)
+{
+    struct phase_method *method = method_at(number >> PHASE_VARIABLE_BITS);
+    bool is_named = (number & PHASE_VARIABLE_MASK) != 0;
+    switch (method->action) {
+    case CALL_IS_PHASE:
+        phase_begin(session, os, method->scope, method->key, name_of_method(session, method));
+        break;
+    case CALL_IS_ITERATION:
+        phase_begin(session, os, method->scope, method->key,
+                    name_of_iteration(session, jni, object));
+        break;
+    case ENTRY_BEGINS:
+        phase_begin(session, os, method->scope, PHASE_BY_NAME, name_of_text(session, jni, object));
+        break;
+    case ENTRY_ENDS:
+        phase_end(session, os, method->scope, PHASE_BY_NAME,
+                  is_named ? name_of_text(session, jni, object) : 0);
+        break;
+    case ENTRY_FINISHES:
+        phase_end(session, os, method->scope, method->key, 0);
+        break;
+    case EXIT_BEGINS:
+        break;
+    }
+}
+
+void phase_method_entered(JNIEnv *jni, uint32_t number, jobject object)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    act_on_entry(session, os, jni, number, object);
+    probe_leave(os);
+}
+
+void phase_method_left(uint32_t number)
+{
+    struct phase_method *method = method_at(number >> PHASE_VARIABLE_BITS);
+    struct os_thread *os;
+    if (method->action != CALL_IS_PHASE && method->action != CALL_IS_ITERATION &&
+        method->action != EXIT_BEGINS)
+        return;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    phase_end(session, os, method->scope, method->key, 0);
+    if (method->action == EXIT_BEGINS)
+        phase_begin(session, os, method->scope, method->key, name_of_method(session, method));
+    probe_leave(os);
+}
+
+void phase_method_caught(uint32_t number)
+{
+    struct phase_method *method = method_at(number >> PHASE_VARIABLE_BITS);
+    struct os_thread *os;
+    if (method->action != CALL_IS_PHASE || method->scope != PHASE_OF_THREAD)
+        return;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    phase_caught(session, os, method->key);
+    probe_leave(os);
+}

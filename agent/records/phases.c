@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of phases, open phases, and the records of their begins and ends. */
+#include "agent/records/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/base/hash_numbers.h"
+#include "agent/base/patience.h"
+#include "agent/base/text_hash.h"
+#include "agent/records/global_stream.h"
+#include "agent/records/put_record.h"
+#include "format/core/grow.h"
+
+#define DEFINE_WORDS 4u
+#define MARK_WORDS 5u
+
+/* ---- names ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t session; /* the session that the table belongs to */
+    uint64_t count;
+    struct hash_numbers numbers;
+} names = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The caller holds the names' lock. */
+static uint64_t define(struct session *session, const char *name)
+{
+    uint64_t *words = calloc(DEFINE_WORDS + (strlen(name) + 7) / 8, sizeof *words);
+    if (words == NULL)
+        return 0;
+    char *text = (char *) &words[DEFINE_WORDS];
+    size_t length = utf8_cut(text, utf8_of_modified(name, text));
+    uint64_t number = ++names.count;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
+    words[2] = STEP_LIVE_IS_PHASE_NAME;
+    words[3] = length;
+    pthread_mutex_lock(&session->global_lock);
+    global_write(session, words, DEFINE_WORDS + (length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+    return number;
+}
+
+uint64_t phase_name(struct session *session, const char *name)
+{
+    uint64_t hash = text_hash_key(text_hash(name)), number = 0;
+    if (!session_lock(session, &names.lock))
+        return 0;
+    if (names.session != session->number) {
+        names.session = session->number;
+        names.count = 0;
+        hash_numbers_clear(&names.numbers);
+    }
+    struct hash_number *place = hash_numbers_place(&names.numbers, hash);
+    if (place != NULL) {
+        if (place->hash == 0 && (number = define(session, name)) != 0)
+            hash_numbers_put(&names.numbers, place, hash, number);
+        number = place->number;
+    }
+    pthread_mutex_unlock(&names.lock);
+    return number;
+}
+
+/* ---- open phases ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t session;
+    struct phase_list open;
+} program = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Returns false if there is no room. */
+static bool put_mark(struct session *session, struct os_thread *os, const struct java_thread *java,
+                     uint64_t name, size_t depth, uint64_t bits)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    uint64_t *room = stream != NULL ? reserve_event(session, stream, java->id, MARK_WORDS) : NULL;
+    if (room == NULL)
+        return false;
+    stream->base_stamp = thread_stamp(session, stream);
+    room[0] = live_word(STEP_LIVE_FACT, stream->base_stamp);
+    room[1] = STEP_LIVE_PHASE;
+    room[2] = STEP_LIVE_PHASE_BYTES;
+    room[3] = name;
+    room[4] = bits | (uint64_t) depth << 32;
+    live_commit(stream, MARK_WORDS, 1);
+    return true;
+}
+
+static bool has_room(struct phase_list *list)
+{
+    if (list->count < list->capacity)
+        return true;
+    struct open_phase *grown =
+        step_grown(list->open, &list->capacity, list->count + 1, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    list->open = grown;
+    return true;
+}
+
+static void begin_in(struct session *session, struct os_thread *os, const struct java_thread *java,
+                     struct phase_list *list, struct open_phase phase, uint64_t bits)
+{
+    if (has_room(list) && put_mark(session, os, java, phase.name, list->count + 1, bits))
+        list->open[list->count++] = phase;
+}
+
+/* Returns the place of the innermost plus one; 0: there is none. */
+static size_t find(const struct phase_list *list, uint32_t key, uint64_t name)
+{
+    size_t found = list->count;
+    while (found > 0 &&
+           (list->open[found - 1].key != key || (name != 0 && list->open[found - 1].name != name)))
+        found--;
+    return found;
+}
+
+/* Ends phases until `left` are open. One whose record has no room stays, and the next end closes
+ * it. */
+static void end_down_to(struct session *session, struct os_thread *os, struct java_thread *java,
+                        size_t left)
+{
+    struct phase_list *list = &java->phases;
+    while (list->count > left && put_mark(session, os, java, list->open[list->count - 1].name,
+                                          list->count, STEP_LIVE_PHASE_ENDS))
+        list->count--;
+}
+
+/* Returns the program's list, locked. NULL: the trace ends. */
+static struct phase_list *lock_program(struct session *session)
+{
+    if (!session_lock(session, &program.lock))
+        return NULL;
+    if (program.session != session->number)
+        program.open.count = 0;
+    program.session = session->number;
+    return &program.open;
+}
+
+/* Events before the begin have an earlier tick, events after it this one or a later one. Other
+ * threads' stamps may be a little early: stamps.h. */
+static void begin_of_program(struct session *session, struct os_thread *os,
+                             const struct java_thread *java, struct open_phase phase)
+{
+    stamps_pass_tick(session);
+    struct phase_list *list = lock_program(session);
+    if (list == NULL)
+        return;
+    begin_in(session, os, java, list, phase, STEP_LIVE_PHASE_OF_PROGRAM);
+    pthread_mutex_unlock(&program.lock);
+    stamps_pass_tick(session);
+}
+
+static void end_of_program(struct session *session, struct os_thread *os,
+                           const struct java_thread *java, uint32_t key, uint64_t name)
+{
+    struct phase_list *list = lock_program(session);
+    if (list == NULL)
+        return;
+    size_t found = find(list, key, name);
+    if (found != 0 && put_mark(session, os, java, list->open[found - 1].name, found,
+                               STEP_LIVE_PHASE_ENDS | STEP_LIVE_PHASE_OF_PROGRAM)) {
+        memmove(&list->open[found - 1], &list->open[found],
+                (list->count - found) * sizeof list->open[0]);
+        list->count--;
+    }
+    pthread_mutex_unlock(&program.lock);
+    stamps_pass_tick(session);
+    stamps_pass_tick(session);
+}
+
+void phase_begin(struct session *session, struct os_thread *os, enum phase_scope scope,
+                 uint32_t key, uint64_t name)
+{
+    struct java_thread *java = thread_current(session, os, NULL);
+    struct open_phase phase = {name, key};
+    if (java == NULL || name == 0)
+        return;
+    if (scope == PHASE_OF_PROGRAM)
+        begin_of_program(session, os, java, phase);
+    else
+        begin_in(session, os, java, &java->phases, phase, 0);
+}
+
+void phase_end(struct session *session, struct os_thread *os, enum phase_scope scope, uint32_t key,
+               uint64_t name)
+{
+    struct java_thread *java = thread_current(session, os, NULL);
+    if (java == NULL)
+        return;
+    if (scope == PHASE_OF_PROGRAM) {
+        end_of_program(session, os, java, key, name);
+        return;
+    }
+    size_t found = find(&java->phases, key, name);
+    if (found != 0)
+        end_down_to(session, os, java, found - 1);
+}
+
+void phase_caught(struct session *session, struct os_thread *os, uint32_t key)
+{
+    struct java_thread *java = thread_known(session, os);
+    size_t at = java != NULL ? find(&java->phases, key, 0) : 0;
+    if (at == 0)
+        return;
+    while (at < java->phases.count && java->phases.open[at].key == PHASE_BY_NAME)
+        at++;
+    end_down_to(session, os, java, at);
+}
+
+void phases_thread_ends(struct session *session, struct os_thread *os, struct java_thread *java)
+{
+    if (java != NULL && java->session == session->number)
+        end_down_to(session, os, java, 0);
+}

@@ -41,6 +41,7 @@ FEATURES = (
      "docs/tables.md docs/answers/sql-and-python.md docs/python.md docs/answers/many-machines.md docs/results/tables.md setup.py"),
     ("report page", "everybody's first look", "converter/report/* tests/report/* tests/unit/converter/report/* docs/report.md"),
     ("watch", "services", "converter/watch/* *watch*"),
+    ("mcp", "users of assistants", "converter/mcp/* *mcp*"),
     ("attach", "services, containers", "converter/attach/* tests/unit/converter/attach/* *attach*"),
     ("storm and fuzzing", "trust", "tests/storm/* tests/fuzz/* docs/results/storm.md docs/results/fuzz.md scripts/storm.sh"),
     ("benchmarks", "cost", "tests/bench/* docs/results/*"),

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,6 +126,11 @@ bool frame_walk_prepare(JNIEnv *jni, const char **reason)
         return true;
     *reason = "it is known for x86-64 only";
     const struct vm_structs *vm = machine_is_known ? vm_structs_get(reason) : NULL;
+    if (vm == NULL && machine_is_known) {
+        static char hidden[96];
+        snprintf(hidden, sizeof hidden, "the JVM does not publish %s", *reason);
+        *reason = hidden;
+    }
     if (vm == NULL)
         return false;
     *reason = "the code cache, the interpreter or the calls into Java are not found";

@@ -116,8 +116,6 @@ static void put_head(struct dhat_file *file, const struct heap_snapshot *snapsho
     json_text(json, "verb", "Allocated");
     json_bool(json, "bklt", true);
     json_bool(json, "bkacc", false);
-    json_text(json, "bu", "byte");
-    json_text(json, "bsu", "bytes");
     json_text(json, "bksu", "objects");
     json_text(json, "tu", "\xc2\xb5s");
     json_text(json, "Mtu", "s");

@@ -31,6 +31,7 @@ const struct verb verbs[] = {
     {"leaks", "list objects that survive collections, and how fast they grow", verb_leaks, true},
     {"watch", "show live heap and allocation rates while a trace is being written", verb_watch,
      true},
+    {"mcp", "let an assistant query traces (Model Context Protocol)", verb_mcp, false},
     {"report", "write a self-contained HTML report", verb_report, true},
     {"pack", "rewrite a STEP trace in less space, for archiving", verb_pack, true},
     {"replay", "replay a trace against malloc implementations and compare time and memory",

@@ -47,6 +47,7 @@ enum step_status verb_stats(int argc, char **argv);
 enum step_status verb_heap(int argc, char **argv);
 enum step_status verb_compare(int argc, char **argv);
 enum step_status verb_leaks(int argc, char **argv);
+enum step_status verb_mcp(int argc, char **argv);
 enum step_status verb_watch(int argc, char **argv);
 enum step_status verb_report(int argc, char **argv);
 enum step_status verb_pack(int argc, char **argv);

@@ -26,7 +26,7 @@ CALLS = {  # IN: the trace, OUT: a file to write
     'replay': 'IN',
     'recover': 'IN -o OUT.step',
 }
-OTHERS = {'record', 'attach', 'snapshot', 'record-malloc', 'agent-path', 'help', 'version'}  # read no trace
+OTHERS = {'record', 'attach', 'snapshot', 'record-malloc', 'mcp', 'agent-path', 'help', 'version'}  # read no trace
 INPUTS = {  # exit status by input; of those in EXCEPTIONS, another
     'whole': 0, 'cut': 3, 'damaged': 3, 'empty': 3, 'foreign': 3, 'missing': 1, 'directory': 1, 'fifo': 1, 'unreadable': 1}
 EXCEPTIONS = {

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call runs at a time, as a process of its own.  Meanwhile other messages are answered; further
+ * calls wait in their order.
+ */
+#include "converter/mcp/mcp_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "converter/mcp/mcp_answer.h"
+#include "converter/mcp/mcp_tools.h"
+#include "format/core/bytes.h"
+
+enum { LINE_MOST = 1 << 20, READ_BYTES = 1 << 16, WAITING_MOST = 64, TRACES_LISTED = 500 };
+
+/* A call that runs. */
+struct call {
+    pid_t process; /* 0: none */
+    struct mcp_id id;
+    struct mcp_command command;
+    int output, messages; /* pipes; -1: closed */
+    struct step_buffer printed, said;
+    uint64_t ends_ns;
+    const char *ended; /* why it was ended; NULL: it was not */
+    bool is_cancelled; /* and gets no answer */
+};
+
+struct server {
+    const struct mcp_traces *traces;
+    const struct mcp_limits *limits;
+    struct step_buffer line; /* of standard input, not yet complete */
+    bool is_skipping;        /* the rest of a line that was too long */
+    bool is_over;            /* standard input has ended */
+    struct mcp_request waiting[WAITING_MOST];
+    size_t waiting_count;
+    struct call call;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+static struct step_bytes bytes_of(const struct step_buffer *buffer)
+{
+    return (struct step_bytes){buffer->data, buffer->length};
+}
+
+static void answer_text(const struct mcp_id *id, const char *text, bool is_error)
+{
+    mcp_answer_call(id, step_text(""), step_text(text), is_error);
+}
+
+/* ---- a call ---- */
+
+/* In the new process: nothing of the server's but the open traces, which the links lead to. */
+static void become_verb(const struct mcp_command *command, const int *output, const int *messages,
+                        pid_t server)
+{
+    const char *words[MCP_WORDS_MOST + 2] = {"steptrace"};
+    int nothing = open("/dev/null", O_RDWR);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != server)
+        _exit(127);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output[1], STDOUT_FILENO);
+    dup2(messages[1], STDERR_FILENO);
+    for (size_t i = 0; i < command->trace_count; i++) {
+        fcntl(command->traces[i].file, F_SETFD, 0);
+        if (command->traces[i].live >= 0)
+            fcntl(command->traces[i].live, F_SETFD, 0);
+    }
+    memcpy(&words[1], command->words, sizeof command->words);
+    setpgid(0, 0);
+    execv("/proc/self/exe", (char *const *) words);
+    _exit(127);
+}
+
+static void close_pipe(const int *ends)
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static bool start(struct call *call, uint64_t limit_ns)
+{
+    int output[2], messages[2];
+    pid_t server = getpid();
+    if (pipe2(output, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(messages, O_CLOEXEC) != 0) {
+        close_pipe(output);
+        return false;
+    }
+    fflush(stdout);
+    call->process = fork();
+    if (call->process == 0)
+        become_verb(&call->command, output, messages, server);
+    if (call->process < 0) {
+        close_pipe(output);
+        close_pipe(messages);
+        call->process = 0;
+        return false;
+    }
+    close(output[1]);
+    close(messages[1]);
+    call->output = output[0];
+    call->messages = messages[0];
+    call->ends_ns = now_ns() + limit_ns;
+    return true;
+}
+
+static void end_early(struct call *call, const char *reason)
+{
+    if (call->ended == NULL)
+        call->ended = reason;
+    kill(-call->process, SIGKILL);
+    kill(call->process, SIGKILL);
+}
+
+static void call_reset(struct call *call)
+{
+    mcp_command_reset(&call->command);
+    step_buffer_reset(&call->printed);
+    step_buffer_reset(&call->said);
+    *call = (struct call){.output = -1, .messages = -1};
+}
+
+/* Removes the names of the places that the traces have for the call. */
+static void remove_places(const struct mcp_command *command, struct step_buffer *text)
+{
+    for (size_t i = 0; i < command->trace_count; i++) {
+        const char *place = command->traces[i].place;
+        size_t length = strlen(place), to = 0;
+        for (size_t from = 0; from < text->length; to++) {
+            if (text->length - from > length && memcmp(text->data + from, place, length) == 0 &&
+                text->data[from + length] == '/')
+                from += length + 1;
+            text->data[to] = text->data[from++];
+        }
+        text->length = to;
+    }
+}
+
+/* The process has ended: answers. */
+static void finish(struct call *call)
+{
+    int status;
+    while (waitpid(call->process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (call->is_cancelled) {
+        call_reset(call);
+        return;
+    }
+    remove_places(&call->command, &call->printed);
+    remove_places(&call->command, &call->said);
+    bool is_good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (call->ended != NULL)
+        answer_text(&call->id, call->ended, true);
+    else if (!WIFEXITED(status))
+        answer_text(&call->id, "the command ended unexpectedly", true);
+    else
+        mcp_answer_call(&call->id, bytes_of(&call->printed), bytes_of(&call->said), !is_good);
+    call_reset(call);
+}
+
+static void list_traces(const struct server *server, const struct mcp_id *id)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (out == NULL) {
+        mcp_answer_fault(id, MCP_FAILED, "out of memory");
+        return;
+    }
+    size_t count = mcp_traces_list(server->traces, TRACES_LISTED, out);
+    if (count == 0)
+        fputs("no trace in the server's directories", out);
+    if (count == TRACES_LISTED)
+        fputs("and more: only 500 are listed\n", out);
+    fclose(out);
+    mcp_answer_call(id, (struct step_bytes){(const uint8_t *) text, length}, step_text(""), false);
+    free(text);
+}
+
+/* Begins a call, or answers why not. */
+static void begin_call(struct server *server, const struct mcp_request *request)
+{
+    struct call *call = &server->call;
+    char fault[256], memory[64];
+    if (!mcp_tool_exists(request->name)) {
+        mcp_answer_fault(&request->id, MCP_BAD_PARAMETERS, "there is no such tool");
+        return;
+    }
+    if (strcmp(request->name, MCP_LIST_TRACES) == 0) {
+        list_traces(server, &request->id);
+        return;
+    }
+    call->id = request->id;
+    if (!mcp_command_make(request, server->traces, &call->command, fault)) {
+        answer_text(&request->id, fault, true);
+        call_reset(call);
+        return;
+    }
+    if (server->limits->memory != NULL) {
+        snprintf(memory, sizeof memory, "--memory=%.40s", server->limits->memory);
+        memmove(&call->command.words[2], &call->command.words[1],
+                call->command.word_count * sizeof call->command.words[0]);
+        call->command.words[1] = memory;
+    }
+    if (!start(call, server->limits->call_ns)) {
+        mcp_answer_fault(&request->id, MCP_FAILED, "a process cannot be started");
+        call_reset(call);
+    }
+}
+
+/* ---- messages ---- */
+
+static void cancel(struct server *server, const struct mcp_id *id)
+{
+    struct call *call = &server->call;
+    if (call->process != 0 && mcp_ids_are_equal(&call->id, id)) {
+        call->is_cancelled = true;
+        end_early(call, "cancelled");
+    }
+    for (size_t i = 0; i < server->waiting_count; i++) {
+        if (!mcp_ids_are_equal(&server->waiting[i].id, id))
+            continue;
+        mcp_request_reset(&server->waiting[i]);
+        memmove(&server->waiting[i], &server->waiting[i + 1],
+                (--server->waiting_count - i) * sizeof server->waiting[0]);
+        return;
+    }
+}
+
+/* Returns true if the request was kept. */
+static bool serve(struct server *server, struct mcp_request *request)
+{
+    bool is_request = request->id.kind != MCP_NO_ID;
+    if (!is_request) {
+        if (strcmp(request->method, "notifications/cancelled") == 0)
+            cancel(server, &request->cancelled);
+    } else if (strcmp(request->method, "initialize") == 0) {
+        mcp_answer_initialize(request);
+    } else if (strcmp(request->method, "ping") == 0) {
+        mcp_answer_nothing(&request->id);
+    } else if (strcmp(request->method, "tools/list") == 0) {
+        mcp_answer_tools(&request->id);
+    } else if (strcmp(request->method, "tools/call") != 0) {
+        mcp_answer_fault(&request->id, MCP_NO_METHOD, "the server has no such method");
+    } else if (server->waiting_count == WAITING_MOST) {
+        mcp_answer_fault(&request->id, MCP_FAILED, "too many calls are waiting");
+    } else {
+        server->waiting[server->waiting_count++] = *request;
+        return true;
+    }
+    return false;
+}
+
+static void take_line(struct server *server, const char *line, size_t length)
+{
+    struct mcp_request request;
+    const char *text;
+    while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
+        length--;
+    if (length == 0)
+        return;
+    enum mcp_fault fault = mcp_request_parse(line, length, &request, &text);
+    if (fault != MCP_GOOD)
+        mcp_answer_fault(&request.id, fault, text);
+    if (fault != MCP_GOOD || !serve(server, &request))
+        mcp_request_reset(&request);
+}
+
+static void refuse_long_line(void)
+{
+    static const struct mcp_id none;
+    mcp_answer_fault(&none, MCP_NO_REQUEST, "the message is longer than 1 MiB");
+}
+
+/* Takes the complete lines of what was read. */
+static void take_input(struct server *server, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const char *end = memchr(bytes, '\n', length);
+        size_t part = end != NULL ? (size_t) (end - bytes) : length;
+        bool fits = server->line.length + part <= LINE_MOST &&
+                    step_buffer_append(&server->line, bytes, part);
+        if (!fits && !server->is_skipping) {
+            server->is_skipping = true;
+            refuse_long_line();
+        }
+        if (end != NULL && !server->is_skipping)
+            take_line(server, (const char *) server->line.data, server->line.length);
+        if (end != NULL || server->is_skipping)
+            server->line.length = 0;
+        server->is_skipping = server->is_skipping && end == NULL;
+        part += end != NULL;
+        bytes += part;
+        length -= part;
+    }
+}
+
+static void read_input(struct server *server)
+{
+    char bytes[READ_BYTES];
+    ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got > 0)
+        take_input(server, bytes, (size_t) got);
+    else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+        server->is_over = true;
+}
+
+/* Reads what the process printed; closes the pipe at its end. */
+static void read_pipe(struct server *server, int *pipe, struct step_buffer *into)
+{
+    char bytes[READ_BYTES];
+    ssize_t got = read(*pipe, bytes, sizeof bytes);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0) {
+        close(*pipe);
+        *pipe = -1;
+        return;
+    }
+    if (into->length + (size_t) got > server->limits->answer_bytes ||
+        !step_buffer_append(into, bytes, (size_t) got))
+        end_early(&server->call, "the answer is longer than the server's limit: ask for fewer rows "
+                                 "(top, LIMIT) or a narrower selection");
+}
+
+/* Waits for input, for the process's output, or for the end of its time. */
+static void wait_and_read(struct server *server)
+{
+    struct call *call = &server->call;
+    struct pollfd files[] = {{.fd = server->is_over ? -1 : STDIN_FILENO, .events = POLLIN},
+                             {.fd = call->process != 0 ? call->output : -1, .events = POLLIN},
+                             {.fd = call->process != 0 ? call->messages : -1, .events = POLLIN}};
+    uint64_t now = now_ns();
+    uint64_t left_ms = call->ends_ns > now ? (call->ends_ns - now) / 1000000 + 1 : 0;
+    int timeout = call->process == 0 ? -1 : left_ms < 60000 ? (int) left_ms : 60000;
+    if (poll(files, 3, timeout) < 0 && errno != EINTR)
+        return;
+    if (files[0].revents != 0)
+        read_input(server);
+    if (files[1].revents != 0)
+        read_pipe(server, &call->output, &call->printed);
+    if (files[2].revents != 0)
+        read_pipe(server, &call->messages, &call->said);
+    if (call->process != 0 && call->ended == NULL && now_ns() >= call->ends_ns)
+        end_early(call, "the call took longer than the server's limit (--time): ask for less");
+    if (call->process != 0 && call->output < 0 && call->messages < 0)
+        finish(call);
+}
+
+static void begin_next(struct server *server)
+{
+    struct mcp_request next = server->waiting[0];
+    memmove(&server->waiting[0], &server->waiting[1],
+            --server->waiting_count * sizeof server->waiting[0]);
+    begin_call(server, &next);
+    mcp_request_reset(&next);
+}
+
+enum step_status mcp_serve(const struct mcp_traces *traces, const struct mcp_limits *limits,
+                           struct step_error *error)
+{
+    static struct server server; /* large */
+    server =
+        (struct server){.traces = traces, .limits = limits, .call = {.output = -1, .messages = -1}};
+    signal(SIGPIPE, SIG_IGN);
+    while (!ferror(stdout) &&
+           (!server.is_over || server.waiting_count > 0 || server.call.process != 0)) {
+        if (server.call.process == 0 && server.waiting_count > 0)
+            begin_next(&server);
+        else
+            wait_and_read(&server);
+    }
+    if (server.call.process != 0) {
+        server.call.is_cancelled = true;
+        end_early(&server.call, "the client has gone");
+        finish(&server.call);
+    }
+    while (server.waiting_count > 0)
+        mcp_request_reset(&server.waiting[--server.waiting_count]);
+    step_buffer_reset(&server.line);
+    return ferror(stdout) ? step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                                           "standard output cannot be written")
+                          : STEP_STATUS_OK;
+}

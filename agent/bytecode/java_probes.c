@@ -360,6 +360,7 @@ union probe_function {
     [PROBE_PHASE_ENTRY] = {.number = on_phase_entry},                                              \
     [PROBE_PHASE_ENTRY_OF] = {.number_object = on_phase_entry_of},                                 \
     [PROBE_PHASE_EXIT] = {.number = on_phase_exit},                                                \
+    [PROBE_PHASE_UNWIND] = {.number = on_phase_exit},                                              \
     [PROBE_PHASE_CAUGHT] = {.number = on_phase_caught}
 
 /* Both are in the order of enum probe. */

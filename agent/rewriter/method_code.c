@@ -28,6 +28,8 @@ static enum probe phase_probe(enum probe probe, bool of_variable)
         return of_variable ? PROBE_PHASE_ENTRY_OF : PROBE_PHASE_ENTRY;
     case PROBE_CAUGHT:
         return PROBE_PHASE_CAUGHT;
+    case PROBE_UNWIND:
+        return PROBE_PHASE_UNWIND;
     default:
         return PROBE_PHASE_EXIT;
     }

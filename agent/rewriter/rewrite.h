@@ -57,10 +57,9 @@
  *   compareAndExchange().
  * - storesOf(Object), storesOfElements(Object), storesOfStatics(Object): after native methods that
  *   store into an object, into the elements of an array, into static fields of a class.
- * - phaseEntry(int), phaseEntryOf(int,Object), phaseExit(int), phaseCaught(int): with
- *   request->phases, in place of entry(), of entry() for a method whose number names a variable, of
- *   exit() and unwind(), and of caught(). In a constructor, phaseEntry() comes after super() or
- *   this().
+ * - phaseEntry(int), phaseExit(int), phaseUnwind(int), phaseCaught(int): the same four with
+ *   request->phases; in a constructor, phaseEntry() comes after super() or this().
+ * - phaseEntryOf(int,Object): in place of phaseEntry() if the number names a local variable.
  * - keep(Object): before toString() of a StringBuilder or StringBuffer; not native, and does
  *   nothing.  Without it, C2 removes a builder if it knows all its uses, and creates the string and
  *   its array without a constructor.
@@ -119,6 +118,7 @@
     X(PHASE_ENTRY, "phaseEntry", "(I)V")                                                           \
     X(PHASE_ENTRY_OF, "phaseEntryOf", "(ILjava/lang/Object;)V")                                    \
     X(PHASE_EXIT, "phaseExit", "(I)V")                                                             \
+    X(PHASE_UNWIND, "phaseUnwind", "(I)V")                                                         \
     X(PHASE_CAUGHT, "phaseCaught", "(I)V")
 
 enum probe {

@@ -242,7 +242,7 @@ public class Phases {
         many();
         for (Map.Entry<String, Integer> count : counts.entrySet())
             System.out.println("count " + count.getValue() + " " + count.getKey().replace("\n", "{n}"));
-        Phase.begin("open");
+        Phase.beginProgram("open");
         sink = new Other();
     }
 }

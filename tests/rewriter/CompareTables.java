@@ -95,8 +95,8 @@ final class CompareTables {
             if (aroundCall || cloned) {
                 result.remove(result.size() - 2); /* dup_x1 or dup before the call */
             }
-            unwinding = call.name().equalsString("unwind") || call.name().equalsString("callUnwind");
-            if (unwinding || call.name().equalsString("caught")) {
+            unwinding = call.name().stringValue().matches("unwind|callUnwind|phaseUnwind");
+            if (unwinding || call.name().stringValue().matches("caught|phaseCaught")) {
                 result.removeLast(); /* astore */
                 guard = 3;
             }

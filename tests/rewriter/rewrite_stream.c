@@ -5,7 +5,7 @@
  * bytes), the nanoseconds that it took (8 bytes), the methods left alone (4 bytes), the length and
  * the bytes of the new class file, or of the message where there is none.
  *
- *   rewrite_stream [all|alloc|method|apart|references]
+ *   rewrite_stream [all|alloc|method|apart|references|phases]
  *   rewrite_stream file.class > new.class
  */
 #include <stdio.h>
@@ -28,6 +28,13 @@ static uint32_t number_of(void *context, const char *class_name, const char *met
     struct counts *counts = context;
     (void) class_name, (void) method_name, (void) descriptor, (void) access_flags;
     return numbers[counts->next++ % (sizeof numbers / sizeof numbers[0])];
+}
+
+static uint32_t phase_number_of(void *context, const char *class_name, const char *method_name,
+                                const char *descriptor, uint16_t access_flags)
+{
+    return number_of(context, class_name, method_name, descriptor, access_flags)
+           << PHASE_VARIABLE_BITS;
 }
 
 static uint32_t field_number_of(void *context, const char *owner, const char *name,
@@ -132,6 +139,11 @@ int main(int argc, char **argv)
     request.apart = request.nameless = request.leaf = apart;
     request.references = strcmp(mode, "references") == 0;
     request.field_number = field_number_of;
+    if (strcmp(mode, "phases") == 0) {
+        request.alloc = false;
+        request.nameless = request.phases = true;
+        request.method_number = phase_number_of;
+    }
     if (strchr(mode, '.') != NULL)
         return rewrite_file(&request, mode);
     return serve(&request, &counts);

@@ -143,6 +143,10 @@ public final class StepTraceProbe {
         record("phaseExit", number, null);
     }
 
+    public static void phaseUnwind(int number) {
+        record("phaseUnwind", number, null);
+    }
+
     public static void phaseCaught(int number) {
         record("phaseCaught", number, null);
     }

@@ -499,6 +499,7 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     put_summary(&writer);
     put_moment(&writer);
     bool ok = report_timeline_put_data(model, &writer.json);
+    report_phases_put_data(&model->phases, &model->timeline, &writer.json);
     put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, &writer.json);
     report_retained_put_data(retained, &writer.json);

@@ -10,6 +10,7 @@
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/leak_tracker.h"
 #include "converter/numbers/statistics.h"
+#include "converter/report/report_phases.h"
 #include "converter/report/report_timeline.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/event_source.h"
@@ -68,6 +69,7 @@ struct report_model {
     struct statistics statistics;
     struct heap_tracker heap;
     struct timeline timeline;
+    struct report_phases phases; /* filled by report_phases_find() */
     struct report_bins bins;
     struct report_calls calls;
     struct leak_tracker leaks; /* valid if `has_leaks` */

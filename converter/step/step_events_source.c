@@ -10,6 +10,7 @@
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/step/event_of_record.h"
+#include "converter/step/phase_spans.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/open_phases.h"
 #include "format/core/no_memory.h"
@@ -416,6 +417,19 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
+static enum step_status phases(struct event_source *base, trace_phase_visit visit, void *user,
+                               struct step_error *error)
+{
+    struct phase_spans spans;
+    struct trace_phase phase;
+    enum step_status status = phase_spans_open(&spans, &of(base)->order.decoder.java, error);
+    while (status == STEP_STATUS_OK &&
+           (status = phase_spans_next(&spans, &phase, error)) == STEP_STATUS_OK)
+        status = visit(user, &phase);
+    phase_spans_reset(&spans);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
 static double progress(const struct event_source *base)
 {
     uint64_t done, all;
@@ -441,6 +455,7 @@ static const struct event_source_operations operations = {
     .damage = damage,
     .inventory = inventory,
     .facts = facts,
+    .phases = phases,
     .progress = progress,
     .destroy = destroy,
 };

@@ -171,6 +171,15 @@ static const struct java_column live[] = {
     {{"bytes", "bytes", "at its end", TABLE_UINT, false}, MADE},
     {{"most_bytes", "bytes", "within it", TABLE_UINT, false}, MADE}};
 
+static const struct java_column phases[] = {
+    {{"phase", "", "its name", TABLE_TEXT, false}, MADE},
+    {{"program", "", "it has the events of all threads", TABLE_BOOL, false}, MADE},
+    {{"thread", "", "that began it", TABLE_UINT, false}, MADE},
+    {{"depth", "", "1: outermost", TABLE_UINT, false}, MADE},
+    {{"started", "ns", "", TABLE_TIME, false}, MADE},
+    {{"ended", "ns", "null: it was open at the end", TABLE_TIME, true}, MADE},
+    {{"duration", "ns", "", TABLE_DURATION, true}, MADE}};
+
 struct java_table {
     const char *name;
     const char *doc;
@@ -195,7 +204,8 @@ static const struct java_table java_tables[] = {
     {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME},
     {"collections", "one row a collection that freed something", COLUMNS(collections),
      level_rows_create, -1},
-    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1}};
+    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1},
+    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1}};
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,

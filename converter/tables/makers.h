@@ -18,6 +18,8 @@ enum step_status call_rows_create(struct tables *tables, const struct table_requ
                                   struct table_rows **out, struct step_error *error);
 enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
+enum step_status phase_rows_create(struct tables *tables, const struct table_request *request,
+                                   struct table_rows **out, struct step_error *error);
 enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
 
@@ -94,6 +96,15 @@ enum {
     COLLECTIONS_FREED_BYTES,
     COLLECTIONS_LIVE_OBJECTS,
     COLLECTIONS_LIVE_BYTES
+};
+enum {
+    PHASES_PHASE,
+    PHASES_PROGRAM,
+    PHASES_THREAD,
+    PHASES_DEPTH,
+    PHASES_STARTED,
+    PHASES_ENDED,
+    PHASES_DURATION
 };
 enum { LIVE_TIME, LIVE_STEP, LIVE_OBJECTS, LIVE_BYTES, LIVE_MOST_BYTES };
 enum {

@@ -58,6 +58,14 @@ enum step_status event_source_facts(struct event_source *source, trace_fact_visi
     return status;
 }
 
+enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,
+                                     void *user, struct step_error *error)
+{
+    return source->operations->phases == NULL
+               ? STEP_STATUS_OK
+               : source->operations->phases(source, visit, user, error);
+}
+
 bool event_source_follow(struct event_source *source, struct trace_event *event)
 {
     if (!source->keep_live)

@@ -57,6 +57,19 @@ struct trace_fact {
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
 
+/* A phase of a thread or of the program.  The name lives as long as the source. */
+struct trace_phase {
+    struct step_bytes name;
+    uint32_t number;    /* of the name */
+    uint32_t thread_id; /* that began it */
+    uint64_t depth;     /* 1: outermost */
+    bool of_program;
+    uint64_t begin_ns;
+    uint64_t end_ns; /* UINT64_MAX: it was open at the end of the trace, or is still */
+};
+
+typedef enum step_status (*trace_phase_visit)(void *user, const struct trace_phase *phase);
+
 /* The kind of data in a trace, which determines what verbs can do with it. */
 enum trace_content {
     TRACE_OF_EVENTS,         /* Java events */
@@ -93,6 +106,9 @@ struct event_source_operations {
     /* Visits all facts, before or after the events; NULL: the format has none. */
     enum step_status (*facts)(struct event_source *source, trace_fact_visit visit, void *user,
                               struct step_error *error);
+    /* Visits all phases, before or after the events; NULL: the format has none. */
+    enum step_status (*phases)(struct event_source *source, trace_phase_visit visit, void *user,
+                               struct step_error *error);
     /* Returns the share of the input that was read, 0 to 1. */
     double (*progress)(const struct event_source *source);
     void (*destroy)(struct event_source *source);
@@ -126,6 +142,10 @@ bool event_source_has_times(const struct event_source *source);
 /* Visits all facts of the trace, if any.  Stops at the first error of a visit and returns it. */
 enum step_status event_source_facts(struct event_source *source, trace_fact_visit visit, void *user,
                                     struct step_error *error);
+
+/* The same for all phases, in the order of their ends. */
+enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,
+                                     void *user, struct step_error *error);
 
 /* For implementations of sources.  Returns false if out of memory. */
 bool event_source_init(struct event_source *source,

@@ -100,6 +100,8 @@ static enum step_status make_page(const struct report_request *request, const ch
     if (status == STEP_STATUS_OK)
         status = report_model_finish(model, &error);
     if (status == STEP_STATUS_OK)
+        status = report_phases_find(&model->phases, source, &model->timeline, &error);
+    if (status == STEP_STATUS_OK)
         status = write_with_retained(request, path, source->content, model, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }

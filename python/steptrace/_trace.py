@@ -122,6 +122,10 @@ class Trace:
         """Objects and bytes that lived, over time."""
         return self["live"](*columns, **choice)
 
+    def phases(self, *columns: Any, **choice: Any) -> Query:
+        """One row for each phase."""
+        return self["phases"](*columns, **choice)
+
 
 def open(path: Union[str, "os.PathLike[str]"]) -> Trace:  # pylint: disable=redefined-builtin
     """Opens a `.step` trace.  Of another format `steptrace convert` makes one.

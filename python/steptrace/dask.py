@@ -20,7 +20,7 @@ from ._table import Part, Query
 from ._trace import Trace
 
 __all__ = ["table", "objects", "allocations", "frees", "reallocs", "calls", "method_counts",
-           "classes", "methods", "sites", "threads", "collections", "live"]
+           "classes", "methods", "sites", "threads", "collections", "live", "phases"]
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -144,3 +144,4 @@ sites = _door("sites")
 threads = _door("threads")
 collections = _door("collections")
 live = _door("live")
+phases = _door("phases")

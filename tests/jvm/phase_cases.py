@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases: a program that counts what it makes in each, and whether --phase selects the same."""
+import pathlib
+
 from session import Failure, answer, expect_line, finish, shown
 
 PHASES = "phase=auto+facts.Phases.called+facts.Phases$Made.<init>"
@@ -47,6 +49,13 @@ def judge_names(session):
     require(allocated(session, "--phase=xxx*") == 1, "the object of the phase with that name")
     require(allocated(session, "--phase=open", "--class=facts/Phases$Other") == 1,
             "the object of the phase that is open at the end")
+    rows = session.step("sql", "run.step", "--csv", "select phase, count(*), count(ended), "
+                        "sum(program) from phases where phase in ('many', 'open', 'program') "
+                        "group by 1 order by 1").decode().split()
+    require(rows[1:] == ["many,100000,100000,0", "open,1,0,0", "program,1,1,1"], f"{rows}")
+    session.step("report", "run.step", "-o", "run.html")
+    page = pathlib.Path(session.path("run.html")).read_text()
+    require('{"name":"many","phases":100000,' in page, "the report lacks a phase")
     result = session.run([session.steptrace, "stats", "--phase=warmpu", "run.step"])
     require(b"did you mean 'warmup'?" in result.stderr, shown(result.stderr))
 

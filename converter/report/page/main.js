@@ -153,6 +153,7 @@ function showFlame() {
 
 function drawCharts() {
   liveChart();
+  phaseChart();
   brush((sums, words, end) => {
     if (flame) flame(sums && {sites: sums.sites, words, end});
     showClasses(sums, words, end);

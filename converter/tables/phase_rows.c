@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table `phases`: one row a phase, when it ends. */
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/step/phase_spans.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+
+struct phase_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    struct phase_spans spans;
+};
+
+static struct phase_rows *of(struct table_rows *rows)
+{
+    return (struct phase_rows *) rows;
+}
+
+static void put_phase(struct row_builder *builder, const struct trace_phase *phase)
+{
+    bool is_open = phase->end_ns == UINT64_MAX;
+    row_put_text(builder, PHASES_PHASE, phase->name);
+    row_put_flag(builder, PHASES_PROGRAM, phase->of_program);
+    row_put(builder, PHASES_THREAD, phase->thread_id, false);
+    row_put(builder, PHASES_DEPTH, phase->depth, false);
+    row_put(builder, PHASES_STARTED, phase->begin_ns, false);
+    row_put(builder, PHASES_ENDED, phase->end_ns, is_open);
+    row_put(builder, PHASES_DURATION, phase->end_ns - phase->begin_ns, is_open);
+    row_builder_end_row(builder);
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct trace_phase phase;
+    enum step_status status = phase_spans_next(&of(base)->spans, &phase, error);
+    *has_more = status != STEP_STATUS_END;
+    if (status == STEP_STATUS_OK)
+        put_phase(&of(base)->builder, &phase);
+    return *has_more ? status : STEP_STATUS_OK;
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    return row_builder_fill(&of(base)->builder, step, base, NULL, count, error);
+}
+
+static void destroy(struct table_rows *base)
+{
+    phase_spans_reset(&of(base)->spans);
+    row_builder_reset(&of(base)->builder);
+    table_rows_reset(base);
+    free(of(base));
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+enum step_status phase_rows_create(struct tables *tables, const struct table_request *request,
+                                   struct table_rows **out, struct step_error *error)
+{
+    struct phase_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, request, error);
+    if (status == STEP_STATUS_OK)
+        status = phase_spans_open(&rows->spans, &tables->java, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the verb `report` on recorded traces. */
+/* Runs the verbs `report` and `heap` on recorded traces. */
 #include "converter/verbs/reports_of.h"
 
 #include <glob.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "converter/base/error_report.h"
 #include "converter/verbs/verb.h"
@@ -25,6 +26,27 @@ enum step_status report_of(const char *trace)
     enum step_status status = verb_report(3, arguments);
     if (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT)
         report_line("%s", page);
+    return status;
+}
+
+enum step_status summary_of(const char *trace)
+{
+    static char allocated[] = "--allocated", end[] = "--at=end", site[] = "--by=site";
+    static char rows[] = "--top=5", depth[] = "--depth=3";
+    char input[PATH_MAX];
+    snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
+    char *arguments[] = {input, allocated, end, site, rows, depth, NULL};
+    int output = dup(STDOUT_FILENO); /* the program's; the summary is none of its output */
+    if (output < 0)
+        return STEP_STATUS_IO;
+    fflush(stdout);
+    report_line("%s", trace);
+    enum step_status status = STEP_STATUS_IO;
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        status = verb_heap(6, arguments);
+    fflush(stdout);
+    dup2(output, STDOUT_FILENO);
+    close(output);
     return status;
 }
 
@@ -84,32 +106,33 @@ static bool is_of_process(const char *path, pid_t process)
     return is;
 }
 
-/* Sets `*made` to the number of pages. */
-static enum step_status report_all(const glob_t *found, const struct timespec *start, pid_t process,
-                                   size_t *made)
+/* Sets `*made` to the number of traces. */
+static enum step_status do_all(const glob_t *found, const struct timespec *start, pid_t process,
+                               enum step_status (*each)(const char *trace), size_t *made)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < found->gl_pathc; i++) {
         if (!is_since(found->gl_pathv[i], start) ||
             (process != 0 && !is_of_process(found->gl_pathv[i], process)))
             continue;
-        enum step_status one = report_of(found->gl_pathv[i]);
+        enum step_status one = each(found->gl_pathv[i]);
         status = one != STEP_STATUS_OK ? one : status;
         ++*made;
     }
     return status;
 }
 
-enum step_status reports_since(const char *name, const struct timespec *start, pid_t process)
+enum step_status traces_since(const char *name, const struct timespec *start, pid_t process,
+                              enum step_status (*each)(const char *trace))
 {
     glob_t found = {.gl_pathc = 0};
     enum step_status status = STEP_STATUS_OK;
     size_t made = 0;
     find_files(name, &found);
     if (process != 0)
-        status = report_all(&found, start, process, &made);
+        status = do_all(&found, start, process, each, &made);
     if (made == 0)
-        status = report_all(&found, start, 0, &made);
+        status = do_all(&found, start, 0, each, &made);
     globfree(&found);
     if (made > 0)
         return status;

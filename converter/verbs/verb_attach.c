@@ -194,7 +194,7 @@ static enum step_status record(struct attachment *attachment)
     if (status == STEP_STATUS_OK && attachment->report)
         status = attachment->place.name[0] != '\0'
                      ? report_of(attachment->output)
-                     : reports_since(attachment->output, &begun, attachment->process.pid);
+                     : traces_since(attachment->output, &begun, attachment->process.pid, report_of);
     return status;
 }
 

@@ -139,7 +139,7 @@ struct text {
 struct recording {
     const char *output;
     const char *agent;
-    bool report; /* write report pages at the end */
+    bool report, summary; /* write report pages at the end */
     struct recording_options options;
 };
 
@@ -220,7 +220,7 @@ static void append_agent(struct text *text, const struct recording *recording, c
     append_text(text, agent);
     append_text(text, "=file=");
     append_name(text, recording, launcher);
-    append_text(text, recording->report ? RECORDING_REPORT_STACK : "");
+    append_text(text, recording->report || recording->summary ? RECORDING_REPORT_STACK : "");
     append_text(text, recording->options.text);
 }
 
@@ -335,12 +335,16 @@ static enum step_status record(const struct recording *recording, const struct a
     pid_t process = 0;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
     enum step_status status = start(option.bytes, launcher, command, arguments->operand_count,
-                                    recording->report ? &process : NULL);
-    if (status != STEP_STATUS_OK || !recording->report)
-        return status;
+                                    recording->report || recording->summary ? &process : NULL);
     static struct text name;
     append_name(&name, recording, launcher);
-    return reports_since(name.bytes, &begun, launcher != LAUNCHER_OTHER ? process : 0);
+    if (launcher == LAUNCHER_OTHER)
+        process = 0;
+    if (status == STEP_STATUS_OK && recording->summary)
+        status = traces_since(name.bytes, &begun, process, summary_of);
+    if (status == STEP_STATUS_OK && recording->report)
+        status = traces_since(name.bytes, &begun, process, report_of);
+    return status;
 }
 
 enum step_status verb_record(int argc, char **argv)
@@ -351,6 +355,8 @@ enum step_status verb_record(int argc, char **argv)
         {"file", 'f', "OUT", "the same", take_text, &recording.output},
         {"report", 0, NULL, "write OUT.html at the end; implies --stack=16", take_flag,
          &recording.report},
+        {"summary", 0, NULL, "print the largest sites on stderr at the end; implies --stack=16",
+         take_flag, &recording.summary},
         {"events", 'e', "LIST", "events to record: class, alloc, free, thread, method, or all",
          recording_take_events, &recording.options},
         {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",

@@ -19,6 +19,21 @@ public class Waits {
         System.in.read();
     }
 }
+
+class Prints {
+    static Object kept;
+
+    static void make() {
+        for (int i = 0; i < 70_000; i++)
+            kept = new long[100];
+    }
+
+    public static void main(String[] args) {
+        make();
+        System.out.println("printed");
+        System.exit(3);
+    }
+}
 '''
 
 
@@ -61,6 +76,15 @@ def stacks():
         require(asked == frames, f'{words}: stack={asked}')
     steptrace('heap', '--by', 'site', 'stacks.step', says='steptrace record --stack=16 java')
     steptrace('record', '--stack=1025', JAVA, 'Waits', code=2, says='at most 1024')
+
+
+def summaries():
+    """The largest sites are printed on stderr; what the program prints stays as it is, and so does its exit code."""
+    words = [STEPTRACE, 'record', '--summary', '-o', 'summed.step', JAVA, '-Xmx64m', 'Prints']
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    require((done.returncode, done.stdout) == (3, 'printed\n'), f'{words}: {done}')
+    rows = [line for line in done.stderr.splitlines() if 'Prints.make' in line]
+    require('allocated ' in done.stderr and len(rows) == 1 and '70000' in rows[0], f'the summary: {done.stderr}')
 
 
 def links():
@@ -126,6 +150,7 @@ def main():
         subprocess.run([JAVA + 'c', 'Waits.java'], check=True)
         record()
         stacks()
+        summaries()
         links()
         attach()
         if os.geteuid() == 0 and shutil.which('unshare') is not None and \

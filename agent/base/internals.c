@@ -11,11 +11,8 @@
 #include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 
-static const struct {
-    const char *name;
-    bool proves_itself;
-} table[INTERNAL_COUNT] = {
-#define INTERNAL_ROW(enumerator, text, proves) {text, proves},
+static const char *const names[INTERNAL_COUNT] = {
+#define INTERNAL_ROW(enumerator, text) text,
     INTERNALS(INTERNAL_ROW)
 #undef INTERNAL_ROW
 };
@@ -27,8 +24,9 @@ static struct {
     pthread_mutex_t lock;
     _Atomic uint32_t allowed;
     bool proven;
-    const char *unknown_vm; /* NULL: a tested HotSpot; else why it is not one */
-    uint32_t never;         /* refused on this JVM for that reason */
+    bool is_tested; /* a HotSpot with which all internals were tested */
+    uint32_t never; /* refused on this JVM */
+    const char *never_reason;
     const char *writes_fault;
     bool asked;
     bool used[INTERNAL_COUNT];
@@ -49,30 +47,33 @@ static bool property_has(const char *name, const char *word)
 /* HotSpots of tested versions that differ from the tested builds, and the internals that must not
  * be used there even if their self-test passes. */
 static const struct {
-    const char *property, *word, *reason;
+    const char *property, *word;
     uint32_t never;
+    const char *reason;
 } families[] = {
-    {"java.vm.version", "debug", "not on a debug build", 0},
-    {"java.vm.version", "jvmci", "not with GraalVM's compiler", 0},
-    {"java.vm.vendor", "JetBrains", "not where class redefinition may move objects",
-     INTERNALS_OF_ADDRESSES},
+    {"java.vm.version", "debug", 0, NULL},
+    {"java.vm.version", "jvmci", 0, NULL},
+    {"java.vm.vendor", "JetBrains", INTERNALS_OF_ADDRESSES,
+     "not where class redefinition may move objects"},
 };
 
 /* The VM's name excludes Zero, whose machine code the C++ compiler makes. Debug builds have other
  * layouts. */
 static void ask_vm(void)
 {
-    bool is_tested = false;
     for (size_t i = 0; i < sizeof tested / sizeof tested[0]; i++)
-        is_tested |= tracer.java_major == tested[i];
-    state.unknown_vm = is_tested ? NULL : "not tested with this JDK";
+        state.is_tested |= tracer.java_major == tested[i];
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         if (property_has(families[i].property, families[i].word)) {
-            state.unknown_vm = families[i].reason;
+            state.is_tested = false;
             state.never |= families[i].never;
+            state.never_reason = families[i].reason;
         }
-    if (!property_has("java.vm.name", "64-Bit Server VM"))
-        state.unknown_vm = "not on this JVM";
+    if (!property_has("java.vm.name", "64-Bit Server VM")) {
+        state.is_tested = false;
+        state.never_reason = "not on this JVM";
+        state.never |= UINT32_C(1) << INTERNAL_FRAMES;
+    }
 }
 
 /* Writes the first byte last, so that a reader of the file always finds a terminated text. */
@@ -127,7 +128,7 @@ void internals_begin(uint32_t allowed, bool proven)
     memset(state.used, 0, sizeof state.used);
     memset(state.refused, 0, sizeof state.refused);
     refuse(~allowed, "option internals");
-    refuse(state.never, state.unknown_vm);
+    refuse(state.never, state.never_reason);
     if (state.writes_fault != NULL)
         refuse(INTERNALS_WRITES, state.writes_fault);
     pthread_mutex_unlock(&state.lock);
@@ -140,17 +141,7 @@ bool internal_is_allowed(enum internal internal)
 
 bool internals_are_to_be_proven(void)
 {
-    return state.proven || state.unknown_vm != NULL;
-}
-
-bool internal_try(enum internal internal)
-{
-    if (!internal_is_allowed(internal))
-        return false;
-    if (table[internal].proves_itself || !internals_are_to_be_proven())
-        return true;
-    internal_refused(internal, state.unknown_vm != NULL ? state.unknown_vm : "it cannot be proven");
-    return false;
+    return state.proven || !state.is_tested;
 }
 
 void internal_used(enum internal internal)
@@ -191,13 +182,13 @@ void internals_describe(char text[INTERNALS_TEXT])
     size_t used = 0;
     for (int i = 0; i < INTERNAL_COUNT; i++)
         if (state.used[i] && state.refused[i] == NULL)
-            append(text, &used, "%s%s", used == 0 ? "" : " ", table[i].name);
+            append(text, &used, "%s%s", used == 0 ? "" : " ", names[i]);
     if (used == 0)
         append(text, &used, "none");
     bool any = false;
     for (int i = 0; i < INTERNAL_COUNT; i++)
         if (state.refused[i] != NULL) {
-            append(text, &used, "%s %s (%s)", any ? "," : "; not", table[i].name, state.refused[i]);
+            append(text, &used, "%s %s (%s)", any ? "," : "; not", names[i], state.refused[i]);
             any = true;
         }
 }

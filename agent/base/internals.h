@@ -9,23 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* enumerator, name in options and traces, has a self-test at load */
+/* enumerator, name in options and traces */
 #define INTERNALS(X)                                                                               \
-    X(FRAMES, "frames", false)  /* machine frames, read with the JVM's tables */                   \
-    X(ARCHIVE, "archive", true) /* classes in the CDS archive */                                   \
-    X(TAN, "tan", true)         /* probes in place of Math.tan()'s routine */                      \
-    X(SIGHT, "sight", true)     /* objects passed to leaf calls by Unsafe's copying */             \
-    X(HASH, "hash", true)       /* the state that identity hashes are drawn from */                \
-    X(NATIVES, "natives", true) /* stubs before native methods */                                  \
-    X(DEFINE, "define", true)   /* ClassLoader.defineClass0() */                                   \
-    X(REFLECT, "reflect", true) /* native methods of Class */                                      \
-    X(SLOTS, "slots", true)     /* what the JVM stores where a reference points to */              \
-    X(HEADERS, "headers", true) /* class and length from an object's header */                     \
-    X(RECYCLE, "recycle", true) /* reuse of the references of dead objects */                      \
-    X(FIELDS, "fields", true)   /* field offsets in field identifiers */
+    X(FRAMES, "frames")   /* machine frames, read with the JVM's tables */                         \
+    X(ARCHIVE, "archive") /* classes in the CDS archive */                                         \
+    X(TAN, "tan")         /* probes in place of Math.tan()'s routine */                            \
+    X(SIGHT, "sight")     /* objects passed to leaf calls by Unsafe's copying */                   \
+    X(HASH, "hash")       /* the state that identity hashes are drawn from */                      \
+    X(NATIVES, "natives") /* stubs before native methods */                                        \
+    X(DEFINE, "define")   /* ClassLoader.defineClass0() */                                         \
+    X(REFLECT, "reflect") /* native methods of Class */                                            \
+    X(SLOTS, "slots")     /* what the JVM stores where a reference points to */                    \
+    X(HEADERS, "headers") /* class and length from an object's header */                           \
+    X(RECYCLE, "recycle") /* reuse of the references of dead objects */                            \
+    X(FIELDS, "fields")   /* field offsets in field identifiers */
 
 enum internal {
-#define INTERNAL_ENUMERATOR(name, text, proves) INTERNAL_##name,
+#define INTERNAL_ENUMERATOR(name, text) INTERNAL_##name,
     INTERNALS(INTERNAL_ENUMERATOR)
 #undef INTERNAL_ENUMERATOR
         INTERNAL_COUNT
@@ -45,15 +45,13 @@ enum internal {
 #define INTERNALS_TEXT 1024u
 
 /* Begins a session. `allowed` has a bit for each internal that the options allow. `proven`
- * restricts them to those that pass a self-test, as an untested JVM does, too. */
+ * demands the thorough self-tests, as an untested JVM does, too. */
 void internals_begin(uint32_t allowed, bool proven);
 
-/* Returns true if the internal may be tried; otherwise records the reason. */
-bool internal_try(enum internal internal);
 /* Returns true if the options and the JVM allow the internal. Records nothing; for hot paths. */
 bool internal_is_allowed(enum internal internal);
-/* Returns true if only internals with a self-test may be used: internals=proven, or an untested
- * JVM. */
+/* Returns true if self-tests are to be thorough, since nothing else says that the internals work:
+ * internals=proven, or an untested JVM. */
 bool internals_are_to_be_proven(void);
 /* Record the outcome. `reason` must stay valid for ever. */
 void internal_used(enum internal internal);

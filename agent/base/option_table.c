@@ -40,7 +40,7 @@ static const struct option_word command_words[] = {{"start", COMMAND_START},
                                                    {"snapshot", COMMAND_SNAPSHOT}};
 
 static const struct option_word internal_words[] = {
-#define INTERNAL_WORD(name, text, proves) {text, UINT32_C(1) << INTERNAL_##name},
+#define INTERNAL_WORD(name, text) {text, UINT32_C(1) << INTERNAL_##name},
     INTERNALS(INTERNAL_WORD)
 #undef INTERNAL_WORD
         {"auto", INTERNALS_ALL},

@@ -94,6 +94,7 @@ struct session {
     struct session_stamps stamps;
     _Atomic bool reaped;        /* engine=bytecode: the last search for dead objects is done */
     const char *incomplete;     /* why the trace misses most; NULL: it does not */
+    const char *stacks_fault;   /* why call stacks may be wrong; NULL: they are not */
     const char *fallback;       /* why engine=jvmti was chosen instead; NULL: it was not */
     bool late;                  /* the program ran before the trace began */
     bool names_objects;         /* engine=bytecode: method events have object ids */

@@ -100,7 +100,7 @@ void hidden_classes_intercept(JNIEnv *jni)
     static char descriptor[] = "(Ljava/lang/ClassLoader;Ljava/lang/Class;Ljava/lang/String;"
                                "[BIILjava/security/ProtectionDomain;ZILjava/lang/Object;)"
                                "Ljava/lang/Class;";
-    if (!internal_try(INTERNAL_DEFINE))
+    if (!internal_is_allowed(INTERNAL_DEFINE))
         return;
     void *library = done ? NULL : dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
     if (done)

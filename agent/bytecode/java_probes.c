@@ -498,7 +498,7 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
         return true;
     if (shows != 0 && !sights_possible())
         shows = 0;
-    if ((methods || shows != 0) && internal_try(INTERNAL_TAN) && leaf_calls_possible())
+    if ((methods || shows != 0) && internal_is_allowed(INTERNAL_TAN) && leaf_calls_possible())
         linking.ways = PROBES_LEAF | shows;
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;

@@ -208,7 +208,7 @@ static bool prove(JNIEnv *jni, jclass probes)
 
 void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
 {
-    if (tan_calls.routine.variable == NULL || !internal_try(INTERNAL_TAN))
+    if (tan_calls.routine.variable == NULL || !internal_is_allowed(INTERNAL_TAN))
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
         !(tan_calls.proven = prove(jni, probes))) {

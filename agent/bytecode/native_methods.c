@@ -276,7 +276,7 @@ static bool has_shadow_stack(void)
 
 bool native_methods_possible(void)
 {
-    if (!internal_try(INTERNAL_NATIVES))
+    if (!internal_is_allowed(INTERNAL_NATIVES))
         return false;
     if (!has_shadow_stack())
         return true;

@@ -143,7 +143,7 @@ static bool intercept_unsafe(JNIEnv *jni)
 void vm_natives_intercept(JNIEnv *jni)
 {
     static bool done;
-    if (!internal_try(INTERNAL_REFLECT))
+    if (!internal_is_allowed(INTERNAL_REFLECT))
         return;
     void *library = done ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     jclass class = library != NULL ? (*jni)->FindClass(jni, "java/lang/Class") : NULL;

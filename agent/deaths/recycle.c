@@ -74,7 +74,7 @@ static bool prove(struct os_thread *os, JNIEnv *jni, jweak cleared)
 
 void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *jni, jweak cleared)
 {
-    if (!internal_try(INTERNAL_RECYCLE))
+    if (!internal_is_allowed(INTERNAL_RECYCLE))
         return;
     if (!session->holds)
         internal_refused(INTERNAL_RECYCLE, "not with this collector");

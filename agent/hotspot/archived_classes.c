@@ -248,7 +248,7 @@ static bool has_known(void)
 void archived_classes_read(void)
 {
     char path[4096], *home = NULL;
-    if (!hash_state_is_known() || !internal_try(INTERNAL_ARCHIVE))
+    if (!hash_state_is_known() || !internal_is_allowed(INTERNAL_ARCHIVE))
         return;
     if (tracer.java_major >= JAVA_TAGS_BY_HASH && tracer.java_major < JAVA_LINKS_WITH_HASH) {
         internal_refused(INTERNAL_ARCHIVE, "this JDK's archive has hashes of some classes only");

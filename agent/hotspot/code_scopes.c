@@ -6,8 +6,10 @@
  * one. */
 #include "agent/hotspot/code_cache.h"
 
+#include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
+#include "agent/hotspot/peek.h"
 #include "format/core/hash.h"
 
 #define FACTOR_LOW STEP_HASH_FACTOR
@@ -133,6 +135,23 @@ static uintptr_t read_scope(const struct code_scopes *scopes, uint32_t *at, uint
     return vm_word(scopes->metadata.start, (number - 1) * sizeof(uintptr_t));
 }
 
+static bool is_readable(const struct stretch *stretch)
+{
+    unsigned char byte;
+    return stretch->size <= 1 << 30 &&
+           (stretch->size == 0 ||
+            (peek(stretch->start, &byte, 1) && peek(stretch->start + stretch->size - 1, &byte, 1)));
+}
+
+/* Reads through the kernel what frame_hash_of() will read. */
+static bool is_method(const struct vm_structs *vm, uintptr_t method)
+{
+    uintptr_t constant = 0, pool = 0, class = 0;
+    return peek(method + vm->method_const, &constant, sizeof constant) &&
+           peek(constant + vm->const_constants, &pool, sizeof pool) &&
+           peek(pool + vm->pool_holder, &class, sizeof class);
+}
+
 bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t pc,
                       struct frame_hash *frames)
 {
@@ -141,12 +160,16 @@ bool code_scopes_read(const struct vm_structs *vm, uintptr_t nmethod, uintptr_t 
     uintptr_t code = vm->nmethod_immutable != 0 ? nmethod + vm_half(nmethod, vm->blob_code_offset)
                                                 : vm_word(nmethod, vm->blob_code_begin);
     uint32_t at = pc > code ? find_scope(vm, &scopes.pcs, (uint32_t) (pc - code)) : 0;
+    bool proven = !internals_are_to_be_proven();
     uintptr_t method = 0;
     *frames = (struct frame_hash){0};
+    if (!proven && (!is_readable(&scopes.pcs) || !is_readable(&scopes.scopes) ||
+                    !is_readable(&scopes.metadata)))
+        return false;
     while (at != 0 && frames->count < FRAMES_INLINED_MOST) {
         uint32_t index = 0;
         method = read_scope(&scopes, &at, &index);
-        if (method == 0)
+        if (method == 0 || (!proven && !is_method(vm, method)))
             return false;
         struct frame_hash frame = frame_hash_of(vm, method, index);
         frame_hash_join(frames, &frame);

@@ -96,7 +96,7 @@ void hash_state_find(JNIEnv *jni)
     static struct window before, after;
     uint32_t hashes[HASH_WORDS];
     size_t found = 0;
-    if (!internal_try(INTERNAL_HASH) || atomic_load(&distance) != 0 ||
+    if (!internal_is_allowed(INTERNAL_HASH) || atomic_load(&distance) != 0 ||
         (uintptr_t) jni % sizeof(uint32_t) != 0)
         return;
     read_window(jni, &before);

@@ -200,7 +200,7 @@ static bool find_layout(JNIEnv *jni)
 void headers_prove(JNIEnv *jni, bool announced)
 {
     header_layout.known = false;
-    if (!internal_try(INTERNAL_HEADERS))
+    if (!internal_is_allowed(INTERNAL_HEADERS))
         return;
     if (!atomic_load(&slots_readable))
         internal_refused(INTERNAL_HEADERS, "slots are not read");

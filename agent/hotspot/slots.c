@@ -42,7 +42,7 @@ static bool is_so(JNIEnv *jni)
 
 void slots_prove(JNIEnv *jni)
 {
-    bool so = internal_try(INTERNAL_SLOTS) && is_so(jni);
+    bool so = internal_is_allowed(INTERNAL_SLOTS) && is_so(jni);
     atomic_store(&slots_readable, so);
     if (so)
         internal_used(INTERNAL_SLOTS);

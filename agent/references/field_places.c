@@ -96,7 +96,7 @@ void field_places_begin(const struct session *session, JNIEnv *jni)
         (*jni)->DeleteLocalRef(jni, unsafe);
     }
     places.proven = false;
-    if (!internal_try(INTERNAL_FIELDS))
+    if (!internal_is_allowed(INTERNAL_FIELDS))
         return;
     places.proven = prove(jni);
     if (places.proven)

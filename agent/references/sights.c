@@ -86,7 +86,7 @@ bool sights_possible(void)
         void *symbol;
         define_function function;
     } define = {NULL};
-    if (!internal_try(INTERNAL_SIGHT))
+    if (!internal_is_allowed(INTERNAL_SIGHT))
         return false;
     void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library != NULL)
@@ -215,7 +215,7 @@ void sights_end(void)
 
 void sights_use(bool wanted)
 {
-    bool on = wanted && internal_try(INTERNAL_SIGHT);
+    bool on = wanted && internal_is_allowed(INTERNAL_SIGHT);
     if (on && sights.refused != NULL)
         internal_refused(INTERNAL_SIGHT, sights.refused);
     else if (on)

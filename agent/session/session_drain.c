@@ -261,8 +261,9 @@ static void close_trace(struct drain *drain)
     char huge[HUGE_METHODS_TEXT];
     if (huge_methods_describe(huge))
         drain_put_text(drain, "not-compiled", huge);
-    if (internals_writes_fault() != NULL)
-        drain_put_text(drain, "internals-fault", internals_writes_fault());
+    const char *fault = internals_writes_fault();
+    if (fault != NULL || session->stacks_fault != NULL)
+        drain_put_text(drain, "internals-fault", fault != NULL ? fault : session->stacks_fault);
     drain_put_text(drain, "end", session_end_name(session->end));
     if (session->references.snapshot_count > 0)
         drain_put_number(drain, "snapshots", session->references.snapshot_count);

@@ -54,6 +54,7 @@ struct new_start {
 struct frame_walker {
     uintptr_t stack_end;
     uint32_t new_count, passed;
+    uint32_t kinds; /* of the last walk: bits of enum frame_kind */
     struct new_start new_starts[STARTS_LOOKED_AT];
     struct stack_start starts[STARTS];
     uintptr_t methods[METHODS]; /* that were verified to be methods */
@@ -258,6 +259,7 @@ static bool leave_interpreted(struct frame_walker *walker, struct machine_frame 
         return false;
     struct frame_hash own = frame_hash_of(vm, method, index);
     frame_hash_join(hash, &own);
+    walker->kinds |= 1u << FRAME_INTERPRETED;
     uintptr_t sp = word_at(frame->fp, (intptr_t) vm->interpreted_sender);
     uintptr_t pc = word_at(frame->fp, RETURN), link = word_at(frame->fp, LINK);
     bool sound = in_stack(walker, frame->fp + (uintptr_t) WORD, sp);
@@ -277,6 +279,9 @@ static bool leave_compiled(struct frame_walker *walker, struct machine_frame *fr
     if (place->frame_words == 0 || !in_stack(walker, frame->sp, end))
         return false;
     frame_hash_join(hash, &place->frames);
+    walker->kinds |= 1u << (place->frames.count == 0   ? FRAME_STUB
+                            : place->frames.count == 1 ? FRAME_COMPILED
+                                                       : FRAME_INLINED);
     *frame = (struct machine_frame){
         .pc = word_at(end, RETURN_BEFORE_END), .sp = end, .fp = word_at(end, LINK_BEFORE_END)};
     return true;
@@ -284,8 +289,7 @@ static bool leave_compiled(struct frame_walker *walker, struct machine_frame *fr
 
 /* Moves from native code that called Java to where Java was left before; sets `*is_end` if there is
  * no such frame. */
-static bool leave_entry(const struct frame_walker *walker, struct machine_frame *frame,
-                        bool *is_end)
+static bool leave_entry(struct frame_walker *walker, struct machine_frame *frame, bool *is_end)
 {
     const struct vm_structs *vm = walk.vm;
     if (!in_stack(walker, frame->sp, frame->fp))
@@ -293,6 +297,7 @@ static bool leave_entry(const struct frame_walker *walker, struct machine_frame 
     uintptr_t wrapper = word_at(frame->fp, (intptr_t) vm->entry_wrapper);
     if (!in_stack(walker, frame->fp, wrapper))
         return false;
+    walker->kinds |= 1u << FRAME_ENTRY;
     *is_end = !from_anchor(vm, wrapper + vm->wrapper_anchor, frame);
     return *is_end || anchored_is_sound(walker, wrapper, frame);
 }
@@ -320,6 +325,11 @@ static uint32_t find_making(struct frame_walker *walker, const struct frame_hash
     return MORE;
 }
 
+uint32_t frame_walk_kinds(const struct frame_walker *walker)
+{
+    return walker->kinds;
+}
+
 void frame_walk_learn(struct frame_walker *walker, uint32_t making)
 {
     for (uint32_t i = 0; i < walker->new_count; i++) {
@@ -337,7 +347,7 @@ static bool walk_frames(struct frame_walker *walker, struct machine_frame *frame
 {
     uint32_t most = limit->wanted + limit->passed + limit->making;
     bool decided = limit->making == 0;
-    walker->new_count = 0;
+    walker->new_count = walker->kinds = 0;
     walker->passed = limit->passed;
     while (hash->count < most && !*is_end) {
         if (!leave_frame(walker, frame, hash, is_end))

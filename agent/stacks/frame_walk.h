@@ -23,6 +23,16 @@ bool frame_walk_prepare(JNIEnv *jni, const char **reason);
 struct frame_walker *frame_walker_create(void);
 void frame_walker_destroy(struct frame_walker *walker);
 
+/* What a walk can meet, each of which is read in its own way. Bits. */
+enum frame_kind {
+    FRAME_INTERPRETED,
+    FRAME_COMPILED, /* one method's */
+    FRAME_INLINED,  /* of several methods */
+    FRAME_STUB,
+    FRAME_ENTRY, /* native code that called Java */
+    FRAME_KINDS
+};
+
 /* The number of frames that identify a stack. */
 struct frame_limit {
     uint32_t wanted;
@@ -36,6 +46,9 @@ struct frame_limit {
  * that detaches and attaches again gets another. Returns false if a frame cannot be walked. */
 bool frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
                 struct stack_key *key);
+
+/* Returns the kinds of frames that the last walk met. */
+uint32_t frame_walk_kinds(const struct frame_walker *walker);
 
 /* Call after a walk: `making` frames of its stack make the object. */
 void frame_walk_learn(struct frame_walker *walker, uint32_t making);

@@ -20,6 +20,10 @@
 #define CONSTRUCTORS 6u
 #define PROBES 1u
 #define MAKINGS 512u /* a power of two */
+/* Where frames are to be proven: known stacks with a kind of frame that must be right before that
+ * kind is trusted, and how many are then known for one that is compared. */
+#define PROOFS 400u
+#define TRUSTED 255u
 
 /* The role of a method in creating an object: none, its class's constructor, or a superclass's. */
 enum making { MAKING_NOT, MAKING_OWN, MAKING_SUPER };
@@ -33,6 +37,7 @@ struct making_entry {
 struct thread_stacks {
     uint32_t capacity; /* frames */
     bool walker_tried;
+    uint32_t trusted;            /* known stacks that were not compared since the last that was */
     uint64_t session;            /* session in which the thread was checked for carrying virtual
                                   * threads */
     struct frame_walker *walker; /* NULL: this thread's frames cannot be walked */
@@ -43,10 +48,14 @@ struct thread_stacks {
 /* Incremented by stacks_methods_change(): odd while methods are redefined. */
 static _Atomic uint32_t methods_age;
 #define ATTEMPTS 4
+#define MISREAD "a call stack was not what the JVM says"
 
 static struct {
-    bool on;          /* frames are walked */
+    _Atomic bool on;  /* frames are walked */
     bool no_carriers; /* except those of threads that carry virtual threads */
+    bool to_be_proven;
+    _Atomic bool misread;                 /* in this process: never again */
+    _Atomic uint32_t proofs[FRAME_KINDS]; /* stacks with such a frame that were right */
     _Atomic uint64_t compared, different, asked, unknown;
 } walking;
 
@@ -74,8 +83,9 @@ void stacks_begin(struct session *session, JNIEnv *jni)
     walking.on = false;
     if (session->options.walk == WALK_JVMTI || !internal_is_allowed(INTERNAL_FRAMES))
         return;
-    reason = "fast stack walking was not tested with this JVM";
-    walking.on = internal_try(INTERNAL_FRAMES) && frame_walk_prepare(jni, &reason);
+    reason = MISREAD;
+    walking.to_be_proven = internals_are_to_be_proven();
+    walking.on = !atomic_load(&walking.misread) && frame_walk_prepare(jni, &reason);
     walking.no_carriers = walking.on && !frame_walk_sees_carriers();
     if (walking.no_carriers && !tracer.has_virtual_threads) {
         walking.on = false;
@@ -272,14 +282,58 @@ void stacks_methods_change(void)
     atomic_fetch_add(&methods_age, 1);
 }
 
-static void compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
-                    jobject made, uint64_t class, uint32_t number)
+/* Asks the JVM for a known stack as well, and returns what it says. */
+static uint32_t compare(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                        jobject made, uint64_t class, uint32_t number)
 {
     size_t making;
     atomic_fetch_add_explicit(&walking.compared, 1, memory_order_relaxed);
     uint32_t right = ask(session, stacks, jni, made, class, &making);
     if (right != number && atomic_fetch_add(&walking.different, 1) < 10)
         log_message("call stacks: %" PRIu32 " should be %" PRIu32, number, right);
+    return right;
+}
+
+/* Returns true if enough stacks with each of these kinds of frames were right. */
+static bool is_proven(uint32_t kinds)
+{
+    for (int kind = 0; kind < FRAME_KINDS; kind++)
+        if ((kinds >> kind & 1) != 0 &&
+            atomic_load_explicit(&walking.proofs[kind], memory_order_relaxed) < PROOFS)
+            return false;
+    return true;
+}
+
+static void misread(struct session *session)
+{
+    bool trusted = false;
+    if (atomic_exchange(&walking.misread, true))
+        return;
+    atomic_store(&walking.on, false);
+    internal_refused(INTERNAL_FRAMES, MISREAD);
+    for (int kind = 0; kind < FRAME_KINDS; kind++)
+        trusted |= is_proven(1u << kind);
+    if (trusted)
+        session->stacks_fault = MISREAD;
+    log_message("call stacks: the JVM is asked for each from now on, which is slow: " MISREAD);
+}
+
+/* The self-test of `frames`, with the stacks of the program: a kind of frame is trusted once
+ * PROOFS stacks with it were right. The first that is wrong ends the walking. */
+static uint32_t prove(struct session *session, struct thread_stacks *stacks, JNIEnv *jni,
+                      jobject made, uint64_t class, uint32_t number)
+{
+    uint32_t kinds = frame_walk_kinds(stacks->walker);
+    if (is_proven(kinds) && stacks->trusted++ < TRUSTED)
+        return number;
+    stacks->trusted = 0;
+    uint32_t right = compare(session, stacks, jni, made, class, number);
+    if (right != number)
+        misread(session);
+    for (int kind = 0; kind < FRAME_KINDS && right == number; kind++)
+        if ((kinds >> kind & 1) != 0)
+            atomic_fetch_add_explicit(&walking.proofs[kind], 1, memory_order_relaxed);
+    return right;
 }
 
 /* Sets a key that distinguishes the calling thread's stack. Returns false if its frames cannot be
@@ -330,6 +384,8 @@ uint64_t stack_of_allocation(struct session *session, struct os_thread *os, JNIE
     if (!stack_known_find(stack_tree_known(session->stacks), &key, &number))
         return ask_and_learn(session, os, jni, made, class, &key);
     if (__builtin_expect(session->options.walk == WALK_CHECK, 0))
-        compare(session, stacks, jni, made, class, number);
+        return compare(session, stacks, jni, made, class, number);
+    if (__builtin_expect(walking.to_be_proven, 0))
+        return prove(session, stacks, jni, made, class, number);
     return number;
 }

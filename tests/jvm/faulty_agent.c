@@ -7,6 +7,7 @@
 #include "agent/base/tracer.h"
 #include "agent/deaths/recycle.h"
 #include "agent/records/hold.h"
+#include "agent/stacks/frame_walk.h"
 
 void __real_holds_wait(void);
 void __wrap_holds_wait(void);
@@ -21,6 +22,27 @@ void __wrap_recycle_begin(void)
     if (text != NULL)
         atomic_fetch_add(&tracer.session_count, strtoul(text, NULL, 10) - 1);
     __real_recycle_begin();
+}
+
+/* STEPTRACE_MISREAD=N: from the Nth walk on each stack looks like the first one of its thread. */
+bool __real_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
+                       struct stack_key *key);
+bool __wrap_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
+                       struct stack_key *key);
+
+bool __wrap_frame_walk(struct frame_walker *walker, JNIEnv *jni, const struct frame_limit *limit,
+                       struct stack_key *key)
+{
+    static _Atomic unsigned long walks;
+    static _Thread_local struct stack_key first;
+    const char *text = getenv("STEPTRACE_MISREAD");
+    if (!__real_frame_walk(walker, jni, limit, key))
+        return false;
+    if (first.low == 0)
+        first = *key;
+    if (text != NULL && atomic_fetch_add(&walks, 1) >= strtoul(text, NULL, 10))
+        *key = first;
+    return true;
 }
 
 /* As long as it is asked for at all, collections are counted right after it. */

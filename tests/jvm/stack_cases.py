@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The call stacks that the agent knows by the machine's frames are those that the JVM tells: with
 walk=check each is found both ways."""
+import json
+import os
+import pathlib
 import re
 
 from session import COLLECTORS, Failure, Skip, shown
@@ -74,4 +77,31 @@ def stack_walk_off(session):
         raise Failure(f"walk=jvmti: {shown(errors)}")
 
 
-TABLE = {function.__name__: function for function in (stack_walk, stack_walk_virtual, stack_walk_off)}
+def frames_of(session):
+    info = json.loads(session.step("info", "--json", "run.step", codes=(0, 3)))
+    return info["properties"]["internals"]
+
+
+MISREAD = b"a call stack was not what the JVM says"
+
+
+def stack_walk_proof(session):
+    """Where the JDK was not tested, stacks of the program are the self-test: a fault ends the
+    walking at once, and a late one marks the trace."""
+    errors = run(session, "", "stack=16,internals=proven", 300)
+    if b"steptrace:" in errors or "frames" not in frames_of(session).partition(";")[0].split():
+        raise Failure(f"without a fault: {frames_of(session)}, {shown(errors)}")
+    session.tracer = str(pathlib.Path(session.library).with_name("libfaultytracer.so"))
+    for first, code in ((0, 0), (20000, 3)):
+        os.environ["STEPTRACE_MISREAD"] = str(first)
+        try:
+            errors = run(session, "", "stack=16,internals=proven", 300)
+        finally:
+            del os.environ["STEPTRACE_MISREAD"]
+        if errors.count(MISREAD) != 1 or f"frames ({MISREAD.decode()})" not in frames_of(session):
+            raise Failure(f"a fault from walk {first} on: {frames_of(session)}, {shown(errors)}")
+        session.step("check", "run.step", codes=(code,))
+
+
+TABLE = {function.__name__: function
+         for function in (stack_walk, stack_walk_virtual, stack_walk_off, stack_walk_proof)}

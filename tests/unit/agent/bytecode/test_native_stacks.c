@@ -90,11 +90,6 @@ bool internal_is_allowed(enum internal internal)
     return internal == INTERNAL_NATIVES;
 }
 
-bool internal_try(enum internal internal)
-{
-    return internal == INTERNAL_NATIVES;
-}
-
 void internal_used(enum internal internal)
 {
     (void) internal;

@@ -124,12 +124,14 @@ static bool choose(struct ring_copy *copy, struct ring_place *place)
     return true;
 }
 
-/* Called twice: selects chunks of the global stream, or of all others. */
+/* Called twice: selects chunks of all but the global stream, then of this one. What is selected is
+ * not looked at again: its chunk may have made room for one that comes later in its stream. */
 static bool look_at_streams(struct ring_copy *copy, bool global)
 {
     for (size_t i = 0; i < copy->place_count; i++) {
         struct ring_place *place = &copy->places[i];
-        if (look(copy, place) && (place->seen_stream == STEP_LIVE_STREAM_GLOBAL) == global &&
+        if (!place->seen && look(copy, place) &&
+            (place->seen_stream == STEP_LIVE_STREAM_GLOBAL) == global &&
             !note_order(copy, place->seen_stream, place->seen_order))
             return false;
     }

@@ -15,7 +15,7 @@ target_compile_options(steptrace_flags INTERFACE -Wall -Wextra -Wshadow -Wconver
 # (docs/portability.md).  A target with the property STEPTRACE_HOT has none.  The sanitizers have
 # their own.
 set(cold "$<NOT:$<BOOL:$<TARGET_PROPERTY:STEPTRACE_HOT>>>")
-if(NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FUZZ))
+if(NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN))
   target_compile_options(steptrace_flags INTERFACE $<${cold}:-fstack-protector-strong>
     $<$<AND:${cold},$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE$<SEMICOLON>-D_FORTIFY_SOURCE=2>)
 endif()
@@ -33,7 +33,10 @@ if(STEPTRACE_TSAN)
   target_compile_options(steptrace_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
   target_link_options(steptrace_flags INTERFACE -fsanitize=thread -Wl,-z,undefs)
 endif()
-if(STEPTRACE_FUZZ)
+# With Clang the build with AddressSanitizer is that of the libFuzzer targets, too.
+set(STEPTRACE_FUZZ OFF)
+if(STEPTRACE_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang)
+  set(STEPTRACE_FUZZ ON)
   target_compile_options(steptrace_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 

@@ -2,7 +2,7 @@
 # What `cmake --install` puts where, and the pkg-config file.  Targets and files that this
 # configuration does not have are passed over.
 
-# Components: runtime (programs, man pages, definitions), library, agent, dev, doc.
+# Components: runtime (programs, man pages, definitions), library, agent, java, dev, doc.
 
 # The library, static and shared, its headers (those that stepc generates too), the definitions.
 # The public headers mark what the shared library exports; what stepc generates is for everybody.
@@ -98,7 +98,7 @@ install(FILES ${CMAKE_BINARY_DIR}/steptrace.pc DESTINATION ${CMAKE_INSTALL_LIBDI
 
 # An install into a temporary prefix, and a program that is built against it; the headers, each
 # alone; what the shared library exports.
-if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN OR STEPTRACE_FUZZ))
+if(STEPTRACE_TESTS AND NOT (STEPTRACE_SANITIZE OR STEPTRACE_TSAN))
   add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-install.sh ${CMAKE_BINARY_DIR}
     ${CMAKE_INSTALL_LIBDIR})
   add_test(NAME headers COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-headers.sh ${CMAKE_BINARY_DIR})

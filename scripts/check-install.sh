@@ -20,6 +20,11 @@ for path in bin/steptrace bin/stepc bin/metatfc "$libdir"/libsteptrace.{a,so} "$
     share/man/man7/libtracer.7 share/bash-completion/completions/steptrace share/doc/steptrace/docs/formats/step.md; do
     [ -e "$prefix/$path" ] || { echo "not installed: $path" && missing=1; }
 done
+if [ -e "$build/java/steptrace.jar" ]; then
+    for jar in "$prefix"/share/java/steptrace.jar "$prefix"/share/maven-repo/steptrace/steptrace/*/steptrace-*.jar; do
+        cmp "$build/java/steptrace.jar" "$jar" || missing=1
+    done
+fi
 [ "$missing" = 0 ] || exit 1
 
 {

@@ -11,7 +11,7 @@ deps_test=(libcunit1-dev libsqlite3-dev libncurses-dev clang libclang-rt-14-dev 
     jattach mandoc protobuf-compiler
     valgrind sqlite3 gawk libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0)
 # What some tests are skipped without: large, or not to be had everywhere.
-deps_optional=(chromium libjacoco-java abigail-tools heaptrack babeltrace2 tmux python3-dev
+deps_optional=(chromium junit5 libjacoco-java abigail-tools heaptrack babeltrace2 tmux python3-dev
     python3-pandas python3-distributed python3-matplotlib)
 
 # What scripts/pictures.py needs.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # fuzz.sh [MINUTES [SEED]]: changed files of every format through every verb (tests/fuzz/verbs), in a
 # build with AddressSanitizer and UBSan, and then the libFuzzer targets; the time is divided evenly.
-# What fails is kept in build-asan/found and build-fuzz/found.  Exit code 0: nothing did.
+# What fails is kept in build-asan/found.  Exit code 0: nothing did.
 #
-# CTest runs the same with fixed seeds: fuzz_verbs for seconds, each libFuzzer target for 5.
+# CTest runs the same with fixed seeds: fuzz_verbs for seconds, each libFuzzer target for 3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-10} seed=${2:-$(date +%s)}
@@ -14,10 +14,8 @@ if setarch "$(uname -m)" -R true 2>/dev/null; then
 fi
 
 cmake --preset asan >/dev/null
-"${unrandomized[@]}" cmake --build build-asan --target steptrace mutate_step
-cmake --preset fuzz >/dev/null
-targets=$(ninja -C build-fuzz -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | grep -v seeds)
-"${unrandomized[@]}" cmake --build build-fuzz --target $targets
+targets=$(ninja -C build-asan -t targets all | sed -n 's/^\(fuzz_[a-z_]*\): phony$/\1/p' | grep -v seeds)
+"${unrandomized[@]}" cmake --build build-asan --target steptrace mutate_step $targets
 
 echo "seed $seed"
 failed=0
@@ -26,12 +24,12 @@ failed=0
     --minutes="$((minutes / 2 > 0 ? minutes / 2 : 1))" --seed="$seed" --keep=build-asan/found || failed=1
 seconds=$((minutes * 30 / $(wc -w <<<"$targets") + 1))
 for target in $targets; do
-    found=build-fuzz/found/$target
+    found=build-asan/found/$target
     mkdir -p "$found"
     corpus=tests/fuzz/corpus/${target#fuzz_}
     [ -d "$corpus" ] || corpus=
     echo "$target, $seconds s"
-    "${unrandomized[@]}" "build-fuzz/tests/fuzz/$target" -seed=$((seed % 4294967295)) -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
+    "${unrandomized[@]}" "build-asan/tests/fuzz/$target" -seed=$((seed % 4294967295)) -max_total_time=$seconds -timeout=20 -rss_limit_mb=2048 \
         -max_len=65536 -verbosity=0 -print_final_stats=1 -artifact_prefix="$found/" "$found" $corpus || failed=1
 done
 exit $failed

@@ -68,7 +68,8 @@ there 'apt-get -qq install -y --no-install-recommends python3-numpy >/dev/null'
 there 'cd /work/examples; python3 -c "import steptrace; sizes = steptrace.open(\"words.step\").objects(columns=[\"size\"]).read()
 print(\"python3-steptrace:\", len(sizes[\"size\"]), \"objects,\", int(sizes[\"size\"].sum()), \"bytes\")"'
 there 'steptrace version; man=/usr/share/man; ls $man/man1/steptrace-check.1.gz $man/man7/libtracer.7.gz >/dev/null'
-packages='python3-steptrace steptrace libsteptrace0 libsteptrace-dev libsteptrace-java-agent steptrace-doc'
+there 'cd examples; java -javaagent:/usr/share/java/steptrace.jar=file=jar.step -version 2>/dev/null; steptrace check jar.step'
+packages='python3-steptrace steptrace libsteptrace0 libsteptrace-dev libsteptrace-java libsteptrace-java-agent steptrace-doc'
 there "apt-get -qq purge -y $packages >/dev/null"
 left=$(find "$root/usr" "$root/etc" "$root/var/lib/dpkg/info" -name '*steptrace*' -o -name 'libtracer*')
 [ -z "$left" ] || { echo "left after purging: $left" && exit 1; }

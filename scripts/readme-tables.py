@@ -12,8 +12,7 @@ import sys
 
 PAGES = {  # formats whose page has another name
     "lines": "formats/text.md", "mtf": "formats/metatf.md", "simple-binary": "formats/hatf.md",
-    "memory-replay": "formats/hatf.md", "speedscope-calls": "formats/speedscope.md", "callgrind": "formats/valgrind.md",
-    "callgrind-calls": "formats/valgrind.md", "dhat": "formats/valgrind.md", "massif": "formats/valgrind.md", "csv": "formats/java.md",
+    "memory-replay": "formats/hatf.md", "callgrind": "formats/valgrind.md", "dhat": "formats/valgrind.md", "massif": "formats/valgrind.md", "csv": "formats/java.md",
     "jsonl": "formats/java.md", "parquet": "tables.md", "clickhouse-native": "tables.md"}
 
 
@@ -29,20 +28,23 @@ def verbs(program):
 
 
 def formats(program):
-    """A row for the formats that differ in how they are packed only: hatf, hatf.gz, ..."""
+    """A row for the formats that differ in how they are packed only, or in what they are made of (hatf, hatf.gz, ...,
+    callgrind, callgrind-calls), and for neighbours that share a page."""
     rows = {}
     for line in output(program, "convert", "--help").partition("\noptions:")[0].splitlines():
         found = re.match(r"  ([a-z][a-z.-]*)  +(?:(\.[a-z.-]+)  +)?(.*?)( \*)?$", line)
         if found:
             name, ending, text, read = found.groups()
-            row = rows.setdefault(name.split(".")[0], {"names": [], "endings": [], "text": text, "read": read})
+            base = name.removesuffix("-calls").split(".")[0]
+            page = PAGES.get(base, f"formats/{base}.md")
+            row = rows.setdefault((page, bool(read)), {"names": [], "endings": [], "texts": {}, "read": read})
+            row["texts"].setdefault(base, text)
             row["names"].append(f"`{name}`")
             row["endings"] += [f"`{ending}`"] if ending else []
     yield "| format | `--to`, `--from` | file | read |"
     yield "|---|---|---|---|"
-    for name, row in rows.items():
-        page = PAGES.get(name, f"formats/{name}.md")
-        yield (f"| [{row['text']}](docs/{page}) | {' '.join(row['names'])} | {' '.join(row['endings'])} | "
+    for (page, _), row in rows.items():
+        yield (f"| [{'; '.join(row['texts'].values())}](docs/{page}) | {' '.join(row['names'])} | {' '.join(row['endings'])} | "
                f"{'yes' if row['read'] else ''} |")
 
 

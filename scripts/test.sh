@@ -4,9 +4,9 @@
 # one ctest, whose summary ends the output.  The exit status is 0 where everything passed.
 #
 #   gcc      RelWithDebInfo: all tests, on every JDK found
-#   asan     Clang, AddressSanitizer and UBSan: the unit, golden and cli tests
+#   asan     Clang, AddressSanitizer and UBSan: the unit, golden and cli tests, and with libFuzzer
+#            each fuzz target for some seconds
 #   tsan     Clang, ThreadSanitizer: the tests with the label tsan
-#   fuzz     Clang, libFuzzer: each target for some seconds
 #   no-zstd  GCC, zlib only: the unit tests of what packs and unpacks
 #
 # The builds stay in build-NAME, logs and junit.xml in build-test.
@@ -18,7 +18,7 @@ usage() {
     cat <<'END'
 usage: scripts/test.sh [--quick] [-L LABEL_REGEX] [-j JOBS]
   --quick   the GCC build and its unit, golden and cli tests only
-  -L REGEX  the GCC build (and that of the fuzz targets, if REGEX matches "fuzz"), and those tests
+  -L REGEX  the GCC build (and that with Clang, if REGEX matches "fuzz"), and those tests
             of it that have a matching label: unit, golden, cli, jvm, storm, malloc-recorder, fuzz, check
   -j JOBS   how many at once (default: one a processor, and one test more, since many wait)
 END
@@ -28,7 +28,7 @@ quick='unit|golden|cli'
 labels=
 jobs=$(nproc)
 tests_at_once=$((jobs + 1))
-builds=(gcc asan tsan fuzz no-zstd)
+builds=(gcc asan tsan no-zstd)
 while [ $# -gt 0 ]; do
     case $1 in
         --quick) labels="$quick" builds=(gcc) ;;
@@ -42,7 +42,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 if [ "$labels" != "$quick" ] && [ -n "$labels" ] && [[ fuzz =~ $labels ]]; then
-    builds+=(fuzz)
+    builds+=(asan)
 fi
 
 out=$PWD/build-test
@@ -59,14 +59,14 @@ labelled() {
     ctest --test-dir "build-$1" -N -L "^$2\$" | sed -n 's/^ *Test *#[0-9]*: //p'
 }
 
-# The tests that a compressor can make a difference to: the agent's know none.
-of_packing='\(unit_format\|unit_converter_\(formats\|tables\|trace\|watch\)\|replay\|fuzz_seeds\)'
+# The tests that a compressor can make a difference to: the agent's know none, and neither do
+# unit_format_step_limits and _linked.
+of_packing='\(unit_format_\(step_[a-km-z]\|live\|hatf\|codec\)\|unit_converter_\(formats\|tables\)\)'
 
 # What a build makes, where that is less than all.
 build_targets() {
     case $1 in
         tsan) labelled tsan tsan ;;
-        fuzz) targets fuzz 'fuzz_[a-z0-9_]*' ;;
         no-zstd) targets no-zstd "$of_packing[a-z0-9_]*" ;;
     esac
 }
@@ -96,10 +96,9 @@ merge_build() {
         gcc) merge tests gcc build-gcc ;;
         tsan) merge tests tsan build-tsan --prefix tsan. --label tsan \
             --wrap "${unrandomized[*]}" ;;
-        fuzz) merge tests fuzz build-fuzz --label fuzz --wrap "${unrandomized[*]}" ;;
         no-zstd) merge tests no-zstd build-no-zstd --prefix no-zstd. --label unit \
             --name "^${of_packing//\\/}" ;;
-        asan) merge tests asan build-asan --prefix asan. --label "$quick" \
+        asan) merge tests asan build-asan --prefix asan. --label "$quick|fuzz" \
             --wrap "${unrandomized[*]}" ;;
     esac
 }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """weight.py [--update]: how many lines each feature has in the product, in tests and in docs, and who asked for it.
 
-Prints the table of docs/weight.md; --update puts it there.  A file counts for the first feature that names it;
-what none names is in the last row, so the sums are those of the tree.
+Prints the tables of docs/weight.md; --update puts them there.  A file counts for the first feature that names it;
+what none names is in the last row, so the sums are those of the tree.  The second table compares the C sources of the
+product with those of an earlier commit (START): a file that a later feature brought counts apart, by the patterns of LATER;
+a line that a feature added to another file counts as the product's.
 """
 import fnmatch
 import os
@@ -11,6 +13,8 @@ import subprocess
 import sys
 
 PAGE = "docs/weight.md"
+START = "fb8682c"
+C_SOURCE, NO_PRODUCT = (".c", ".h", ".l", ".y"), ("tests/", "examples/", "java-tests/")
 BEGIN, END = "<!-- weight: begin -->\n", "<!-- weight: end -->\n"
 SOURCE = (".c", ".h", ".y", ".l", ".py", ".sh", ".js", ".css", ".html", ".java", ".step", ".cmake", "CMakeLists.txt", ".md", ".1", ".7")
 # name, who asked for it, patterns of paths (fnmatch: * matches / too)
@@ -23,8 +27,11 @@ FEATURES = (
     ("definitions of JVM entities, JVMPI, JVMTI, bytecode", "the STEP papers", "format/definitions/* tests/unit/format/definitions/* docs/formats/java.md"),
     ("memory-infra: written and read", "the HATF paper (heap dumps of Chromium)", "*memory_infra* *memory-infra*"),
     ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/formats/text/* docs/formats/text* tests/fuzz/text/*"),
-    ("HPROF, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "
-     "*chrome* tests/formats/*.c tests/formats/CMakeLists.txt"),
+    ("HPROF, JFR, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *jfr* *Jfr* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "
+     "*chrome* *otlp* *heapdump* *elephant* *protobuf* *profile_names* tests/formats/*.c tests/formats/CMakeLists.txt"),
+    ("engine=sampled and estimates", "production services (async-profiler #1056, #1700)", "*sampled* *estimate* *sample_weights* agent/session/rotation* docs/engine-sampled.md"),
+    ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "converter/simulate/* *simulat* converter/layout/* *layout* converter/sites/* converter/nominal/* "
+     "*nominal* *advi[cs]e* *verb_lifetimes* *site_* tests/unit/converter/sites/* docs/escape.md"),
     ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/class_bytes/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),
     ("agent: internals of HotSpot", "JVM engineers (cost, stacks)", "agent/hotspot/* tests/unit/agent/hotspot/* docs/hotspot-internals.md tests/jvm/internals*"),
@@ -49,6 +56,30 @@ FEATURES = (
     ("the rest: build, packages, examples, pages", "", "*"),
 )
 
+# what came after START: feature, patterns of the files that it brought
+LATER = (
+    ("files written by a process of their own; attach across users and containers", "capture/detached.* capture/ring_copy.* capture/ring_memory.c "
+     "capture/trace_store.* capture/writer_* agent/session/writer_entry.c converter/attach/target_*"),
+    ("what is missing or does not match is said", "converter/base/trace_gap.* converter/trace/unmatched.* agent/deaths/canary.* converter/base/output_limit.*"),
+    ("JDKs 21 to 28", "agent/events/carrier_classes.* agent/hotspot/compilations.* agent/bytecode/huge_methods.*"),
+    ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* agent/bytecode/held_facts.* converter/verbs/attach_forecast.* "
+     "agent/deaths/reference_blocks.*"),
+    ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "
+     "converter/formats/massif.c converter/formats/otlp.c converter/formats/profile_names.* converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
+     "converter/base/http_post.*"),
+    ("source lines, phases, steptrace.jar", "converter/trace/source_map.* agent/records/source_files.* agent/bytecode/phase_methods.* agent/records/phases.* "
+     "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.* "
+     "agent/session/java_loader.c"),
+    ("mcp", "converter/mcp/* converter/verbs/verb_mcp.c"),
+    ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
+     "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/site_reading.* converter/verbs/verb_advise.c converter/verbs/verb_lifetimes.c "
+     "converter/verbs/verb_layout.c converter/verbs/verb_escape.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
+     "converter/report/report_advice.* converter/report/report_collectors.*"),
+    ("engine=sampled, estimates, rotation", "agent/events/engine_sampled.c agent/events/sample* agent/events/agent_thread.* agent/session/rotation.* converter/base/estimate* "
+     "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c converter/numbers/leak_trend.c "
+     "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.*"),
+)
+
 
 def kind(path):
     if path.startswith(("tests/", "java-tests/")):
@@ -56,14 +87,48 @@ def kind(path):
     return 2 if path.startswith("docs/") or path.endswith(".md") else 0
 
 
+def git(*command):
+    return subprocess.run(["git", *command], check=True, stdout=subprocess.PIPE).stdout.decode(errors="replace")
+
+
+def tracked(endings):
+    """(path, lines) of the working tree's files"""
+    for path in git("ls-files").split("\n"):
+        if path.endswith(endings) and os.path.isfile(path) and not os.path.islink(path):
+            with open(path, "rb") as file:
+                yield path, file.read().count(b"\n")
+
+
+def at_start():
+    """Files and lines of START's C sources."""
+    counts = git("grep", "-c", "", START, "--", *("*" + ending for ending in C_SOURCE)).splitlines()
+    lines = [int(count.rsplit(":", 1)[1]) for count in counts if not count.split(":", 1)[1].startswith(NO_PRODUCT)]
+    return len(lines), sum(lines)
+
+
+def since_start():
+    counts = {name: [0, 0] for name, _ in LATER}
+    rest = [0, 0]
+    for path, lines in tracked(C_SOURCE):
+        if not path.startswith(NO_PRODUCT):
+            feature = next((name for name, patterns in LATER if any(fnmatch.fnmatch(path, pattern) for pattern in patterns.split())), None)
+            row = counts[feature] if feature else rest
+            row[0] += 1
+            row[1] += lines
+    start = at_start()
+    text = "| C sources of the product | files | lines |\n|---|--:|--:|\n"
+    rows = [(f"at {START}", *start), ("today", rest[0] + sum(row[0] for row in counts.values()), rest[1] + sum(row[1] for row in counts.values()))]
+    rows += [(f"of these, files of later features: {name}", *row) for name, row in counts.items()]
+    rows += [("**the rest**", *rest)]
+    text += "".join(f"| {name} | {files:,} | {lines:,} |\n" for name, files, lines in rows)
+    return text + f"| **the rest, compared with {START}** | {rest[0] - start[0]:+,} | {rest[1] - start[1]:+,} |\n"
+
+
 def table():
     rows = [[0, 0, 0] for _ in FEATURES]
-    files = subprocess.run(["git", "ls-files"], check=True, text=True, stdout=subprocess.PIPE).stdout.split("\n")
-    for path in files:
-        if not path.endswith(SOURCE) or os.path.islink(path) or "/data/" in path or path == PAGE or not os.path.isfile(path):
+    for path, lines in tracked(SOURCE):
+        if "/data/" in path or path == PAGE:
             continue
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = sum(1 for _ in file)
         for row, (_, _, patterns) in zip(rows, FEATURES):
             if any(fnmatch.fnmatch(path, pattern) for pattern in patterns.split()):
                 row[kind(path)] += lines
@@ -77,7 +142,7 @@ def table():
 
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)) + "/..")
-    text = table()
+    text = table() + "\n" + since_start()
     if sys.argv[1:] == ["--update"]:
         with open(PAGE, encoding="utf-8") as file:
             page = file.read()

@@ -23,7 +23,7 @@ enum option_event {
     EVENT_ALL = EVENT_DEFAULT | EVENT_METHOD
 };
 
-enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE };
+enum option_engine { ENGINE_JVMTI, ENGINE_BYTECODE, ENGINE_SAMPLED };
 enum option_overflow { OVERFLOW_BLOCK, OVERFLOW_DROP };
 enum option_walk { WALK_AUTO, WALK_JVMTI, WALK_CHECK };
 enum option_command {
@@ -35,11 +35,28 @@ enum option_command {
 };
 enum option_snapshot { SNAPSHOT_START = 1 << 0, SNAPSHOT_END = 1 << 1 };
 
+/* Options whose being given matters, besides their value. */
+enum option_named {
+    NAMED_SAMPLE = 1 << 0, /* an option of engine=sampled alone */
+    NAMED_STACK = 1 << 1,
+    NAMED_EXISTING = 1 << 2, /* existing=yes */
+    NAMED_KEEP = 1 << 3
+};
+
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
+/* AUTO: if the JVM has loaded many classes. */
+enum option_gentle { GENTLE_AUTO, GENTLE_YES, GENTLE_NO };
 
 #define OPTION_GLOBS 64
 #define OPTION_STACK_MAX 1024
 #define OPTION_TEXT 4096
+/* engine=sampled: the JVM's own default, and the frames of each sample. */
+#define OPTION_SAMPLE_DEFAULT (UINT64_C(512) << 10)
+#define OPTION_SAMPLED_STACK 16
+#define OPTION_LIVE_DEFAULT UINT64_C(100000)
+#define OPTION_KEEP_DEFAULT 12u
+/* gentle=auto: more loaded classes than these are changed in slices. */
+#define OPTION_GENTLE_CLASSES 2000
 
 /* Patterns, stored as offsets into `globs_text` so that options can be copied. A method pattern is
  * a class glob, a 0 byte and a glob of the method name. */
@@ -53,13 +70,16 @@ struct options {
     uint32_t events;        /* enum option_event bits */
     uint32_t engine;
     bool engine_named; /* engine= was given */
+    uint32_t named;    /* enum option_named bits */
     uint32_t overflow;
     uint32_t ring; /* enum ring_place_option */
     uint32_t clock;
     uint32_t command; /* for attach; COMMAND_START when none was named */
     bool command_named;
     bool existing;
-    bool required; /* the program must not run untraced */
+    uint32_t gentle; /* enum option_gentle */
+    bool layout;     /* fields of classes and lengths of arrays, see agent/records/layouts.h */
+    bool required;   /* the program must not run untraced */
     bool overwrite;
     uint32_t mode; /* permissions of the files */
     bool help;
@@ -67,12 +87,20 @@ struct options {
     uint64_t limit_bytes;   /* 0: none */
     uint64_t finish_ns;     /* how long the JVM's end waits for the trace to be complete */
     uint64_t buffer_bytes;
+    uint64_t memory_bytes;        /* ceiling of the agent's memory; 0: none */
     uint32_t snapshots;           /* enum option_snapshot bits */
     uint64_t snapshot_every_ns;   /* 0: none */
     bool collects;                /* collect= was given */
     uint64_t collect_every_bytes; /* 0: after each allocation */
     uint32_t level;
     uint32_t stack;                     /* frames of each allocation's call stack; 0: none */
+    uint64_t sample_bytes;              /* engine=sampled: the mean interval of samples, */
+    uint64_t rate;                      /* samples a second at most, about; 0: no limit, */
+    uint64_t live;                      /* objects whose deaths are awaited at a time, */
+    uint64_t rotate_ns;                 /* how long a file lasts; 0: until the trace ends, */
+    uint64_t keep;                      /* files that stay, */
+    uint64_t file_number;               /* 1: the first; set by rotation.c for the others */
+    bool indexes;                       /* frames have their bytecode index, too */
     uint32_t walk;                      /* enum option_walk: how stacks are walked */
     uint32_t method;                    /* enum option_method */
     uint32_t internals;                 /* a bit for each allowed enum internal */

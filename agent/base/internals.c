@@ -144,6 +144,11 @@ bool internals_are_to_be_proven(void)
     return state.proven || !state.is_tested;
 }
 
+const char *internal_never_reason(enum internal internal)
+{
+    return (state.never >> internal & 1) != 0 ? state.never_reason : NULL;
+}
+
 void internal_used(enum internal internal)
 {
     pthread_mutex_lock(&state.lock);

@@ -53,6 +53,8 @@ bool internal_is_allowed(enum internal internal);
 /* Returns true if self-tests are to be thorough, since nothing else says that the internals work:
  * internals=proven, or an untested JVM. */
 bool internals_are_to_be_proven(void);
+/* Returns why this JVM never gets it, whatever the option `internals` says; NULL if it may. */
+const char *internal_never_reason(enum internal internal);
 /* Record the outcome. `reason` must stay valid for ever. */
 void internal_used(enum internal internal);
 void internal_refused(enum internal internal, const char *reason);

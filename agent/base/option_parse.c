@@ -22,6 +22,10 @@ static void set_defaults(struct options *options)
     options->buffer_bytes = UINT64_C(64) << 20;
     options->finish_ns = UINT64_C(5000000000);
     options->level = 3;
+    options->sample_bytes = OPTION_SAMPLE_DEFAULT;
+    options->live = OPTION_LIVE_DEFAULT;
+    options->keep = OPTION_KEEP_DEFAULT;
+    options->file_number = 1;
     options->internals = INTERNALS_ALL;
     options->phases = options->phases_known = true;
 }

@@ -21,8 +21,8 @@ static const struct option_word event_words[] = {
     {"thread", EVENT_THREAD}, {"method", EVENT_METHOD}, {"reference", EVENT_REFERENCE},
     {"all", EVENT_ALL},
 };
-static const struct option_word engine_words[] = {{"jvmti", ENGINE_JVMTI},
-                                                  {"bytecode", ENGINE_BYTECODE}};
+static const struct option_word engine_words[] = {
+    {"jvmti", ENGINE_JVMTI}, {"bytecode", ENGINE_BYTECODE}, {"sampled", ENGINE_SAMPLED}};
 static const struct option_word ring_words[] = {{"memory", RING_MEMORY}, {"file", RING_FILE}};
 static const struct option_word overflow_words[] = {{"block", OVERFLOW_BLOCK},
                                                     {"drop", OVERFLOW_DROP}};
@@ -30,7 +30,10 @@ static const struct option_word clock_words[] = {
     {"auto", CLOCK_AUTO}, {"tsc", CLOCK_TSC}, {"monotonic", CLOCK_MONOTONIC_NS}};
 static const struct option_word walk_words[] = {
     {"auto", WALK_AUTO}, {"jvmti", WALK_JVMTI}, {"check", WALK_CHECK}};
+static const struct option_word place_words[] = {{"line", 0}, {"bytecode", 1}};
 static const struct option_word switch_words[] = {{"yes", 1}, {"no", 0}};
+static const struct option_word gentle_words[] = {
+    {"auto", GENTLE_AUTO}, {"yes", GENTLE_YES}, {"no", GENTLE_NO}};
 static const struct option_word method_words[] = {{"events", METHOD_EVENTS},
                                                   {"count", METHOD_COUNT}};
 static const struct option_word command_words[] = {{"start", COMMAND_START},
@@ -89,9 +92,26 @@ static void set_switch(struct option_parse *parse, const char *key, const char *
         *out = on != 0;
 }
 
+static void set_named(struct option_parse *parse, enum option_named bit, bool on)
+{
+    parse->options->named &= ~(uint32_t) bit;
+    parse->options->named |= on ? (uint32_t) bit : 0;
+}
+
 static void set_existing(struct option_parse *parse, const char *key, const char *value)
 {
     set_switch(parse, key, value, &parse->options->existing);
+    set_named(parse, NAMED_EXISTING, parse->options->existing);
+}
+
+static void set_gentle(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_word(parse, key, value, OPTION_WORDS(gentle_words), &parse->options->gentle);
+}
+
+static void set_layout(struct option_parse *parse, const char *key, const char *value)
+{
+    set_switch(parse, key, value, &parse->options->layout);
 }
 
 static void set_required(struct option_parse *parse, const char *key, const char *value)
@@ -134,6 +154,12 @@ static void set_buffer(struct option_parse *parse, const char *key, const char *
 {
     option_parse_quantity(parse, key, value, &option_sizes, 1 << 20, UINT64_C(1) << 40,
                           &parse->options->buffer_bytes);
+}
+
+static void set_memory(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_sizes, UINT64_C(8) << 20, UINT64_C(1) << 40,
+                          &parse->options->memory_bytes);
 }
 
 static void add_snapshot(struct option_parse *parse, const char *key, const char *word)
@@ -187,6 +213,49 @@ static void set_stack(struct option_parse *parse, const char *key, const char *v
     uint64_t depth = 0;
     option_parse_quantity(parse, key, value, &option_numbers, 0, OPTION_STACK_MAX, &depth);
     parse->options->stack = (uint32_t) depth;
+    set_named(parse, NAMED_STACK, true);
+}
+
+static void set_places(struct option_parse *parse, const char *key, const char *value)
+{
+    uint32_t places = 0;
+    if (option_parse_word(parse, key, value, OPTION_WORDS(place_words), &places))
+        parse->options->indexes = places != 0;
+}
+
+static void set_sample(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_sizes, 1, UINT64_C(1) << 30,
+                          &parse->options->sample_bytes);
+    set_named(parse, NAMED_SAMPLE, true);
+}
+
+static void set_rate(struct option_parse *parse, const char *key, const char *value)
+{
+    if (strcmp(value, "none") == 0)
+        parse->options->rate = 0;
+    else
+        option_parse_quantity(parse, key, value, &option_counts, 1, 1000000, &parse->options->rate);
+    set_named(parse, NAMED_SAMPLE, true);
+}
+
+static void set_live(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_counts, 100, 10000000, &parse->options->live);
+    set_named(parse, NAMED_SAMPLE, true);
+}
+
+static void set_rotate(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_periods, UINT64_C(1000000000),
+                          UINT64_C(30) * 86400 * 1000000000, &parse->options->rotate_ns);
+    set_named(parse, NAMED_SAMPLE, true);
+}
+
+static void set_keep(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_numbers, 2, 10000, &parse->options->keep);
+    set_named(parse, NAMED_KEEP, true);
 }
 
 static void set_walk(struct option_parse *parse, const char *key, const char *value)
@@ -277,13 +346,34 @@ const struct option option_table[] = {
      set_mode, true},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
      "what is recorded", set_events, false},
-    {"engine", "bytecode|jvmti", "bytecode", "how the JVM is observed", set_engine, false},
+    {"engine", "bytecode|jvmti|sampled", "bytecode",
+     "how the JVM is observed; sampled: a sample of the objects", set_engine, false},
+    {"sample", "1..1g", "512k",
+     "engine=sampled: bytes allocated from one sample to the next, on average", set_sample, false},
+    {"rate", "1..1m|none", "none",
+     "engine=sampled: samples a second, about; the interval grows when there are more", set_rate,
+     false},
+    {"live", "100..10m", "100k",
+     "engine=sampled: objects whose deaths are awaited at a time; others are given up", set_live,
+     false},
+    {"rotate", "1s..43200min", "none",
+     "engine=sampled: a new file after each such time: NAME.000001.step, NAME.000002.step..",
+     set_rotate, false},
+    {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", set_keep,
+     false},
     {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
      set_resolution, false},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
      false},
-    {"stack", "0..1024", "0", "frames of the call stack that each allocation gets", set_stack,
-     true},
+    {"gentle", "auto|yes|no", "auto",
+     "in a running JVM: change loaded classes in slices, with pauses between", set_gentle, false},
+    {"layout", "yes|no", "no",
+     "record fields of classes and lengths of arrays, for `steptrace layout`", set_layout, false},
+    {"stack", "0..1024", "0; sampled: 16", "frames of the call stack that each allocation gets",
+     set_stack, true},
+    {"places", "line|bytecode", "line",
+     "bytecode: frames have their bytecode index as well, for `steptrace escape`", set_places,
+     false},
     {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
      set_walk, false},
     {"include", "GLOB+GLOB..", "the application's",
@@ -305,6 +395,9 @@ const struct option option_table[] = {
     {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
      set_overflow, true},
     {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
+    {"memory", "SIZE", "none",
+     "how much the agent may take in all, buffers included; else the trace ends, not the program",
+     set_memory, false},
     {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", set_ring,
      false},
     {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit,

@@ -46,7 +46,8 @@ struct option_units {
     size_t count;
     const struct option_unit *units;
 };
-extern const struct option_units option_sizes, option_times, option_periods, option_numbers;
+extern const struct option_units option_sizes, option_times, option_periods, option_numbers,
+    option_counts;
 
 void option_parse_quantity(struct option_parse *parse, const char *key, const char *value,
                            const struct option_units *units, uint64_t least, uint64_t most,

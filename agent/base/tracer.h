@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "agent/base/agent_options.h"
+#include "agent/base/memory.h"
 #include "capture/clock.h"
 #include "capture/live_map.h"
 #include "steptrace/writer.h"
@@ -23,7 +24,7 @@
 #define STAMPS_COUNTED UINT64_MAX
 
 /* Why a session ended. */
-enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED };
+enum session_end { END_VM_DEATH, END_STOPPED, END_LIMIT, END_DISK_FULL, END_FAILED, END_MEMORY };
 
 struct engine;
 struct live_decoder;
@@ -70,6 +71,12 @@ struct session_bytecode {
     _Atomic uint64_t uncollected; /* collect=: bytes allocated since the last collection */
 };
 
+/* agent/session/memory_account.c: the most that was measured, in bytes */
+struct session_memory {
+    uint64_t parts[MEMORY_COUNT];
+    uint64_t sum; /* of all parts at one time */
+};
+
 /* agent/session: used by the drain thread */
 struct session_drain {
     struct trace_store *store;
@@ -80,6 +87,8 @@ struct session_drain {
     bool (*errand)(struct session *session);
     bool errand_succeeded, keeps_apart, started, dismissed;
     _Atomic uint32_t flush_wanted, flush_done;
+    struct session_memory memory;
+    uint64_t device, inode; /* of the file, when it was made; 0: not known */
     uint64_t quiet_from_ns; /* when it began to wait for probes that use the session */
 };
 
@@ -97,12 +106,14 @@ struct session {
     const char *stacks_fault;   /* why call stacks may be wrong; NULL: they are not */
     const char *fallback;       /* why engine=jvmti was chosen instead; NULL: it was not */
     bool late;                  /* the program ran before the trace began */
+    bool gentle;                /* loaded classes are changed and restored in slices */
     bool names_objects;         /* engine=bytecode: method events have object ids */
     bool finds_objects;         /* engine=bytecode: looks up objects, for that or for stores of
                                  * references */
     bool keeps_references;      /* engine=bytecode: keeps weak references, for that or to find the
                                  * dead */
     bool holds;                 /* engine=bytecode: objects may be looked at, see hold.h */
+    uint32_t padding_mask;      /* layout=yes: an object's alignment less 1; else 0 */
     _Atomic bool methods_on;    /* engine=bytecode: the start snapshot is done */
     _Atomic bool quick_methods; /* ... and method events may take the fast path */
     _Atomic bool quick_objects; /* allocations may take the fast path */

@@ -11,6 +11,7 @@
 #include "agent/base/patience.h"
 #include "agent/base/text_hash.h"
 #include "agent/bytecode/engine_proof.h"
+#include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/retransform.h"
@@ -40,6 +41,11 @@ static struct {
 void class_hook_on(void)
 {
     atomic_store(&hook.on, true);
+}
+
+bool class_hook_is_on(void)
+{
+    return atomic_load(&hook.on);
 }
 
 /* Returns false if the engine is off; then its session may be gone. */
@@ -84,7 +90,9 @@ static void report_left_alone(const char *class_name, const char *method_name,
         return;
     }
     struct session *session = probe_enter(&os);
-    if (session == NULL) {
+    bool held =
+        session == NULL && held_facts_add(class_name, method_name, descriptor, reason, missing);
+    if (session == NULL && !held) {
         log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
                     reason);
         return;
@@ -92,6 +100,8 @@ static void report_left_alone(const char *class_name, const char *method_name,
     if (atomic_fetch_add(&hook.left_alone, 1) == 0)
         log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
                     method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
+    if (held)
+        return;
     fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
     probe_leave(os);
 }
@@ -366,8 +376,10 @@ static void record_unmodifiable(const char *name, const char *reason, uint64_t m
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    if (session == NULL)
+    if (session == NULL) {
+        held_facts_add(name, "", "", reason, missing);
         return;
+    }
     fact_not_probed(session, name, "", "", reason, missing);
     probe_leave(os);
 }
@@ -395,16 +407,26 @@ static void report_refused(jclass class, jvmtiError code)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
 }
 
-void class_hook_retransform(JNIEnv *jni, enum class_choice choice)
+struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle)
 {
     static class_test *const tests[] = {[CLASSES_WANTED] = is_wanted,
                                         [CLASSES_WATCHED] = is_watched,
                                         [CLASSES_CHANGED] = may_be_changed};
-    retransform_loaded(jni, tests[choice], report_refused);
+    return retransform_loaded(jni, tests[choice], report_refused, gentle);
+}
+
+void class_hook_report_held(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    held_facts_end(session);
+    if (session != NULL)
+        probe_leave(os);
 }
 
 void class_hook_forget(void)
 {
+    held_facts_end(NULL);
     memset(hook.changed, 0, sizeof hook.changed);
 }
 

@@ -5,6 +5,7 @@
 #define AGENT_BYTECODE_CLASS_HOOK_H
 
 #include "agent/base/tracer.h"
+#include "agent/bytecode/retransform.h"
 
 /* The kinds of probes that classes get. The engine sets them while the hook is off. */
 struct class_hook {
@@ -16,6 +17,7 @@ struct class_hook {
 extern struct class_hook class_hook;
 
 void class_hook_on(void);
+bool class_hook_is_on(void);
 /* Afterwards no thread uses the session any more. If a thread is stopped while it does, the session
  * is never freed. */
 void class_hook_off(void);
@@ -33,7 +35,9 @@ uint8_t *class_hook_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, si
 /* Passes loaded classes through the hook again: those that get probes, those with a method of
  * start= or stop=, or those that were changed. */
 enum class_choice { CLASSES_WANTED, CLASSES_WATCHED, CLASSES_CHANGED };
-void class_hook_retransform(JNIEnv *jni, enum class_choice choice);
+struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle);
+/* Records in the session, which is published now, what could not get probes before. */
+void class_hook_report_held(void);
 /* Forgets which classes were changed. */
 void class_hook_forget(void);
 /* Makes the JVM's first calls of Java code for the hook happen now. */

@@ -9,6 +9,7 @@
 #include "agent/bytecode/object_facts.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"
+#include "agent/records/layouts.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/put_record.h"
 
@@ -113,6 +114,7 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
                                jclass class, uint64_t thread, struct live_stream *stream)
 {
     struct class_cache_entry *known = class_cached(session, os, jni, class);
+    layout_of_cached(session, jni, class, known);
     uint64_t size = object_size_of_class(known, jni, class);
     uint64_t *room = known->number != 0 ? reserve_alloc(session, stream, thread, 0, 3) : NULL;
     if (room == NULL)

@@ -6,6 +6,7 @@
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/engine_proof.h"
+#include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/hidden_classes.h"
 #include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
@@ -82,7 +83,7 @@ static bool arm(JNIEnv *jni, struct session *session, bool on)
         notify_classes(true);
     }
     if (!tracer.dying)
-        class_hook_retransform(jni, on ? CLASSES_WATCHED : CLASSES_CHANGED);
+        class_hook_retransform(jni, on ? CLASSES_WATCHED : CLASSES_CHANGED, false);
     if (!on)
         notify_classes(false);
     return true;
@@ -147,15 +148,49 @@ static const char *prove(JNIEnv *jni, struct session *session)
     return fault;
 }
 
-static void start(JNIEnv *jni, struct session *session)
+static bool needs_probes(const struct session *session)
+{
+    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
+}
+
+static bool prepare_hook(JNIEnv *jni, struct session *session)
 {
     if (!java_probes_link(jni, &session->options))
-        return;
+        return false;
     watched_methods_forget();
     archived_classes_read();
     hidden_classes_intercept(jni);
     prepare_for(session);
     class_hook.compiled_bytes = huge_methods_begin();
+    return true;
+}
+
+static struct retransformed add_probes(JNIEnv *jni, bool gentle)
+{
+    class_hook_on();
+    notify_classes(true);
+    class_hook_meet(jni);
+    return class_hook_retransform(jni, CLASSES_WANTED, gentle);
+}
+
+/* New classes get probes from now on, too. */
+static bool instrument(JNIEnv *jni, struct session *session, uint32_t *classes, uint32_t *slices)
+{
+    if (!needs_probes(session))
+        return true;
+    if (!prepare_hook(jni, session))
+        return false;
+    held_facts_begin();
+    struct retransformed changed = add_probes(jni, true);
+    *classes = changed.classes;
+    *slices = changed.slices;
+    return !tracer.dying;
+}
+
+static void start(JNIEnv *jni, struct session *session)
+{
+    if (!session->gentle && !prepare_hook(jni, session))
+        return;
     if (class_hook.alloc) {
         reaper_start(jni);
         engine_notify(true, JVMTI_EVENT_VM_OBJECT_ALLOC);
@@ -166,10 +201,10 @@ static void start(JNIEnv *jni, struct session *session)
         engine_notify(true, JVMTI_EVENT_CLASS_PREPARE);
     if (class_hook.method && native_methods_possible())
         engine_notify(true, JVMTI_EVENT_NATIVE_METHOD_BIND);
-    class_hook_on();
-    notify_classes(true);
-    class_hook_meet(jni);
-    class_hook_retransform(jni, CLASSES_WANTED);
+    if (session->gentle)
+        class_hook_report_held();
+    else
+        add_probes(jni, false);
 }
 
 /* Of engine=jvmti: the class hook adds the probes of phases, and no others. */
@@ -185,12 +220,12 @@ static void hook_phases(struct session *session, bool on)
         class_hook.alloc = class_hook.method = class_hook.references = false;
         class_hook_on();
         engine_notify(true, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-        class_hook_retransform(jni, CLASSES_WANTED);
+        class_hook_retransform(jni, CLASSES_WANTED, false);
         return;
     }
     class_hook_off();
     if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED);
+        class_hook_retransform(jni, CLASSES_CHANGED, false);
     engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     class_hook_forget();
 }
@@ -200,7 +235,6 @@ void engine_bytecode_initialize(void)
     engine_phases_by(hook_phases);
 }
 
-/* A dying JVM keeps its classes as they are. */
 static void stop(JNIEnv *jni)
 {
     class_hook_off();
@@ -214,8 +248,16 @@ static void stop(JNIEnv *jni)
         jni_calls_intercept(false, false);
         reaper_last_pass(jni);
     }
+}
+
+/* A dying JVM keeps its classes as they are. */
+static void restore(JNIEnv *jni, struct session *session)
+{
+    if (!needs_probes(session))
+        return;
+    class_hook_off();
     if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED);
+        class_hook_retransform(jni, CLASSES_CHANGED, session->gentle);
     notify_classes(false);
     class_hook_forget();
 }
@@ -223,7 +265,7 @@ static void stop(JNIEnv *jni)
 static void enable(struct session *session, bool on)
 {
     JNIEnv *jni = NULL;
-    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 ||
+    if (!needs_probes(session) ||
         (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return;
     if (on)
@@ -251,7 +293,9 @@ const struct engine engine_bytecode = {.want_capabilities = want_capabilities,
                                        .set_callbacks = set_callbacks,
                                        .vm_object_alloc = on_vm_object_alloc,
                                        .arm = arm,
+                                       .instrument = instrument,
                                        .enable = enable,
+                                       .restore = restore,
                                        .enable_methods = enable_methods,
                                        .collection_ended = reaper_wake,
                                        .virtual_starts = stores_of_continuations,

@@ -79,7 +79,7 @@ static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, j
                                    jobject domain, jboolean initialize, jint flags, jobject extra)
 {
     struct definition class = {data, offset, length, false};
-    if ((flags & HIDDEN) != 0 && data != NULL && atomic_load(&tracer.session) != NULL &&
+    if ((flags & HIDDEN) != 0 && data != NULL && class_hook_is_on() &&
         internal_is_allowed(INTERNAL_DEFINE))
         prepare(jni, loader, lookup, &class);
     if (class.archived)

@@ -140,12 +140,13 @@ void object_made(struct session *session, struct os_thread *os, JNIEnv *jni, job
     uint64_t *room = reserve_alloc(session, stream, java != NULL ? java->id : 0, stack, 3);
     if (room != NULL) {
         uint64_t id = live_next_object(session->map, stream);
-        write_alloc_at(facts.known ? thread_stamp_unordered(session, stream)
+        write_alloc_at(session,
+                       facts.known ? thread_stamp_unordered(session, stream)
                                    : thread_stamp(session, stream),
-                       stream, room, facts.class, facts.size_bytes, id, false);
+                       stream, room, facts.class, facts.used_bytes, id, false);
         object_remember(session, os, jni, object, key, id);
         if (__builtin_expect(session->options.collects, 0))
-            count_for_collection(session, os, facts.size_bytes);
+            count_for_collection(session, os, facts.used_bytes);
         if (java != NULL && java->pending != 0)
             constructor_made(java, session, facts.class, id);
     }

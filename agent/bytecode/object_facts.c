@@ -7,6 +7,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"
+#include "agent/records/layouts.h"
 
 static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
 {
@@ -52,9 +53,12 @@ struct object_facts object_facts_asked(struct session *session, struct os_thread
     jclass mirror = (*jni)->GetObjectClass(jni, object);
     struct class_cache_entry *class = class_cached(session, os, jni, mirror);
     facts.class = class->number;
+    layout_of_cached(session, jni, mirror, class);
     if (class->number != 0) {
-        facts.size_bytes = size_of(class, mirror, object);
-        note_header(session, os, mirror, object, class, facts.size_bytes);
+        facts.used_bytes = size_of(class, mirror, object);
+        note_header(session, os, mirror, object, class, facts.used_bytes);
+        if (session->padding_mask != 0)
+            facts.used_bytes = layout_used_bytes(jni, mirror, object, facts.used_bytes);
     }
     return facts;
 }

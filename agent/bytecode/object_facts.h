@@ -11,8 +11,9 @@
 
 /* An object's record without the id; class 0: none. */
 struct object_facts {
-    uint64_t class, size_bytes;
-    bool known; /* this thread has had an object of the class before */
+    uint64_t class;
+    uint64_t used_bytes; /* the size; layout=yes: without the bytes after an array's elements */
+    bool known;          /* this thread has had an object of the class before */
 };
 
 /* Returns the two entries where the word may be. */
@@ -41,9 +42,13 @@ static inline bool facts_at(const struct session *session, struct os_thread *os,
         return false;
     facts->class = entry->number;
     facts->known = true;
-    facts->size_bytes = entry->size_bytes;
-    if (entry->size_bytes == 0)
-        facts->size_bytes = header_array_size(header_array_length(address), entry->element_shift);
+    facts->used_bytes = entry->size_bytes;
+    if (entry->size_bytes == 0) {
+        uint32_t length = header_array_length(address);
+        facts->used_bytes = session->padding_mask != 0
+                                ? header_array_end(length, entry->element_shift)
+                                : header_array_size(length, entry->element_shift);
+    }
     return true;
 }
 

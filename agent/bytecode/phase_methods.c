@@ -21,7 +21,8 @@ enum phase_action {
     CALL_IS_PHASE, /* from the method's entry to its exit */
     ENTRY_BEGINS,  /* named by the variable */
     ENTRY_ENDS,    /* the innermost; if there is a variable, of that name */
-    EXIT_BEGINS,   /* until a method of the same class that ENTRY_FINISHES */
+    EXIT_BEGINS,   /* until a method of the same class that ENTRY_FINISHES; if there is a variable,
+                      named by DaCapo's Callback.mode as it was at the entry */
     ENTRY_FINISHES,
     CALL_IS_ITERATION /* the same as CALL_IS_PHASE, named by the variable, JMH's IterationParams */
 };
@@ -30,7 +31,7 @@ enum phase_action {
  * benchmark may have threads of its own. */
 struct known_method {
     const char *class_name, *method_name;
-    const char *descriptor; /* up to the return type; NULL: any */
+    const char *descriptor; /* its beginning; NULL: any */
     enum phase_action action;
     enum phase_scope scope;
     const char *name; /* of the phase */
@@ -43,6 +44,9 @@ struct known_method {
 #define JMH "org/openjdk/jmh/runner/BenchmarkHandler"
 #define STRING "(Ljava/lang/String;)"
 
+/* DaCapo 2006 and 9.12-bach call startWarmup() before a warm-up.  From 9.12-MR1 on they call
+ * start() before each iteration, and Callback.mode has its kind.  JMH 1.37 added a parameter at the
+ * end. */
 static const struct known_method known_methods[] = {
     {API, "begin", STRING, ENTRY_BEGINS, PHASE_OF_THREAD, NULL, 0, false},
     {API, "end", "()", ENTRY_ENDS, PHASE_OF_THREAD, NULL, NO_VARIABLE, false},
@@ -51,11 +55,11 @@ static const struct known_method known_methods[] = {
     {API, "endProgram", "()", ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, false},
     {API, "endProgram", STRING, ENTRY_ENDS, PHASE_OF_PROGRAM, NULL, 0, false},
     {DACAPO, "startWarmup", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "warmup", NO_VARIABLE, true},
-    {DACAPO, "start", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, "measure", NO_VARIABLE, true},
+    {DACAPO, "start", STRING, EXIT_BEGINS, PHASE_OF_PROGRAM, NULL, 0, true},
     {DACAPO, "stopWarmup", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
     {DACAPO, "stop", NULL, ENTRY_FINISHES, PHASE_OF_PROGRAM, NULL, NO_VARIABLE, true},
     {JMH, "runIteration",
-     "(Lorg/openjdk/jmh/infra/BenchmarkParams;Lorg/openjdk/jmh/infra/IterationParams;Z)",
+     "(Lorg/openjdk/jmh/infra/BenchmarkParams;Lorg/openjdk/jmh/infra/IterationParams;",
      CALL_IS_ITERATION, PHASE_OF_PROGRAM, NULL, 2, true},
 };
 #define KNOWN_COUNT (sizeof known_methods / sizeof known_methods[0])
@@ -175,14 +179,15 @@ bool phase_methods_in(const struct options *options, const char *class_name)
            options_names_method(options, &options->program_phase_at, class_name, NULL);
 }
 
-/* A variable must be an object, so the parameters must be those expected, with or without this. */
+/* A variable must be an object, so the parameters must be those expected.  Methods of harnesses are
+ * called with this, those of the API without. */
 static bool has_shape(const struct known_method *known, const char *descriptor, bool is_static)
 {
     if (known->descriptor == NULL)
         return true;
     size_t length = strlen(known->descriptor);
     return strncmp(descriptor, known->descriptor, length) == 0 &&
-           (known->variable == NO_VARIABLE || is_static == (known->variable == 0));
+           (known->variable == NO_VARIABLE || is_static == !known->of_harness);
 }
 
 static const struct known_method *find_known(const struct options *options, const char *class_name,
@@ -297,16 +302,22 @@ static uint64_t name_of_text(struct session *session, JNIEnv *jni, jstring text)
     return number;
 }
 
+#define NAME_NUMBER_MASK ((UINT64_C(1) << NAME_NUMBER_BITS) - 1)
+
+static void set_name(struct session *session, struct phase_method *method, uint64_t number)
+{
+    atomic_store_explicit(&method->name_of_session,
+                          session->number << NAME_NUMBER_BITS | (number & NAME_NUMBER_MASK),
+                          memory_order_relaxed);
+}
+
 static uint64_t name_of_method(struct session *session, struct phase_method *method)
 {
-    uint64_t mask = (UINT64_C(1) << NAME_NUMBER_BITS) - 1;
     uint64_t known = atomic_load_explicit(&method->name_of_session, memory_order_relaxed);
     if (known >> NAME_NUMBER_BITS == session->number)
-        return known & mask;
+        return known & NAME_NUMBER_MASK;
     uint64_t number = method->name != NULL ? phase_name(session, method->name) : 0;
-    atomic_store_explicit(&method->name_of_session,
-                          session->number << NAME_NUMBER_BITS | (number & mask),
-                          memory_order_relaxed);
+    set_name(session, method, number);
     return number;
 }
 
@@ -321,17 +332,18 @@ static jobject field_of(JNIEnv *jni, jobject object, const char *name, const cha
     return value;
 }
 
-/* The name of IterationParams.type is WARMUP or MEASUREMENT. */
-static uint64_t name_of_iteration(struct session *session, JNIEnv *jni, jobject iteration)
+/* Names an iteration by the constant that a field of the object has: WARMUP, or another. */
+static uint64_t name_of_iteration(struct session *session, JNIEnv *jni, jobject object,
+                                  const char *field, const char *descriptor)
 {
     char text[24] = "";
     jthrowable of_program = exception_set_aside(jni);
-    jobject type = field_of(jni, iteration, "type", "Lorg/openjdk/jmh/runner/IterationType;");
-    jstring name = field_of(jni, type, "name", "Ljava/lang/String;");
+    jobject kind = field_of(jni, object, field, descriptor);
+    jstring name = field_of(jni, kind, "name", "Ljava/lang/String;");
     if (name != NULL && (*jni)->GetStringLength(jni, name) < 8)
         (*jni)->GetStringUTFRegion(jni, name, 0, (*jni)->GetStringLength(jni, name), text);
     (*jni)->DeleteLocalRef(jni, name);
-    (*jni)->DeleteLocalRef(jni, type);
+    (*jni)->DeleteLocalRef(jni, kind);
     exception_restore(jni, of_program);
     return phase_name(session, strcmp(text, "WARMUP") == 0 ? "warmup" : "measure");
 }
@@ -347,7 +359,8 @@ static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *
         break;
     case CALL_IS_ITERATION:
         phase_begin(session, os, method->scope, method->key,
-                    name_of_iteration(session, jni, object));
+                    name_of_iteration(session, jni, object, "type",
+                                      "Lorg/openjdk/jmh/runner/IterationType;"));
         break;
     case ENTRY_BEGINS:
         phase_begin(session, os, method->scope, PHASE_BY_NAME, name_of_text(session, jni, object));
@@ -360,6 +373,9 @@ static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *
         phase_end(session, os, method->scope, method->key, 0);
         break;
     case EXIT_BEGINS:
+        if (is_named)
+            set_name(session, method,
+                     name_of_iteration(session, jni, object, "mode", "L" DACAPO "$Mode;"));
         break;
     }
 }

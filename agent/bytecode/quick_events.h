@@ -276,8 +276,8 @@ QUICK bool made_quickly(void)
                 stream->next_object < stream->end_object && can_remember_quickly(&quick);
     if (done) {
         uint64_t id = stream->next_object++;
-        write_alloc_at(thread_stamp_unordered(quick.session, stream), stream, stream->cursor,
-                       facts.class, facts.size_bytes, id, false);
+        write_alloc_at(quick.session, thread_stamp_unordered(quick.session, stream), stream,
+                       stream->cursor, facts.class, facts.used_bytes, id, false);
         remember_quickly(&quick, place, id);
         object_note_recent(quick.os, place);
     }

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects loaded classes, and retransforms them in one call. */
+/* Selects loaded classes, and retransforms them in one call or in slices. */
 #include "agent/bytecode/retransform.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "agent/base/patience.h"
 #include "agent/stacks/stacks.h"
+
+/* The program stands still for a part of each call: to change a class takes some 10 us of it, and
+ * each call goes through all classes of the JVM, 3 to 6 us each (JDK 17, 25). So more slices than
+ * these hardly shorten the longest stop, and lengthen the sum. */
+#define SLICES 16
+#define SLICE_LEAST 64
+#define PAUSE_LEAST_NS UINT64_C(1000000)
+#define PAUSE_MOST_NS UINT64_C(100000000)
+#define PAUSES_NS (20 * SECOND_NS)
 
 static bool passes(JNIEnv *jni, jclass class, class_test *test)
 {
@@ -61,15 +72,49 @@ void retransform(const jclass *classes, jint count, class_refused *refused)
     retransform(classes + count / 2, count - count / 2, refused);
 }
 
-void retransform_loaded(JNIEnv *jni, class_test *test, class_refused *refused)
+/* Lets the program run as long as the last slice took. */
+static void pause_after(uint64_t took_ns)
+{
+    uint64_t pause_ns = took_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS : took_ns;
+    if (pause_ns > PAUSE_MOST_NS)
+        pause_ns = PAUSE_MOST_NS;
+    nanosleep(&(struct timespec){0, (long) pause_ns}, NULL);
+}
+
+/* Returns the number of slices. */
+static uint32_t retransform_slices(const jclass *classes, jint count, class_refused *refused)
+{
+    uint32_t slices = 0;
+    const jint size = count / SLICES > SLICE_LEAST ? count / SLICES : SLICE_LEAST;
+    const uint64_t from = clock_monotonic_ns();
+    for (jint done = 0; done < count && !tracer.dying; slices++) {
+        jint slice = count - done < size ? count - done : size;
+        uint64_t begun = clock_monotonic_ns();
+        retransform(classes + done, slice, refused);
+        uint64_t took_ns = clock_monotonic_ns() - begun;
+        done += slice;
+        if (done < count && clock_monotonic_ns() - from < PAUSES_NS)
+            pause_after(took_ns);
+    }
+    return slices;
+}
+
+struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_refused *refused,
+                                        bool gentle)
 {
     jint count = 0;
     jclass *classes = NULL;
+    struct retransformed result = {.slices = 1};
     if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
-        return;
+        return result;
     count = choose(jni, classes, count, test, refused);
-    retransform(classes, count, refused);
+    result.classes = (uint32_t) count;
+    if (gentle)
+        result.slices = retransform_slices(classes, count, refused);
+    else
+        retransform(classes, count, refused);
     for (jint i = 0; i < count; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    return result;
 }

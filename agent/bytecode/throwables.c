@@ -19,8 +19,8 @@
 #define INVOKESPECIAL 0xb7
 #define FRAMES 16
 
-/* Indexes in a part of a stack trace as HotSpot fills it: its own arrays come first. */
-enum { TRACE_ARRAYS = 4 };
+/* A part of a stack trace as HotSpot fills it begins with at least so many arrays of its own. */
+enum { FIRST_ARRAYS = 2 };
 
 static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
 {
@@ -32,22 +32,44 @@ static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *de
     return field;
 }
 
-/* A part, which is known, has some frames. The next part is an array of the same length, after the
- * arrays. Another array of objects there is new, too; anything else there is not its own. */
+static bool is_array(JNIEnv *jni, jobject object)
+{
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    jboolean is = JNI_FALSE;
+    (*tracer.jvmti)->IsArrayClass(tracer.jvmti, class, &is);
+    (*jni)->DeleteLocalRef(jni, class);
+    return is;
+}
+
+/* An element that says only that there is something, as where the innermost frame is hidden, is one
+ * of the first arrays again, or no array. */
+static bool is_own(JNIEnv *jni, jobject element, const jobject first[FIRST_ARRAYS])
+{
+    for (jsize i = 0; i < FIRST_ARRAYS; i++)
+        if ((*jni)->IsSameObject(jni, element, first[i]))
+            return false;
+    return is_array(jni, element);
+}
+
+/* A part, which is known, has the arrays of some frames: four of them up to JDK 27, fewer since.
+ * The next part is an array of the same length. */
 static jobject part_traced(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobjectArray part)
 {
+    jclass class = (*jni)->GetObjectClass(jni, part);
     jsize length = (*jni)->GetArrayLength(jni, part);
-    jobject next = NULL;
+    jobject next = NULL, first[FIRST_ARRAYS] = {NULL, NULL};
     for (jsize i = 0; i < length; i++) {
         jobject element = (*jni)->GetObjectArrayElement(jni, part, i);
-        if (element != NULL && i >= TRACE_ARRAYS &&
-            !(*jni)->IsInstanceOf(jni, element, (*jni)->GetObjectClass(jni, part)))
+        bool has_objects = element != NULL && (*jni)->IsInstanceOf(jni, element, class);
+        if (element == NULL || (i >= FIRST_ARRAYS && !has_objects && !is_own(jni, element, first)))
             continue;
-        if (element != NULL && i >= TRACE_ARRAYS && (*jni)->GetArrayLength(jni, element) == length)
+        if (i < FIRST_ARRAYS)
+            first[i] = element;
+        else if (has_objects && (*jni)->GetArrayLength(jni, element) == length)
             next = element;
         object_made(session, os, jni, element);
-        if (element != NULL && stores_wanted(session))
+        if (stores_wanted(session))
             store_into_element(session, os, jni, part, i, element);
     }
     return next;

@@ -63,7 +63,7 @@ static bool resize(struct shard *shard, size_t size)
 {
     struct weak_entry *old = shard->entries;
     size_t old_size = old != NULL ? shard->mask + 1 : 0;
-    struct weak_entry *entries = calloc(size, sizeof *entries);
+    struct weak_entry *entries = memory_counted(MEMORY_TABLES, calloc(size, sizeof *entries));
     if (entries == NULL)
         return old != NULL && shard->count < shard->mask;
     __atomic_store_n(&shard->entries, entries, __ATOMIC_RELAXED);
@@ -71,7 +71,7 @@ static bool resize(struct shard *shard, size_t size)
     for (size_t i = 0; i < old_size; i++)
         if (old[i].id != 0)
             put(shard, old[i]);
-    free(old);
+    memory_free(MEMORY_TABLES, old);
     return true;
 }
 
@@ -144,7 +144,7 @@ void identity_remove(struct session *session, uint32_t key, uint64_t id)
 void identity_reset(void)
 {
     for (size_t i = 0; i < SHARDS; i++) {
-        free(shards[i].entries);
+        memory_free(MEMORY_TABLES, shards[i].entries);
         shards[i].entries = NULL;
         shards[i].mask = shards[i].count = 0;
     }

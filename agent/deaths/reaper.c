@@ -8,13 +8,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/deaths/canary.h"
 #include "agent/deaths/identity.h"
 #include "agent/deaths/recycle.h"
+#include "agent/deaths/reference_blocks.h"
 #include "agent/deaths/weak_table.h"
+#include "agent/events/agent_thread.h"
 #include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
@@ -160,7 +161,7 @@ static void look_at_owned(struct reaper_pass *pass)
         squeeze(page);
         if (before != NULL && join(before, page)) {
             *link = page->next;
-            free(page);
+            weak_table_free_page(page);
             continue;
         }
         before = page;
@@ -183,6 +184,12 @@ static struct weak_page *find_active(const struct reaper_pass *pass)
     return active;
 }
 
+static void trim(JNIEnv *jni)
+{
+    recycle_trim(jni);
+    reference_blocks_trim();
+}
+
 /* Scans every entry, reports dead objects, and recycles their references. The caller holds the
  * reaper's lock. */
 static void reaper_pass_over(struct reaper_pass *pass)
@@ -200,7 +207,7 @@ static void reaper_pass_over(struct reaper_pass *pass)
             look_at_page(pass, active);
     look_at_owned(pass);
     if (collections != atomic_load(&passed_collections))
-        recycle_trim(pass->jni);
+        trim(pass->jni);
     atomic_store(&passed_pages, pages);
     atomic_store(&passed_collections, collections);
     passed.begun = begun;
@@ -267,6 +274,7 @@ static bool sentinel_watch(const struct session *session, struct os_thread *os, 
  * follow. */
 static const long look_again_ms[] = {20, 200, 1000};
 #define LOOKS (sizeof look_again_ms / sizeof look_again_ms[0])
+#define TRIMS 5u /* one a second, after the references of a session were deleted */
 
 struct weak_table reaper_table;
 
@@ -435,20 +443,28 @@ bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
         canary_reset(jni);
         recycle_clear(jni);
         weak_table_reset(&reaper_table);
+        reference_blocks_clear();
         identity_reset();
     }
     unlock_passes();
     return cleared;
 }
 
-/* A trace that ended by itself (limit, full disk) leaves events and references behind. */
+/* A trace that ended by itself (limit, full disk) leaves events and references behind. The JVM
+ * frees the memory of deleted references later, in a thread of its own. */
 static void clean_up(JNIEnv *jni)
 {
+    static unsigned trims; /* to come */
     if (atomic_load(&tracer.session) != NULL)
         return;
     engine_switch_off();
-    if (reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL)
-        reaper_clear(jni, 0);
+    if ((reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL) &&
+        reaper_clear(jni, 0))
+        trims = TRIMS;
+    if (trims != 0) {
+        memory_trim();
+        trims--;
+    }
 }
 
 static bool wait_until_woken(long ms)
@@ -494,35 +510,13 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
     }
 }
 
-static jthread new_thread(JNIEnv *jni)
-{
-    jint count = 0;
-    jthreadGroup *groups = NULL;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
-    jmethodID init = class != NULL ? (*jni)->GetMethodID(jni, class, "<init>",
-                                                         "(Ljava/lang/ThreadGroup;"
-                                                         "Ljava/lang/String;)V")
-                                   : NULL;
-    jstring name = (*jni)->NewStringUTF(jni, "StepTrace reaper");
-    jthread thread = NULL;
-    if (init != NULL && name != NULL &&
-        (*tracer.jvmti)->GetTopThreadGroups(tracer.jvmti, &count, &groups) == JVMTI_ERROR_NONE) {
-        if (count > 0)
-            thread = (*jni)->NewObject(jni, class, init, groups[0], name);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
-    }
-    exception_restore(jni, of_program);
-    return thread;
-}
-
 bool reaper_start(JNIEnv *jni)
 {
     if (started)
         return true;
     sem_init(&wanted, 0, 0);
     canary_prepare(jni); /* the thread's constructor may already collect: collect=, start= */
-    jthread thread = new_thread(jni);
+    jthread thread = agent_thread_new(jni, "StepTrace reaper");
     jobject own_thread = thread != NULL ? (*jni)->NewGlobalRef(jni, thread) : NULL;
     thread_leave_out(own_thread);
     if (own_thread == NULL ||

@@ -7,10 +7,11 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/deaths/reference_blocks.h"
 
 /* References beyond this are deleted: 33 million, as many objects as die at once in a large young
  * generation. */
-#define MOST_BATCHES 65536u
+#define MOST_BATCHES 16384u
 #define TRIMMED 8u /* one in so many batches that were not needed since a collection is freed */
 #define ATTEMPTS 1000
 #define ATTEMPT_NS 1000000L
@@ -98,7 +99,7 @@ static void keep_batch(struct recycled *batch)
 static struct recycled *partial_batch(void)
 {
     if (pool.partial == NULL && pool.count < MOST_BATCHES &&
-        (pool.partial = malloc(sizeof *pool.partial)) != NULL)
+        (pool.partial = reference_block_take()) != NULL)
         pool.partial->count = 0;
     return pool.partial;
 }
@@ -135,7 +136,7 @@ struct recycled *recycle_turn(struct os_thread *os)
     pool.least = pool.count < pool.least ? pool.count : pool.least;
     pthread_mutex_unlock(&pool.lock);
     if (batch != NULL)
-        free(atomic_exchange(&os->deaths.recycled, batch));
+        reference_block_give(atomic_exchange(&os->deaths.recycled, batch));
     return batch;
 }
 
@@ -143,7 +144,7 @@ struct recycled *recycle_turn(struct os_thread *os)
 static struct recycled *own_batch(struct os_thread *os)
 {
     struct recycled *batch = atomic_load_explicit(&os->deaths.recycled, memory_order_relaxed);
-    if (batch == NULL && (batch = malloc(sizeof *batch)) != NULL) {
+    if (batch == NULL && (batch = reference_block_take()) != NULL) {
         batch->count = 0;
         atomic_store(&os->deaths.recycled, batch);
     }
@@ -188,7 +189,7 @@ void recycle_thread_ended(struct os_thread *os)
 {
     struct recycled *batch = atomic_exchange(&os->deaths.recycled, NULL);
     if (batch == NULL || batch->count == 0) {
-        free(batch);
+        reference_block_give(batch);
         return;
     }
     pthread_mutex_lock(&pool.lock);
@@ -200,7 +201,7 @@ static void delete_batch(JNIEnv *jni, struct recycled *batch)
 {
     for (size_t i = 0; batch != NULL && i < batch->count; i++)
         (*jni)->DeleteWeakGlobalRef(jni, batch->references[i]);
-    free(batch);
+    reference_block_give(batch);
 }
 
 static void delete_batches(JNIEnv *jni, struct recycled *batch)

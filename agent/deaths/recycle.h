@@ -9,10 +9,11 @@
 #ifndef AGENT_DEATHS_RECYCLE_H
 #define AGENT_DEATHS_RECYCLE_H
 
+#include "agent/deaths/reference_blocks.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/hold.h"
 
-#define RECYCLED_BATCH 510u
+#define RECYCLED_BATCH ((REFERENCE_BLOCK_BYTES - 16u) / 8u)
 #define RECYCLED_AHEAD 8u /* a slot is prefetched so many objects before it is used */
 #define RECYCLED_MADE 64u /* new references at a time: each takes a lock */
 
@@ -22,6 +23,7 @@ struct recycled {
     size_t count;
     jweak references[RECYCLED_BATCH];
 };
+_Static_assert(sizeof(struct recycled) == REFERENCE_BLOCK_BYTES, "a batch is a block");
 
 /* Tests with `cleared`, a weak reference that the JVM reports as cleared, whether recycling works;
  * if not, the session does not recycle. The reference is empty afterwards. */

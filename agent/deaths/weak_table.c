@@ -4,9 +4,13 @@
 
 #include <stdlib.h>
 
+#include "agent/base/memory.h"
+#include "agent/deaths/reference_blocks.h"
+
 /* A thread's first page is small: most threads allocate few objects. */
 #define FIRST_ENTRIES 62u
-#define LATER_ENTRIES 1022u
+#define LATER_ENTRIES                                                                              \
+    ((REFERENCE_BLOCK_BYTES - sizeof(struct weak_page)) / sizeof(struct weak_entry))
 
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
 {
@@ -17,12 +21,28 @@ void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
     atomic_fetch_add_explicit(&table->pages, 1, memory_order_relaxed);
 }
 
+static struct weak_page *new_page(uint32_t capacity)
+{
+    if (capacity == LATER_ENTRIES)
+        return reference_block_take();
+    size_t bytes = sizeof(struct weak_page) + capacity * sizeof(struct weak_entry);
+    return memory_counted(MEMORY_REFERENCES, malloc(bytes));
+}
+
+void weak_table_free_page(struct weak_page *page)
+{
+    if (page->capacity == LATER_ENTRIES)
+        reference_block_give(page);
+    else
+        memory_free(MEMORY_REFERENCES, page);
+}
+
 struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_page *full)
 {
     uint32_t capacity = full == NULL ? FIRST_ENTRIES : LATER_ENTRIES;
     if (full != NULL)
         weak_table_hand_over(table, full);
-    struct weak_page *page = malloc(sizeof *page + capacity * sizeof page->entries[0]);
+    struct weak_page *page = new_page(capacity);
     if (page == NULL)
         return NULL;
     page->next = NULL;
@@ -58,7 +78,7 @@ static void free_pages(struct weak_page *page)
 {
     while (page != NULL) {
         struct weak_page *next = page->next;
-        free(page);
+        weak_table_free_page(page);
         page = next;
     }
 }

@@ -44,6 +44,7 @@ struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_pag
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page);
 /* Moves the pages that were handed over to the reaper's list. */
 void weak_table_collect(struct weak_table *table);
+void weak_table_free_page(struct weak_page *page);
 /* Frees the collected pages, not the references. */
 void weak_table_reset(struct weak_table *table);
 

@@ -248,6 +248,10 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
     if (atomic_exchange(&prepared_engine, engine) != engine)
         tracer.capable = 0;
     add_capabilities(engine, events);
+    if (engine->needs_allocs != NULL && (tracer.capable & EVENT_ALLOC) == 0) {
+        log_message("%s", engine->needs_allocs);
+        return false;
+    }
     if ((tracer.capable & events) == 0) {
         log_message("this JVM gives none of the events that were asked for");
         return false;
@@ -276,14 +280,61 @@ void engine_disarm(struct session *session)
         session->engine->arm(jni, session, false);
 }
 
+/* gentle=auto: returns true if the JVM has loaded many classes. */
+static bool has_many_classes(JNIEnv *jni)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++)
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    return count > OPTION_GENTLE_CLASSES;
+}
+
+bool engine_instrument(struct session *session, JNIEnv *jni, char *out)
+{
+    struct options *options = &session->options;
+    uint32_t classes = 0, slices = 0;
+    out[0] = '\0';
+    if (!session->late || options->start_at.count != 0 || session->engine->instrument == NULL ||
+        options->gentle == GENTLE_NO || (options->gentle == GENTLE_AUTO && !has_many_classes(jni)))
+        return true;
+    session->gentle = true;
+    if ((options->named & NAMED_EXISTING) == 0 && options->existing) {
+        options->existing = false;
+        if (options->gentle == GENTLE_AUTO)
+            log_message("%s: this JVM has many classes (option gentle): objects that exist already "
+                        "are left out; existing=yes records them",
+                        options->file);
+    }
+    uint64_t from = clock_monotonic_ns();
+    if (!session->engine->instrument(jni, session, &classes, &slices))
+        return false;
+    snprintf(out, ENGINE_GENTLE_TEXT, "%u classes in %u slices, %.2f s", classes, slices,
+             (double) (clock_monotonic_ns() - from) / 1e9);
+    return true;
+}
+
+void engine_restore(struct session *session)
+{
+    JNIEnv *jni = NULL;
+    if (session->engine->restore != NULL &&
+        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+        session->engine->restore(jni, session);
+}
+
 void engine_switch_off(void)
 {
     if (atomic_load(&tracer.forked) || !atomic_load(&tracer.events_on) || !control_take(0))
         return;
     struct session *last = tracer.last;
     if (last != NULL && atomic_load(&tracer.session) == NULL && session_has_ended(last) &&
-        atomic_exchange(&tracer.events_on, false))
+        atomic_exchange(&tracer.events_on, false)) {
         engine_enable(last, false);
+        engine_restore(last);
+    }
     control_give_back();
 }
 

@@ -5,7 +5,7 @@
 
 #include "agent/events/engine_type.h"
 
-extern const struct engine engine_jvmti;
+extern const struct engine engine_jvmti, engine_sampled;
 /* Call if this engine was prepared after the calling Java thread was created, and before a session
  * is published. Allocates until the thread's first sample; after that each object is sampled. */
 void engine_jvmti_advance(JNIEnv *jni);
@@ -26,6 +26,13 @@ void engine_disarm(struct session *session);
 /* Disables the JVM's events after a trace ended by itself (limit, full disk). Called by Java
  * threads, as the drain thread cannot. Does nothing while a trace is being started or stopped. */
 void engine_switch_off(void);
+/* Before a session in a running JVM begins: decides whether it is gentle, and then gives the loaded
+ * classes their probes. Writes a description to `out` (ENGINE_GENTLE_TEXT), empty if it is not.
+ * Returns false if the JVM ends meanwhile. */
+#define ENGINE_GENTLE_TEXT 96
+bool engine_instrument(struct session *session, JNIEnv *jni, char *out);
+/* After the session: restores the classes that were changed. Java threads only. */
+void engine_restore(struct session *session);
 /* Enables or disables the events that the session's options need. Java threads only. */
 void engine_enable(struct session *session, bool on);
 /* Enables method events, which must wait for the start snapshot. */

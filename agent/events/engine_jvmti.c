@@ -13,6 +13,7 @@
 /* True while engine_jvmti_advance() waits for a sample. */
 static _Atomic bool is_advancing;
 
+/* engine=sampled shares it. */
 static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
                                      jclass class, jlong size)
 {

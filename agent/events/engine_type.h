@@ -22,9 +22,17 @@ struct engine {
     jvmtiEventVMObjectAlloc vm_object_alloc;
     /* Adds probes to the methods of start= only, or removes them. NULL if unsupported. */
     bool (*arm)(JNIEnv *jni, struct session *session, bool on);
+    /* Of a gentle session, before it is published: gives the loaded classes their probes, which do
+     * nothing until then. Sets *classes and *slices. Returns false if the JVM ends meanwhile. NULL
+     * if the engine changes no classes. */
+    bool (*instrument)(JNIEnv *jni, struct session *session, uint32_t *classes, uint32_t *slices);
     /* Enables or disables the session's events except method events. Java threads only. */
     void (*enable)(struct session *session, bool on);
-    /* On: called after the start snapshot. Off: called first of all. */
+    /* After the session has ended, or was not begun: restores the classes. NULL like
+     * instrument. */
+    void (*restore)(JNIEnv *jni, struct session *session);
+    /* On: called after the start snapshot. Off: called first of all. NULL if the engine has no
+     * method events. */
     void (*enable_methods)(struct session *session, bool on);
     /* Called in the pause when a collection ends. May be NULL. */
     void (*collection_ended)(void);
@@ -35,6 +43,14 @@ struct engine {
      * probe_leave(). May be NULL. */
     void (*thread_leaves)(struct session *session, struct os_thread *os, JNIEnv *jni,
                           struct java_thread *java);
+    /* engine=sampled: takes a sample, and learns that a platform thread starts; both between
+     * probe_enter() and probe_leave(). NULL: allocations are recorded as they come. */
+    void (*take_sample)(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                        jobject object, jclass class, jlong size_bytes);
+    void (*thread_starts)(const struct session *session, struct os_thread *os);
+    /* Between event_frees_enter() and event_frees_leave(): returns true if this object's death is
+     * awaited. NULL: all are. */
+    bool (*awaits)(const struct session *session, uint64_t object);
     /* Called when no probe finds the session any more, before it is closed: see last_words.h. May
      * be NULL. */
     void (*last_words)(struct session *session, JNIEnv *jni);
@@ -43,6 +59,9 @@ struct engine {
     void (*end_writes)(void);
     /* Disable the engine before collection events, which its last search for dead objects needs. */
     bool ends_first;
+    /* Without events of allocations there is no trace: what to say then. NULL: the other events
+     * make one. */
+    const char *needs_allocs;
 };
 
 /* Enables or disables a JVMTI event for all threads. */

@@ -12,6 +12,7 @@
 #include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
+#include "agent/records/layouts.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/methods.h"
 #include "agent/records/phases.h"
@@ -21,7 +22,7 @@
 #define FREE_GAP_NS UINT64_C(10000000)
 
 /* JDKs after 17 draw an identity hash for a tagged object. */
-static bool set_tag(jobject object, jlong tag)
+bool event_set_tag(jobject object, jlong tag)
 {
     hash_state_enter();
     bool set = (*tracer.jvmti)->SetTag(tracer.jvmti, object, tag) == JVMTI_ERROR_NONE;
@@ -31,7 +32,7 @@ static bool set_tag(jobject object, jlong tag)
 
 /* Assigns an id to the object and records it. `tag` is its current tag. */
 static uint64_t record_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                              jobject object, uint64_t class, uint64_t size_bytes, jlong tag,
+                              jobject object, uint64_t class, uint64_t used_bytes, jlong tag,
                               uint64_t stack, bool existing)
 {
     uint64_t *room = reserve_alloc(session, stream, thread, stack, 3);
@@ -41,9 +42,9 @@ static uint64_t record_object(struct session *session, struct live_stream *strea
     /* before any other thread can find the id */
     uint64_t stamp = thread_stamp(session, stream);
     if ((tag & TAG_MARKS) != 0 ? !object_claim_tag(session, tag, id)
-                               : !set_tag(object, tag_of_object(session, id)))
+                               : !event_set_tag(object, tag_of_object(session, id)))
         return object_of_tag(session, tag);
-    write_alloc_at(stamp, stream, room, class, size_bytes, id, existing);
+    write_alloc_at(session, stamp, stream, room, class, used_bytes, id, existing);
     return id;
 }
 
@@ -56,7 +57,7 @@ static bool tag_again(const struct session *session, struct os_thread *os, jobje
     if (tracer.java_major < JAVA_TAGS_BY_HASH || os->events.last_object == 0 ||
         os->events.last_class != class || os->events.last_size_bytes != size_bytes)
         return false;
-    set_tag(object, tag_of_object(session, os->events.last_object) | TAG_AGAIN);
+    event_set_tag(object, tag_of_object(session, os->events.last_object) | TAG_AGAIN);
     os->events.last_object = 0;
     return true;
 }
@@ -73,12 +74,20 @@ static bool is_known(const struct session *session, struct os_thread *os, jobjec
     return object_of_tag(session, *tag) != 0;
 }
 
+static uint64_t used_bytes(const struct session *session, JNIEnv *jni, jclass class, jobject object,
+                           uint64_t size)
+{
+    return session->padding_mask != 0 ? layout_used_bytes(jni, class, object, size) : size;
+}
+
 void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                         jobject object, jclass class, uint64_t size_bytes, enum alloc_origin source,
                         bool by_java)
 {
     struct live_stream *stream = thread_stream(session, os);
-    uint64_t class_id = class_cached(session, os, jni, class)->number;
+    struct class_cache_entry *cached = class_cached(session, os, jni, class);
+    uint64_t class_id = cached->number;
+    layout_of_cached(session, jni, class, cached);
     if (stream == NULL || class_id == 0)
         return;
     const struct java_thread *java = thread_current(session, os, thread);
@@ -87,10 +96,11 @@ void event_alloc_within(struct session *session, struct os_thread *os, JNIEnv *j
     bool known = is_known(session, os, object, source, &tag);
     if (settled)
         os->events.checked =
-            session->options.engine == ENGINE_JVMTI ? session->number : os->events.checked;
+            session->options.engine != ENGINE_BYTECODE ? session->number : os->events.checked;
     if (known ||
         (source == ALLOC_BY_VM && tag == 0 && tag_again(session, os, object, class_id, size_bytes)))
         return;
+    size_bytes = used_bytes(session, jni, class, object, size_bytes);
     uint64_t stack =
         stack_of_allocation(session, os, jni, by_java ? object : NULL, by_java ? class_id : 0);
     os->events.last_object = record_object(session, stream, java != NULL ? java->id : 0, object,
@@ -108,7 +118,9 @@ void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    if (size_bytes >= 0)
+    if (session->engine->take_sample != NULL)
+        session->engine->take_sample(session, os, jni, thread, object, class, size_bytes);
+    else if (size_bytes >= 0)
         event_alloc_within(session, os, jni, thread, object, class, (uint64_t) size_bytes, source,
                            false);
     probe_leave(os);
@@ -119,21 +131,21 @@ void event_alloc(JNIEnv *jni, jthread thread, jobject object, jclass class, jlon
  * under it, it also keeps the session alive. */
 static _Atomic bool frees_busy;
 
-static void frees_enter(void)
+void event_frees_enter(void)
 {
     while (atomic_exchange_explicit(&frees_busy, true, memory_order_seq_cst))
         sched_yield();
 }
 
-static void frees_leave(void)
+void event_frees_leave(void)
 {
     atomic_store_explicit(&frees_busy, false, memory_order_release);
 }
 
 void event_wait_for_frees(void)
 {
-    frees_enter();
-    frees_leave();
+    event_frees_enter();
+    event_frees_leave();
 }
 
 static void end_batch(struct session *session)
@@ -181,15 +193,37 @@ static void free_object(struct session *session, uint64_t object)
 
 void event_free(jlong tag)
 {
-    frees_enter();
+    event_frees_enter();
     struct session *session = atomic_load_explicit(&tracer.session, memory_order_seq_cst);
     if (session != NULL && !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
         (tag & TAG_AGAIN) == 0) {
         uint64_t object = object_of_tag(session, tag);
-        if (object != 0)
+        const struct engine *engine = session->engine;
+        if (object != 0 && (engine->awaits == NULL || engine->awaits(session, object)))
             free_object(session, object);
     }
-    frees_leave();
+    event_frees_leave();
+}
+
+void event_given_up(struct session *session, uint64_t object, uint64_t threshold)
+{
+    end_batch(session);
+    if (session->free_batch.open) /* no room for its end */
+        return;
+    uint64_t *room = live_reserve(session->map, session->frees, 5);
+    if (room == NULL)
+        return;
+    uint64_t stamp = stamp_of_free(session, tracer_stamp(session));
+    session->free_batch.stamp =
+        stamp > session->free_batch.stamp ? stamp : session->free_batch.stamp;
+    room[0] = live_word(STEP_LIVE_FACT, session->free_batch.stamp);
+    room[1] = STEP_LIVE_GIVEN_UP;
+    room[2] = STEP_LIVE_GIVEN_UP_BYTES;
+    room[3] = object;
+    room[4] = threshold;
+    atomic_store_explicit(&session->map->header->free_stamp, session->free_batch.stamp,
+                          memory_order_relaxed);
+    live_commit(session->frees, 5, 1);
 }
 
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
@@ -197,7 +231,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
 {
     if ((session->options.events & EVENT_FREE) == 0)
         return;
-    frees_enter();
+    event_frees_enter();
     if (session->free_batch.open && collection != session->free_batch.collection)
         end_batch(session);
     stamp = stamp_of_free(session, stamp);
@@ -217,7 +251,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
     session->free_batch.raw = clock_raw_unordered();
     session->free_batch.collection = collection;
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
-    frees_leave();
+    event_frees_leave();
 }
 
 /* A thread that writes frees right now keeps the batch open anyway, so the drain does not wait for
@@ -226,12 +260,12 @@ bool event_close_free_batch(struct session *session, bool now)
 {
     if (!now && atomic_load_explicit(&frees_busy, memory_order_relaxed))
         return false;
-    frees_enter();
+    event_frees_enter();
     bool was_open = session->free_batch.open;
     if (now || clock_raw() - session->free_batch.raw > 5 * session->free_batch.gap)
         end_batch(session);
     bool closed = was_open && !session->free_batch.open;
-    frees_leave();
+    event_frees_leave();
     return closed;
 }
 
@@ -259,6 +293,8 @@ void event_thread_start(jthread thread, bool is_virtual)
     if (session == NULL)
         return;
     thread_started(session, os, thread, is_virtual);
+    if (!is_virtual && session->engine->thread_starts != NULL)
+        session->engine->thread_starts(session, os);
     probe_leave(os);
 }
 
@@ -355,8 +391,9 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
         uint64_t class_id = class_number(session, class);
         if (class_id != 0 && (*jvmti)->GetTag(jvmti, object, &tag) == JVMTI_ERROR_NONE &&
             (*jvmti)->GetObjectSize(jvmti, object, &size) == JVMTI_ERROR_NONE)
-            id = record_object(session, stream, thread, object, class_id, (uint64_t) size, tag, 0,
-                               session->options.engine == ENGINE_JVMTI);
+            id = record_object(session, stream, thread, object, class_id,
+                               used_bytes(session, jni, class, object, (uint64_t) size), tag, 0,
+                               session->options.engine != ENGINE_BYTECODE);
         *is_new = id != 0;
         (*jni)->DeleteLocalRef(jni, class);
     }

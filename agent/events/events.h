@@ -35,6 +35,16 @@ void event_unmount(JNIEnv *jni);
 void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
 void event_method_exit(jthread thread, jmethodID method, bool by_exception);
 
+/* Tags an object. */
+bool event_set_tag(jobject object, jlong tag);
+/* Serialise the writers of frees, and what depends on their order. No call of JNI or JVMTI in
+ * between. */
+void event_frees_enter(void);
+void event_frees_leave(void);
+/* Between these: records that the death of `object` (0: of none) is not awaited, and the threshold
+ * from now on: sampled_lives.h. Frees before it keep an earlier time. */
+void event_given_up(struct session *session, uint64_t object, uint64_t threshold);
+
 /* Closes a batch of frees that has not grown for a while, or at once if `now`. Returns true if it
  * closed one. */
 bool event_close_free_batch(struct session *session, bool now);

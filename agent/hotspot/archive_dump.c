@@ -65,7 +65,7 @@ bool archive_dump_allows(struct options *options)
 {
     const char *name;
     enum dump dump = find_dump(&name);
-    if (dump == DUMP_NONE || (dump == DUMP_BESIDE && options->engine == ENGINE_JVMTI))
+    if (dump == DUMP_NONE || (dump == DUMP_BESIDE && options->engine != ENGINE_BYTECODE))
         return true;
     if (dump == DUMP_ONLY) {
         log_message("this JVM only makes an archive of classes (%s): it is not traced", name);

@@ -197,6 +197,16 @@ static bool find_layout(JNIEnv *jni)
     return found;
 }
 
+bool headers_find_sizes(JNIEnv *jni)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jclass element = (*jni)->FindClass(jni, "java/lang/Object");
+    bool found = element != NULL && find_sizes(jni, element);
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, element);
+    return found;
+}
+
 void headers_prove(JNIEnv *jni, bool announced)
 {
     header_layout.known = false;

@@ -41,6 +41,11 @@ bool collector_keeps_weakly_held(void);
  * answers, unless moves are not announced. */
 void headers_prove(JNIEnv *jni, bool announced);
 
+/* Sets the members of header_layout that follow from sizes, by the JVM's specified answers alone:
+ * all but `known` and the places of class and length. Returns false if sizes follow another rule.
+ */
+bool headers_find_sizes(JNIEnv *jni);
+
 static inline uint64_t header_class_word(uintptr_t object)
 {
     uint32_t half;
@@ -60,10 +65,16 @@ static inline uint32_t header_array_length(uintptr_t object)
     return length;
 }
 
-/* Returns the size in bytes of an array with `length` elements of 1 << shift bytes. */
+/* Returns where the elements of an array with `length` elements of 1 << shift bytes end. */
+static inline uint64_t header_array_end(uint32_t length, unsigned shift)
+{
+    return header_layout.elements_at[shift] + ((uint64_t) length << shift);
+}
+
+/* Returns the size of such an array in bytes. */
 static inline uint64_t header_array_size(uint32_t length, unsigned shift)
 {
-    uint64_t end = header_layout.elements_at[shift] + ((uint64_t) length << shift);
+    uint64_t end = header_array_end(length, shift);
     return (end + header_layout.alignment - 1) & ~(uint64_t) (header_layout.alignment - 1);
 }
 

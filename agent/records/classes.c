@@ -75,7 +75,8 @@ static jint JNICALL forget_tag(jlong class_tag, jlong size, jlong *tag, jint len
 
 void tags_forget(struct session *session)
 {
-    if (session->number < TAG_SESSIONS)
+    /* engine=sampled leaves no tags, and its ring of files is no reason to walk the heap */
+    if (session->number < TAG_SESSIONS || session->options.file_number > 1)
         return;
     jvmtiHeapCallbacks callbacks;
     memset(&callbacks, 0, sizeof callbacks);
@@ -254,6 +255,16 @@ static jlong tag_class(jclass mirror)
     return (*tracer.jvmti)->SetTag(tracer.jvmti, mirror, tag) == JVMTI_ERROR_NONE ? tag : 0;
 }
 
+/* Records the class. It existed before only if the clock still stands at the session's start. */
+static void put_class(struct session *session, uint64_t number, bool existing)
+{
+    uint64_t stamp = thread_stamp(session, session->global);
+    bool before = existing && stamp == session->stamps.first;
+    enum step_live_kind kind = before ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD;
+    const uint64_t record[2] = {live_word(kind, stamp), number};
+    global_write(session, record, 2, 1);
+}
+
 /* The caller holds the class lock, so no other thread numbers this class. */
 static uint64_t define_class(struct session *session, struct named_object *class, bool existing)
 {
@@ -266,9 +277,14 @@ static uint64_t define_class(struct session *session, struct named_object *class
     words[2] = class->name_length;
     pthread_mutex_lock(&session->global_lock);
     uint64_t number = atomic_fetch_add(&session->class_count, 1) + 1;
+    if (number >> STEP_LIVE_CLASS_BITS != 0) { /* 134 million classes: metaspace ends before */
+        pthread_mutex_unlock(&session->global_lock);
+        free(words);
+        return 0;
+    }
     words[0] = live_word(STEP_LIVE_DEFINE_CLASS, number);
     global_write(session, words, count, 0);
-    global_event(session, existing ? STEP_LIVE_CLASS_EXISTING : STEP_LIVE_CLASS_LOAD, number, 2);
+    put_class(session, number, existing);
     pthread_mutex_unlock(&session->global_lock);
     free(words);
     atomic_store_explicit(&class->session_number, session->number << NUMBER_BITS | number,
@@ -399,9 +415,14 @@ const char *class_name_of_tag(jlong tag)
 
 int class_element_shift(jclass class, int references)
 {
-    static const char primitives[] = "BZCSIFJD"; /* two of each size */
     jlong tag = 0;
     (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
+    return class_element_shift_of_tag(tag, references);
+}
+
+int class_element_shift_of_tag(jlong tag, int references)
+{
+    static const char primitives[] = "BZCSIFJD"; /* two of each size */
     const char *name = class_name_of_tag(tag);
     if (name == NULL || name[0] != '[')
         return -1;

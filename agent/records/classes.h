@@ -41,6 +41,8 @@ const char *class_name_of_tag(jlong tag);
 /* For a class that has a number: returns the logarithm of the size of an array's elements,
  * `references` for references. Negative: it is not an array. */
 int class_element_shift(jclass class, int references);
+/* Same for the class with this tag, without calling the JVM. */
+int class_element_shift_of_tag(jlong tag, int references);
 /* Writes the load event of a class that has just been loaded, or was before tracing started. A
  * class that is not linked yet gets no tag: see untagged_classes.h. */
 void class_loaded(struct session *session, jclass class, bool existing);

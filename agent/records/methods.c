@@ -7,6 +7,7 @@
 
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/source_files.h"
 #include "format/core/hash.h"
 
 #define TEXT_LIMIT 131072u
@@ -39,6 +40,11 @@ static struct method_entry *find_entry(struct method_table *table, const void *k
     }
 }
 
+static struct method_entry *new_entry(void)
+{
+    return memory_counted(MEMORY_TABLES, calloc(1, sizeof(struct method_entry)));
+}
+
 static void method_insert(struct method_table *table, struct method_entry *entry)
 {
     size_t i = method_hash(entry->key) & table->mask;
@@ -55,7 +61,8 @@ static struct method_table *method_table_grown(void)
     if (old != NULL && old->count < old->mask / 2)
         return old;
     size_t size = old != NULL ? (old->mask + 1) * 2 : 4096;
-    struct method_table *table = calloc(1, sizeof *table + size * sizeof table->entries[0]);
+    struct method_table *table =
+        memory_counted(MEMORY_TABLES, calloc(1, sizeof *table + size * sizeof table->entries[0]));
     if (table == NULL)
         return NULL;
     table->mask = size - 1;
@@ -118,8 +125,10 @@ static void describe_method(struct session *session, struct method_entry *entry,
         entry->is_static = (modifiers & 0x0008) != 0;
         entry->is_traced = is_traced(session, mirror, class_name);
         if (entry->is_traced || session->options.stack != 0 ||
-            session->references.snapshot_count != 0)
+            session->references.snapshot_count != 0) {
+            source_file_define(session, mirror, class);
             write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
+        }
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
@@ -150,7 +159,7 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
     entry = find_entry(atomic_load(&methods), method);
     if (entry == NULL || !method_is_of(entry, session)) {
         struct method_table *table = method_table_grown();
-        if (entry == NULL && table != NULL && (entry = calloc(1, sizeof *entry)) != NULL) {
+        if (entry == NULL && table != NULL && (entry = new_entry()) != NULL) {
             entry->key = method;
             publish(entry, &fresh, session);
             method_insert(table, entry);
@@ -167,10 +176,10 @@ void methods_forget(void)
     pthread_mutex_lock(&method_lock);
     struct method_table *table = atomic_exchange(&methods, NULL);
     for (size_t i = 0; table != NULL && i <= table->mask; i++)
-        free(atomic_load(&table->entries[i]));
+        memory_free(MEMORY_TABLES, atomic_load(&table->entries[i]));
     while (table != NULL) {
         struct method_table *smaller = table->smaller;
-        free(table);
+        memory_free(MEMORY_TABLES, table);
         table = smaller;
     }
     pthread_mutex_unlock(&method_lock);

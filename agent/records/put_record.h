@@ -34,13 +34,21 @@ static inline uint64_t *reserve_alloc(struct session *session, struct live_strea
     return room + 1;
 }
 
+/* `used_bytes`: the size, or with layout=yes that without the bytes after an array's elements. */
+static inline uint64_t alloc_word(const struct session *session, uint64_t class,
+                                  uint64_t used_bytes)
+{
+    uint64_t padding = -used_bytes & session->padding_mask;
+    return step_live_alloc_word(class, padding, used_bytes + padding);
+}
+
 /* Most objects of a stream have the id after the last one's: then the id takes no word. */
-static inline void write_alloc_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
-                                  uint64_t class, uint64_t size_bytes, uint64_t object,
-                                  bool existing)
+static inline void write_alloc_at(const struct session *session, uint64_t stamp,
+                                  struct live_stream *stream, uint64_t *room, uint64_t class,
+                                  uint64_t used_bytes, uint64_t object, bool existing)
 {
     stream->base_stamp = stamp;
-    room[1] = class | (size_bytes / 8) << 32;
+    room[1] = alloc_word(session, class, used_bytes);
     if (!existing && object == stream->last_object + 1 && object != 1) {
         room[0] = live_word(STEP_LIVE_ALLOC_NEXT, stamp);
         stream->last_object = object;
@@ -55,9 +63,9 @@ static inline void write_alloc_at(uint64_t stamp, struct live_stream *stream, ui
 }
 
 static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
-                               uint64_t class, uint64_t size_bytes, uint64_t object, bool existing)
+                               uint64_t class, uint64_t used_bytes, uint64_t object, bool existing)
 {
-    write_alloc_at(thread_stamp(session, stream), stream, room, class, size_bytes, object,
+    write_alloc_at(session, thread_stamp(session, stream), stream, room, class, used_bytes, object,
                    existing);
 }
 

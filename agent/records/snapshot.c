@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "agent/records/classes.h"
+#include "agent/records/layouts.h"
+#include "agent/records/put_record.h"
 #include "agent/records/threads.h"
 
 #define ROUNDS 4
@@ -31,6 +33,8 @@ static void take_classes(struct session *session, JNIEnv *jni)
         return;
     for (jint i = 0; i < count; i++) {
         class_loaded(session, classes[i], true);
+        if (session->padding_mask != 0)
+            layout_of_loaded(session, jni, classes[i]);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
@@ -58,7 +62,6 @@ static uint64_t claim_object(struct walk *walk, jlong *tag)
 static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint length, void *data)
 {
     struct walk *walk = data;
-    (void) length;
     uint64_t class = class_number_of_tag(walk->session, class_tag);
     if (class_is_filler(class_tag))
         return JVMTI_VISIT_OBJECTS;
@@ -74,7 +77,10 @@ static jint JNICALL on_object(jlong class_tag, jlong size, jlong *tag, jint leng
         return JVMTI_VISIT_OBJECTS;
     walk->stream->base_stamp = thread_stamp(walk->session, walk->stream);
     room[0] = live_word(STEP_LIVE_EXISTING, walk->stream->base_stamp);
-    room[1] = class | ((uint64_t) size / 8) << 32;
+    room[1] = alloc_word(walk->session, class,
+                         walk->session->padding_mask != 0
+                             ? layout_used_of_tag(class_tag, length, (uint64_t) size)
+                             : (uint64_t) size);
     room[2] = id;
     live_commit(walk->stream, 3, 1);
     return JVMTI_VISIT_OBJECTS;
@@ -111,6 +117,14 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
     }
 }
 
+/* Allocation buffers handed out before sampling was on cause no samples. A snapshot has the objects
+ * that a collection leaves. */
+static bool needs_collection(const struct session *session)
+{
+    bool samples = session->options.engine != ENGINE_BYTECODE;
+    return (tracer.early_collection || session->late) && (samples || session->options.existing);
+}
+
 void snapshot_take(struct session *session, JNIEnv *jni)
 {
     struct os_thread *os;
@@ -121,8 +135,7 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     if ((session->options.events & EVENT_CLASS) != 0)
         take_classes(session, jni);
     if ((session->options.events & EVENT_ALLOC) != 0) {
-        /* Allocation buffers handed out before sampling was on cause no samples. */
-        if (tracer.early_collection || session->late)
+        if (needs_collection(session))
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);
         if (session->options.existing)
             take_objects(session, os, jni);

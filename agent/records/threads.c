@@ -91,7 +91,8 @@ static struct java_thread *unused_threads; /* protected by that lock */
 
 static thread_end_hook *end_hooks[END_HOOKS];
 static size_t end_hook_count;
-static _Atomic(jobject) left_out; /* global reference */
+#define LEFT_OUT 2u
+static _Atomic(jobject) left_out[LEFT_OUT]; /* global references */
 
 void thread_at_end(thread_end_hook *hook)
 {
@@ -101,7 +102,11 @@ void thread_at_end(thread_end_hook *hook)
 
 void thread_leave_out(jobject thread)
 {
-    atomic_store(&left_out, thread);
+    for (size_t i = 0; i < LEFT_OUT; i++) {
+        jobject none = NULL;
+        if (atomic_compare_exchange_strong(&left_out[i], &none, thread))
+            return;
+    }
 }
 
 /* When a native thread ends, its state and its stream are passed on to the next new thread. */
@@ -156,7 +161,7 @@ static struct os_thread *create_os_thread(void)
         idle_threads = os->next_idle;
     pthread_mutex_unlock(&idle_lock);
     if (os == NULL) {
-        os = calloc(1, sizeof *os);
+        os = memory_counted(MEMORY_TABLES, calloc(1, sizeof *os));
         if (os == NULL)
             return NULL;
         struct os_thread *head = atomic_load(&all_threads);
@@ -171,10 +176,11 @@ static struct os_thread *create_os_thread(void)
 
 /* At the JVM's end, a hundred threads that keep calling probes would leave the drain thread a
  * hundredth of the processors while the program only waits for its trace. Nothing waits for these
- * threads, nor do they wait longer than this; no mark is set yet. */
+ * threads, nor do they wait longer than this; no mark is set yet. The end waits for a thread that
+ * has control: it may run Java code of another agent in RetransformClasses. */
 __attribute__((cold, noinline)) static void rest(void)
 {
-    if (!pthread_equal(pthread_self(), tracer.closer))
+    if (!pthread_equal(pthread_self(), tracer.closer) && !control_is_mine())
         nanosleep(&(struct timespec){0, REST_NS}, NULL);
 }
 
@@ -317,7 +323,7 @@ static struct java_thread *create_java_thread(jthread thread)
         unused_threads = java->next_unused;
     pthread_mutex_unlock(&unused_lock);
     if (java == NULL)
-        java = calloc(1, sizeof *java);
+        java = memory_counted(MEMORY_TABLES, calloc(1, sizeof *java));
     if (java != NULL)
         java->is_virtual = is_virtual_thread(thread);
     return java;
@@ -342,11 +348,26 @@ static void discard_java_thread(struct java_thread *java)
 
 static bool is_left_out(jthread thread)
 {
-    jobject other = atomic_load(&left_out);
     JNIEnv *jni = NULL;
-    return other != NULL &&
-           (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
-           (*jni)->IsSameObject(jni, thread, other);
+    for (size_t i = 0; i < LEFT_OUT; i++) {
+        jobject other = atomic_load(&left_out[i]);
+        if (other != NULL &&
+            (jni != NULL ||
+             (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) &&
+            (*jni)->IsSameObject(jni, thread, other))
+            return true;
+    }
+    return false;
+}
+
+bool thread_leave_in(jobject thread)
+{
+    for (size_t i = 0; i < LEFT_OUT; i++) {
+        jobject left = thread;
+        if (thread != NULL && atomic_compare_exchange_strong(&left_out[i], &left, NULL))
+            return true;
+    }
+    return false;
 }
 
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing)

@@ -59,6 +59,7 @@ struct class_cache_entry {
     uint64_t session, number;
     uint64_t size_bytes; /* of all its objects; 0: they differ */
     bool is_array;       /* known to be an array */
+    bool has_layout;     /* layouts.h */
     uint8_t clone;       /* clones.c */
 };
 
@@ -96,7 +97,11 @@ struct sight {
 /* State of the layers above in a thread. They own it. It is part of the thread so that no further
  * pointer is needed; this layer only initialises it. */
 struct thread_of_events {
-    uint64_t checked; /* the session whose start snapshot this thread has passed */
+    uint64_t sampled;     /* the session in which its next sample was drawn: sampled_objects.c */
+    uint64_t drawn_bytes; /* ... the mean interval then */
+    uint64_t draw;        /* ... and the draw's number: draw_repeats.h */
+    bool thread_began;    /* while a session sampled */
+    uint64_t checked;     /* the session whose start snapshot this thread has passed */
     /* last sampled object, to detect duplicates that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
     struct method_cache_entry *methods; /* allocated at the first method event */
@@ -152,8 +157,10 @@ void threads_initialize(void);
  * they were set; set all of them at load, before any thread is known. */
 typedef void thread_end_hook(struct os_thread *os);
 void thread_at_end(thread_end_hook *hook);
-/* Sets the agent's own Java thread, a global reference, which is not part of the program. */
+/* Adds one of the agent's own Java threads, a global reference, which is not part of the program:
+ * two at most. Removes it when it has ended. */
 void thread_leave_out(jobject thread);
+bool thread_leave_in(jobject thread);
 
 /* State of the calling thread; NULL until its first probe. */
 extern __thread struct os_thread *thread_self __attribute__((tls_model("initial-exec")));

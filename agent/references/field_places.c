@@ -22,6 +22,7 @@ struct known_place {
 
 static struct {
     bool proven;
+    unsigned id_bits; /* low bits of an instance field's id that are not the offset */
     uint64_t elements_at, element_size; /* 0: unknown */
     pthread_mutex_t lock;
     struct known_place known[TABLE_SIZE];
@@ -30,7 +31,7 @@ static struct {
 /* Returns the offset of an instance field. */
 static uint64_t offset_of(jfieldID field)
 {
-    return (uintptr_t) field >> 2;
+    return (uintptr_t) field >> places.id_bits;
 }
 
 /* Returns the offset of a static field: its id is the address of a class, a link, and the
@@ -63,7 +64,7 @@ static uint64_t static_number(JNIEnv *jni, jclass class, const char *name)
 }
 
 /* Compares with the offsets that this class keeps of its own fields. */
-static bool prove(JNIEnv *jni)
+static bool offsets_follow(JNIEnv *jni)
 {
     static const struct {
         const char *offset, *field, *descriptor;
@@ -82,6 +83,15 @@ static bool prove(JNIEnv *jni)
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     return so && class != NULL;
+}
+
+/* An id has two bits beside the offset, and three in JVMs that have value classes. */
+static bool prove(JNIEnv *jni)
+{
+    for (places.id_bits = 2; places.id_bits <= 3; places.id_bits++)
+        if (offsets_follow(jni))
+            return true;
+    return false;
 }
 
 void field_places_begin(const struct session *session, JNIEnv *jni)

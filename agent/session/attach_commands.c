@@ -7,6 +7,7 @@
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/references/heap_graph.h"
+#include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
 #include "agent/session/vm_life.h"
@@ -17,7 +18,7 @@ static bool is_running(void)
     return atomic_load(&tracer.session) != NULL;
 }
 
-static jint start(struct options *options)
+jint attach_start(struct options *options)
 {
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
@@ -40,7 +41,7 @@ static jint start(struct options *options)
         log_message("start: another trace is being started or stopped");
         return JNI_ERR;
     }
-    struct session *session = session_prepare(options);
+    struct session *session = tracer.dying ? NULL : session_prepare(options);
     if (session != NULL &&
         (options->start_at.count != 0 ? trigger_arm(session, jni) : session_begin(session, jni)))
         code = JNI_OK;
@@ -48,9 +49,18 @@ static jint start(struct options *options)
     return code;
 }
 
+static jint begin(struct options *options)
+{
+    jint code = attach_start(options);
+    if (code == JNI_OK)
+        rotation_begin(options);
+    return code;
+}
+
 static jint stop(struct options *options)
 {
     (void) options;
+    rotation_end();
     if (trigger_disarm())
         return JNI_OK;
     if (!is_running()) {
@@ -93,7 +103,7 @@ static jint status(struct options *options)
 jint attach_command(struct options *options)
 {
     static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = start,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
         [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
     };
     return commands[options->command](options);

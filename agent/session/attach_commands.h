@@ -6,5 +6,7 @@
 #include "agent/base/tracer.h"
 
 jint attach_command(struct options *options);
+/* Begins a trace. Java threads only. */
+jint attach_start(struct options *options);
 
 #endif

@@ -11,8 +11,9 @@
 
 const struct engine *engine_of_options(const struct options *options)
 {
-    static const struct engine *const engines[] = {
-        [ENGINE_JVMTI] = &engine_jvmti, [ENGINE_BYTECODE] = &engine_bytecode};
+    static const struct engine *const engines[] = {[ENGINE_JVMTI] = &engine_jvmti,
+                                                   [ENGINE_BYTECODE] = &engine_bytecode,
+                                                   [ENGINE_SAMPLED] = &engine_sampled};
     return engines[options->engine];
 }
 
@@ -67,9 +68,9 @@ static bool objects_can_be_found(const struct session *session)
  * --enable-preview. */
 static bool objects_are_reported(struct session *session)
 {
-    static const char reason[] = "with value classes (--enable-preview), engine=jvmti has no "
-                                 "allocations of their objects";
-    if (session->options.engine != ENGINE_JVMTI || tracer.java_major < JAVA_VALUE_CLASSES ||
+    static const char reason[] = "with value classes (--enable-preview), only engine=bytecode "
+                                 "has allocations of their objects";
+    if (session->options.engine == ENGINE_BYTECODE || tracer.java_major < JAVA_VALUE_CLASSES ||
         (session->options.events & EVENT_ALLOC) == 0 || !vm_argument_given("--enable-preview"))
         return true;
     log_message("%s%s", reason, session->options.required ? "" : "; the trace is incomplete");

@@ -21,6 +21,7 @@
 #include "agent/references/object_ids.h"
 #include "agent/session/attach_commands.h"
 #include "agent/session/engine_choice.h"
+#include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
 #include "agent/session/vm_life.h"
@@ -140,6 +141,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(native_methods_thread_ended);
     object_ids_at_first_sight(stores_of_seen);
     triggers_initialize();
+    rotation_initialize(attach_start);
     engine_bytecode_initialize();
     reaper_also(heap_graph_take_if_due);
     pthread_atfork(NULL, NULL, after_fork);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,12 +25,14 @@
 #include "agent/hotspot/slots.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
+#include "agent/records/layouts.h"
 #include "agent/records/methods.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
 #include "agent/references/field_places.h"
 #include "agent/references/heap_graph.h"
 #include "agent/session/engine_choice.h"
+#include "agent/session/memory_account.h"
 #include "agent/session/session_drain.h"
 #include "agent/session/stop_call.h"
 #include "agent/stacks/stack_tree.h"
@@ -76,12 +79,30 @@ static void log_error(const struct step_error *error)
     log_message("%s", text);
 }
 
+/* Writes the name of the file, with its number before the extension if the options have rotate=. */
+static void numbered_name(const struct options *options, char *out, size_t size)
+{
+    const char *slash = strrchr(options->file, '/');
+    const char *dot = strrchr(slash != NULL ? slash : options->file, '.');
+    size_t length = dot != NULL ? (size_t) (dot - options->file) : strlen(options->file);
+    if (options->rotate_ns == 0)
+        snprintf(out, size, "%s", options->file);
+    else
+        snprintf(out, size, "%.*s.%06" PRIu64 "%s", (int) length, options->file,
+                 options->file_number, options->file + length);
+}
+
 /* Sets options.file to the trace's name. */
 static bool open_files(struct session *session)
 {
     struct step_error error = {.status = STEP_STATUS_OK};
+    struct step_writer_options writing;
+    step_writer_options_init(&writing);
+    memory_account_limit(&session->options, &writing);
     const struct options *options = &session->options;
-    const struct trace_store_wanted wanted = {.path = options->file,
+    char numbered[OPTION_TEXT];
+    numbered_name(options, numbered, sizeof numbered);
+    const struct trace_store_wanted wanted = {.path = numbered,
                                               .rules = {options->overwrite, options->mode},
                                               .ring = options->ring,
                                               .buffer_bytes = options->buffer_bytes,
@@ -93,10 +114,13 @@ static bool open_files(struct session *session)
         return false;
     }
     snprintf(session->options.file, sizeof session->options.file, "%s", session->drain.store->path);
+    struct stat about;
+    if (lstat(session->options.file, &about) == 0) {
+        session->drain.device = about.st_dev;
+        session->drain.inode = about.st_ino;
+    }
     session->map = session->drain.store->map;
     session->map->run_apart = session->drain.keeps_apart ? apart_run : NULL;
-    struct step_writer_options writing;
-    step_writer_options_init(&writing);
     writing.definition = &step_java_trace_definition;
     writing.output = trace_store_output(session->drain.store);
     writing.level = (int) options->level;
@@ -222,12 +246,36 @@ static void put_start_time(struct session *session)
     provenance_number(session->drain.writer, "start-time-ns", tracer.start.wall_ns);
 }
 
+static void put_sampled(struct session *session)
+{
+    const struct options *options = &session->options;
+    provenance_number(session->drain.writer, "sample", options->sample_bytes);
+    if (options->rotate_ns != 0) {
+        provenance_number(session->drain.writer, "rotate-ns", options->rotate_ns);
+        provenance_number(session->drain.writer, "keep", options->keep);
+        provenance_number(session->drain.writer, "file-number", options->file_number);
+    }
+    if (options->rate != 0)
+        provenance_number(session->drain.writer, "rate", options->rate);
+    if ((options->events & EVENT_FREE) != 0)
+        provenance_number(session->drain.writer, "live", options->live);
+}
+
+static void put_engine(struct session *session)
+{
+    static const char *const names[] = {
+        [ENGINE_JVMTI] = "jvmti", [ENGINE_BYTECODE] = "bytecode", [ENGINE_SAMPLED] = "sampled"};
+    put_property(session, "engine", names[session->options.engine]);
+    if (session->options.engine == ENGINE_SAMPLED)
+        put_sampled(session);
+}
+
 static void put_provenance(struct session *session)
 {
     char events[64], command_line[16384];
     options_event_names(session->options.events, events, sizeof events);
     put_property(session, "producer", "StepTrace libtracer.so " STEPTRACE_VERSION);
-    put_property(session, "engine", session->options.engine == ENGINE_JVMTI ? "jvmti" : "bytecode");
+    put_engine(session);
     if (session->fallback != NULL)
         put_property(session, "engine-reason", session->fallback);
     if (session->incomplete != NULL)
@@ -251,6 +299,11 @@ static void put_provenance(struct session *session)
     if (session->options.stack != 0)
         provenance_number(session->drain.writer, "stack", session->options.stack);
     put_property(session, "existing", session->options.existing ? "yes" : "no");
+    if (session->padding_mask != 0) {
+        char layout[LAYOUT_TEXT];
+        layouts_describe(layout);
+        put_property(session, "layout", layout);
+    }
     if ((session->options.events & EVENT_REFERENCE) != 0)
         put_property(session, "references", "yes");
     if (session->options.collects)
@@ -329,6 +382,8 @@ static void free_last(void)
 static bool fail(struct session *session)
 {
     internals_publish(NULL);
+    if (session->gentle)
+        engine_restore(session);
     if (session->options.start_at.count != 0)
         engine_disarm(session);
     session_discard(session);
@@ -345,7 +400,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_describe(session, session->map->header);
     event_set_free_gap(session);
     slots_prove(jni);
-    if (!engine_choice_settle(session, jni))
+    char gentle[ENGINE_GENTLE_TEXT];
+    if (!engine_choice_settle(session, jni) || !engine_instrument(session, jni, gentle))
         return fail(session);
     internals_publish(session->map->header->internals);
     hash_state_report();
@@ -354,9 +410,12 @@ bool session_begin(struct session *session, JNIEnv *jni)
                      collector_announces_moves() && internals_writes_fault() == NULL;
     if (session->options.engine == ENGINE_BYTECODE && (session->options.events & EVENT_ALLOC) != 0)
         headers_prove(jni, session->holds);
+    layouts_begin(session, jni);
     if ((session->options.events & EVENT_REFERENCE) != 0)
         field_places_begin(session, jni);
     put_provenance(session);
+    if (gentle[0] != '\0')
+        put_property(session, "gentle", gentle);
     if (!session_errand(session, write_first))
         return fail(session);
     const uint64_t start[] = {live_word(STEP_LIVE_VM_START, 0)};

@@ -4,17 +4,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <string.h>
 
 #include "agent/base/internals.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/huge_methods.h"
+#include "agent/events/draw_repeats.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/threads.h"
+#include "agent/session/memory_account.h"
 #include "agent/session/session.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
@@ -106,6 +107,14 @@ static void release_all_written(struct drain *drain)
         drain_release_written(drain, stream);
 }
 
+/* Writes all records that wait, and gives their chunks back. */
+static void write_all(struct drain *drain)
+{
+    drain_take_everything(drain);
+    drain_check(drain, step_writer_flush(drain->writer), NULL);
+    release_all_written(drain);
+}
+
 static void answer_flush(struct drain *drain)
 {
     struct session *session = session_of(drain);
@@ -113,9 +122,7 @@ static void answer_flush(struct drain *drain)
     if (wanted == atomic_load(&session->drain.flush_done))
         return;
     event_close_free_batch(session, true);
-    drain_take_everything(drain);
-    drain_check(drain, step_writer_flush(session->drain.writer), NULL);
-    release_all_written(drain);
+    write_all(drain);
     pthread_mutex_lock(&session->state_lock);
     atomic_store(&session->drain.flush_done, wanted);
     pthread_cond_broadcast(&session->state_changed);
@@ -186,6 +193,8 @@ static bool must_end(struct drain *drain)
         end_for_file(session, session->map->shared->code);
     } else if (!trace_store_reserve(session->drain.store, backlog / WORST_RATIO)) {
         end_for_file(session, session->drain.store->code);
+    } else if (!memory_account_keep(session, write_all, drain)) {
+        session->end = END_MEMORY;
     } else if (atomic_load(&session->end_wanted)) {
         session->end = session->wanted_end;
     } else {
@@ -267,6 +276,9 @@ static void close_trace(struct drain *drain)
     drain_put_text(drain, "end", session_end_name(session->end));
     if (session->references.snapshot_count > 0)
         drain_put_number(drain, "snapshots", session->references.snapshot_count);
+    memory_account_put(session, drain);
+    if (session->options.engine == ENGINE_SAMPLED)
+        drain_put_number(drain, "sample-repeats", draw_repeats_share());
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     if (drain->abandoned)
@@ -280,12 +292,8 @@ static void close_trace(struct drain *drain)
  * processor), which would keep the session's peak. */
 static void give_memory_back(const struct session *session)
 {
-#if defined(__GLIBC__)
     if (session->end != END_VM_DEATH)
-        malloc_trim(0);
-#else
-    (void) session;
-#endif
+        memory_trim();
 }
 
 /* Frees what probes use. */

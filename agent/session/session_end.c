@@ -20,7 +20,8 @@
 
 const char *session_end_name(enum session_end end)
 {
-    static const char *const names[] = {"vm-death", "stopped", "limit", "disk-full", "failed"};
+    static const char *const names[] = {"vm-death",  "stopped", "limit",
+                                        "disk-full", "failed",  "memory"};
     return names[end];
 }
 
@@ -78,12 +79,18 @@ static void stop_last(struct session *session, enum session_end end, uint64_t li
         lift_limit(session);
         limit_ns = session->options.finish_ns + DEATH_GRACE_NS;
     }
-    if (atomic_exchange(&tracer.events_on, false)) {
+    bool enabled = atomic_exchange(&tracer.events_on, false);
+    if (enabled) {
         take_last_snapshot(session);
         engine_enable(session, false);
     }
     session_want_end(session, end);
     join(session, limit_ns);
+    if (!enabled)
+        return;
+    engine_restore(session);
+    if (end != END_VM_DEATH)
+        memory_trim();
 }
 
 bool session_stop(enum session_end end, uint64_t limit_ns)

@@ -10,7 +10,9 @@
 #include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/records/source_files.h"
 #include "agent/session/engine_choice.h"
+#include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
 #include "capture/log.h"
@@ -51,6 +53,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     hash_state_leave();
     if (!begun && tracer.options.required)
         end_jvm();
+    if (taken && begun)
+        rotation_begin(&tracer.options);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
@@ -73,6 +77,8 @@ bool vm_life_prepare_engine(const struct options *options)
         .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
     engine_jvmti.set_callbacks(&callbacks);
     engine_bytecode.set_callbacks(&callbacks);
+    if (options->stack != 0 || (options->events & EVENT_METHOD) != 0)
+        source_files_prepare();
     return engine_prepare(engine_of_options(options), options->events, &callbacks);
 }
 

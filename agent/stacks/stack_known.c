@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "agent/base/memory.h"
+
 #define FIRST_SLOTS ((size_t) 1 << 14)
 #define SLOTS_MOST ((size_t) 1 << 21)
 #define BUCKET 4u /* slots of one cache line */
@@ -32,7 +34,8 @@ struct stack_known {
 static struct known_table *table_create(size_t slots)
 {
     size_t size = sizeof(struct known_table) + slots * sizeof(struct known_slot);
-    struct known_table *table = aligned_alloc(64, (size + 63) / 64 * 64);
+    struct known_table *table =
+        memory_counted(MEMORY_STACKS, aligned_alloc(64, (size + 63) / 64 * 64));
     if (table == NULL)
         return NULL;
     table->mask = slots - 1;
@@ -50,7 +53,7 @@ struct stack_known *stack_known_create(void)
     struct known_table *table = table_create(FIRST_SLOTS);
     if (known == NULL || table == NULL) {
         free(known);
-        free(table);
+        memory_free(MEMORY_STACKS, table);
         return NULL;
     }
     atomic_store(&known->table, table);
@@ -65,7 +68,7 @@ void stack_known_destroy(struct stack_known *known)
     struct known_table *table = atomic_load(&known->table);
     while (table != NULL) {
         struct known_table *older = table->older;
-        free(table);
+        memory_free(MEMORY_STACKS, table);
         table = older;
     }
     pthread_mutex_destroy(&known->growing);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of frames: an open-addressing table from (parent, method, bytecode index, age) to a
- * number, read without a lock. Bytecode indexes of one line share a number. */
+ * number, read without a lock. Bytecode indexes of one line share a number, but with
+ * places=bytecode. */
 #include "agent/stacks/stack_tree.h"
 
 #include <stdlib.h>
@@ -47,7 +48,8 @@ struct stack_tree {
 
 static struct stack_table *table_create(size_t slots)
 {
-    struct stack_table *table = calloc(1, sizeof *table + slots * sizeof table->slots[0]);
+    struct stack_table *table =
+        memory_counted(MEMORY_STACKS, calloc(1, sizeof *table + slots * sizeof table->slots[0]));
     if (table != NULL)
         table->mask = slots - 1;
     return table;
@@ -60,7 +62,7 @@ struct stack_tree *stack_tree_create(void)
     struct stack_known *known = stack_known_create();
     if (tree == NULL || table == NULL || known == NULL) {
         free(tree);
-        free(table);
+        memory_free(MEMORY_STACKS, table);
         stack_known_destroy(known);
         return NULL;
     }
@@ -77,9 +79,10 @@ void stack_tree_destroy(struct stack_tree *tree)
     struct stack_table *table = atomic_load(&tree->table);
     while (table != NULL) {
         struct stack_table *older = table->older;
-        free(table);
+        memory_free(MEMORY_STACKS, table);
         table = older;
     }
+    memory_subtract(MEMORY_STACKS, tree->capacity * sizeof *tree->lines);
     free(tree->lines);
     step_index_reset(&tree->index);
     stack_known_destroy(tree->known);
@@ -153,9 +156,12 @@ static bool reserve_line(struct stack_tree *tree)
 {
     if (tree->count < tree->capacity)
         return step_index_reserve(&tree->index);
+    size_t before = tree->capacity * sizeof *tree->lines;
     struct line *lines = step_grown(tree->lines, &tree->capacity, tree->count + 1, sizeof *lines);
-    if (lines != NULL)
+    if (lines != NULL) {
+        memory_add(MEMORY_STACKS, tree->capacity * sizeof *lines - before);
         tree->lines = lines;
+    }
     return lines != NULL && step_index_reserve(&tree->index);
 }
 
@@ -211,8 +217,8 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
     if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
         return parent;
     uint64_t place = line_of(frame);
-    if (place == 0 && frame->location >= 0)
-        place = ((uint64_t) frame->location + 1) << 32;
+    if ((place == 0 || session->options.indexes) && frame->location >= 0)
+        place |= ((uint64_t) frame->location + 1) << 32;
     const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
     struct stack_tree *tree = session->stacks;
     uint32_t number = 0;

@@ -70,9 +70,14 @@ static void want_line_numbers(void)
         log_message("call stacks: this JVM gives no line numbers");
 }
 
+static void say_that_jvm_is_asked(const char *reason)
+{
+    log_message("call stacks: the JVM is asked for each, which is slow: %s", reason);
+}
+
 void stacks_begin(struct session *session, JNIEnv *jni)
 {
-    const char *reason = "";
+    const char *reason = internal_never_reason(INTERNAL_FRAMES);
     if (session->stacks == NULL)
         return;
     want_line_numbers();
@@ -81,6 +86,8 @@ void stacks_begin(struct session *session, JNIEnv *jni)
     atomic_store(&walking.asked, 0);
     atomic_store(&walking.unknown, 0);
     walking.on = false;
+    if (session->options.walk != WALK_JVMTI && reason != NULL)
+        say_that_jvm_is_asked(reason);
     if (session->options.walk == WALK_JVMTI || !internal_is_allowed(INTERNAL_FRAMES))
         return;
     reason = MISREAD;
@@ -91,12 +98,12 @@ void stacks_begin(struct session *session, JNIEnv *jni)
         walking.on = false;
         reason = "virtual threads are not announced";
     }
-    if (walking.on)
+    if (walking.on) {
         internal_used(INTERNAL_FRAMES);
-    else
+    } else {
         internal_refused(INTERNAL_FRAMES, reason);
-    if (!walking.on)
-        log_message("call stacks: the JVM is asked for each, which is slow: %s", reason);
+        say_that_jvm_is_asked(reason);
+    }
 }
 
 void stacks_report(const struct session *session)

@@ -10,7 +10,6 @@ void mc_write_tables(const struct mc_model *model, FILE *out);
 /* Write the functions of a record that read it, write it, and list its values. */
 void mc_write_reader(const struct mc_record *mc, FILE *out);
 void mc_write_writer(const struct mc_record *mc, FILE *out);
-void mc_write_list(const struct mc_record *mc, FILE *out);
 /* Write the functions for all records, which dispatch by tag or kind. */
 void mc_write_get(const struct mc_model *model, FILE *out);
 void mc_write_put(const struct mc_model *model, FILE *out);

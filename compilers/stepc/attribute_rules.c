@@ -27,6 +27,7 @@ static const struct attribute_rule rules[] = {
     {"encoding", "linked", NUMBERS, VALUE_LINKS, true, 0, 0},
     {"encoding", "numbered", AT_VALUE | AT_ARRAY, VALUE_NONE, false, 0, 0},
     {"property", "event", AT_RECORD, VALUE_NONE, false, 0, 0},
+    {"property", "dictionary", AT_RECORD, VALUE_NONE, false, 0, 0},
     {"property", "unsigned", AT_INT, VALUE_NONE, false, 0, 0},
     {"property", "address", AT_INT, VALUE_NONE, false, 0, 0},
     {"property", "time", AT_INT, VALUE_NONE, false, 0, 0},

@@ -344,16 +344,21 @@ static void c_tables_put(const struct c_output *output, FILE *out)
             output->base, definition->record_count);
 }
 
-/* Marks the records that are entries of a dictionary. */
+/* Marks the records that are entries of a dictionary: a field holds their numbers, or the
+ * definition says so. */
 static void find_dictionaries(struct c_output *output)
 {
     const struct step_definition *definition = output->definition;
-    for (size_t i = 0; i < definition->record_count; i++)
+    for (size_t i = 0; i < definition->record_count; i++) {
+        if (step_attributes_rule(&definition->records[i].attributes, "property", "dictionary", NULL,
+                                 NULL))
+            output->is_dictionary[i] = true;
         for (size_t j = 0; j < definition->records[i].field_count; j++) {
             const struct step_field *field = &definition->records[i].fields[j];
             if (field->kind == STEP_TYPE_RECORD && step_field_is_identifier(field))
                 output->is_dictionary[field->record] = true;
         }
+    }
 }
 
 bool c_output_init(struct c_output *output, const char *file_name)

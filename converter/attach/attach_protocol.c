@@ -158,22 +158,30 @@ static enum step_status request(int descriptor, const char *path, const char *op
     return judge(answer, error);
 }
 
-static enum step_status load(const struct jvm_process *process, void *context, int output,
-                             struct step_error *error)
+/* Returns a connection to the JVM's attach listener, or -1 with an error. */
+static int connect_to_listener(const struct jvm_process *process, struct step_error *error)
 {
-    const struct load *wanted = context;
     const char *fault = NULL;
-    (void) output;
     int tmp = target_files_find(process, "tmp", O_DIRECTORY);
     int descriptor = tmp >= 0 ? connect_to(process, tmp, &fault) : -1;
     if (descriptor < 0 && tmp >= 0 && (errno == ENOENT || errno == ECONNREFUSED))
         descriptor = wake(process, tmp, &fault);
     if (descriptor < 0)
-        return FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
-                    kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
-                    : fault != NULL                              ? fault
-                                                                 : strerror(errno));
-    return request(descriptor, wanted->path, wanted->options, error);
+        FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
+             kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
+             : fault != NULL                              ? fault
+                                                          : strerror(errno));
+    return descriptor;
+}
+
+static enum step_status load(const struct jvm_process *process, void *context, int output,
+                             struct step_error *error)
+{
+    const struct load *wanted = context;
+    (void) output;
+    int descriptor = connect_to_listener(process, error);
+    return descriptor >= 0 ? request(descriptor, wanted->path, wanted->options, error)
+                           : error->status;
 }
 
 enum step_status attach_load(const struct jvm_process *process, const char *path,
@@ -183,4 +191,58 @@ enum step_status attach_load(const struct jvm_process *process, const char *path
     const struct target_call call = {
         .work = load, .context = &wanted, .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
     return target_user_call(process, &call, error);
+}
+
+/* Passes on what the JVM answers. */
+static enum step_status ask(const struct jvm_process *process, void *context, int output,
+                            struct step_error *error)
+{
+    const char *const texts[] = {"1", "jcmd", context, "", ""};
+    char part[ANSWER_MOST];
+    int descriptor = connect_to_listener(process, error);
+    if (descriptor < 0)
+        return error->status;
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]))
+        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+    for (ssize_t got = 1; got > 0;) {
+        got = poll(&one, 1, ANSWER_MS) > 0 ? read(descriptor, part, sizeof part) : -1;
+        if (got < 0 || !target_files_write(output, part, (size_t) got))
+            return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+    }
+    return STEP_STATUS_OK;
+}
+
+struct answer {
+    char *text;
+    size_t size, used;
+};
+
+static enum step_status take_answer(void *receiver, const void *data, size_t length,
+                                    struct step_error *error)
+{
+    struct answer *answer = receiver;
+    if (length >= answer->size - answer->used)
+        return FAIL(error, "the JVM's answer is longer than %zu bytes", answer->size - 1);
+    memcpy(answer->text + answer->used, data, length);
+    answer->used += length;
+    return STEP_STATUS_OK;
+}
+
+enum step_status attach_ask(const struct jvm_process *process, const char *command, char *answer,
+                            size_t size, struct step_error *error)
+{
+    struct answer taken = {answer, size, 0};
+    char text[256];
+    snprintf(text, sizeof text, "%s", command);
+    const struct target_call call = {.work = ask,
+                                     .context = text,
+                                     .receive = take_answer,
+                                     .receiver = &taken,
+                                     .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
+    enum step_status status = target_user_call(process, &call, error);
+    answer[taken.used] = '\0';
+    if (status == STEP_STATUS_OK && strncmp(answer, "0\n", 2) != 0)
+        return FAIL(error, "the JVM refuses: %.200s", answer);
+    return status;
 }

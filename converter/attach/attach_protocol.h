@@ -15,4 +15,9 @@
 enum step_status attach_load(const struct jvm_process *process, const char *path,
                              const char *options, struct step_error *error);
 
+/* Makes the JVM run a diagnostic command (as jcmd does; no agent is loaded), and writes its text to
+ * `answer`, with a terminating 0 byte.  Returns IO if it fails or the text does not fit. */
+enum step_status attach_ask(const struct jvm_process *process, const char *command, char *answer,
+                            size_t size, struct step_error *error);
+
 #endif

@@ -28,7 +28,7 @@ void report_line(const char *format, ...)
 void report_no_stacks(const char *path)
 {
     report_line("%s: has no call stacks; `steptrace record --stack=16 java ...` records them (the "
-                "agent's option stack=16)",
+                "agent's option stack=16), of native programs `steptrace record-malloc --stack=16`",
                 path);
 }
 

@@ -2,6 +2,7 @@
 /* Stores the definition from the command line. */
 #include "converter/base/given_definition.h"
 
+#include "converter/base/sampled_trace.h"
 #include "steptrace/definition.h"
 
 static const char *given_path; /* NULL: none */
@@ -14,8 +15,8 @@ bool take_definition(void *unused, const char *value, const char **fault)
     return value[0] != '\0';
 }
 
-enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
-                                            struct step_error *error)
+static enum step_status open_any(const char *path, struct step_reader **reader,
+                                 struct step_error *error)
 {
     struct step_definition *given = NULL;
     struct step_definition_options options = {.includes = true};
@@ -29,4 +30,32 @@ enum step_status open_with_given_definition(const char *path, struct step_reader
     status = step_reader_open_defined(path, text, reader, error);
     step_definition_destroy(given);
     return status;
+}
+
+static enum step_status open_checked(const char *path, struct step_reader **reader,
+                                     enum step_status (*check)(const struct step_reader *reader,
+                                                               const char *path,
+                                                               struct step_error *error),
+                                     struct step_error *error)
+{
+    enum step_status status = open_any(path, reader, error);
+    if (status == STEP_STATUS_OK)
+        status = check(*reader, path, error);
+    if (status != STEP_STATUS_OK) {
+        step_reader_destroy(*reader);
+        *reader = NULL;
+    }
+    return status;
+}
+
+enum step_status open_with_given_definition(const char *path, struct step_reader **reader,
+                                            struct step_error *error)
+{
+    return open_checked(path, reader, sampled_trace_admit, error);
+}
+
+enum step_status open_with_weights(const char *path, struct step_reader **reader,
+                                   struct step_error *error)
+{
+    return open_checked(path, reader, sampled_trace_check, error);
 }

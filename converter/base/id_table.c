@@ -176,7 +176,7 @@ static bool make_page(struct id_table *table, uint32_t page)
     return true;
 }
 
-void *id_table_get(struct id_table *table, uint32_t id)
+void *id_table_make(struct id_table *table, uint32_t id)
 {
     void *entry = id_table_find(table, id);
     if (entry == NULL) {

@@ -45,8 +45,16 @@ static inline void *id_table_find(const struct id_table *table, uint32_t id)
                : NULL;
 }
 
-/* Returns the entry, creating it (zeroed) if necessary; NULL if out of memory. */
-void *id_table_get(struct id_table *table, uint32_t id);
+/* Like id_table_get(), for an entry that may have to be created. */
+void *id_table_make(struct id_table *table, uint32_t id);
+
+/* Returns the entry, creating it (zeroed) if necessary; NULL if out of memory.  Inlined, because
+ * readers call it several times an event. */
+static inline void *id_table_get(struct id_table *table, uint32_t id)
+{
+    void *entry = id < table->end ? id_table_find(table, id) : NULL;
+    return entry != NULL ? entry : id_table_make(table, id);
+}
 
 /* Iterates over the entries in order: `for (uint32_t id = 0; id_table_next(&table, &id); id++)`.
  * Advances `*id` to the first entry at or after it; false if there is none.  Entries may be all

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "converter/base/http_post.h"
 #include "format/core/no_memory.h"
 
 #define COPY_BYTES ((size_t) 1 << 16)
@@ -111,6 +112,37 @@ int output_file_spool(void)
     return spool;
 }
 
+enum step_status output_spool_failed(struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",
+                          strerror(errno));
+}
+
+enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
+                                    struct step_error *error)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t put =
+            pwrite(spool, (const char *) bytes + done, length - done, (off_t) (at + done));
+        if (put < 0 && errno != EINTR)
+            return output_spool_failed(error);
+        done += put > 0 ? (size_t) put : 0;
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status output_spool_read(int spool, void *bytes, size_t length, uint64_t at,
+                                   struct step_error *error)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t got = pread(spool, (char *) bytes + done, length - done, (off_t) (at + done));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return output_spool_failed(error);
+        done += got > 0 ? (size_t) got : 0;
+    }
+    return STEP_STATUS_OK;
+}
+
 static enum step_status open_temporary(struct output_file *file, struct step_error *error)
 {
     size_t size = strlen(file->target.path) + sizeof ".XXXXXX";
@@ -131,8 +163,29 @@ static enum step_status open_temporary(struct output_file *file, struct step_err
     return STEP_STATUS_OK;
 }
 
+static enum step_status open_post(struct output_file *file, const char *post_type,
+                                  struct step_error *error)
+{
+    if (post_type == NULL)
+        return step_error_set(error, STEP_STATUS_IO, file->path, STEP_NO_OFFSET,
+                              "only OpenTelemetry profiles (--to=otlp) are sent to a server");
+    enum step_status status = http_check_url(file->path, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    file->post_type = post_type;
+    file->descriptor = output_file_spool();
+    return file->descriptor >= 0 ? STEP_STATUS_OK
+                                 : io_error(file, error, "cannot make a temporary file");
+}
+
 enum step_status output_file_open(struct output_file *file, const char *path,
                                   struct step_error *error)
+{
+    return output_file_open_or_post(file, path, NULL, error);
+}
+
+enum step_status output_file_open_or_post(struct output_file *file, const char *path,
+                                          const char *post_type, struct step_error *error)
 {
     *file = (struct output_file){.path = path, .descriptor = -1, .spool = -1};
     if (strcmp(path, "-") == 0) {
@@ -140,6 +193,8 @@ enum step_status output_file_open(struct output_file *file, const char *path,
         file->descriptor = dup(STDOUT_FILENO);
         return file->descriptor >= 0 ? STEP_STATUS_OK : io_error(file, error, "cannot write");
     }
+    if (http_is_url(path))
+        return open_post(file, post_type, error);
     enum step_status status = output_target_find(&file->target, path, error);
     const struct output_target *target = &file->target;
     if (status == STEP_STATUS_OK && target->exists && S_ISDIR(target->about.st_mode)) {
@@ -241,6 +296,8 @@ enum step_status output_file_commit(struct output_file *file, struct step_error 
     enum step_status status = file->spool >= 0 ? copy_spool(file, error) : STEP_STATUS_OK;
     int descriptor = file->descriptor;
     file->descriptor = -1;
+    if (status == STEP_STATUS_OK && file->post_type != NULL)
+        status = http_post(file->path, file->post_type, descriptor, file->size_bytes, error);
     if (status == STEP_STATUS_OK && file->temporary != NULL &&
         !output_target_sync(&file->target, descriptor))
         status = io_error(file, error, "cannot write");

@@ -3,7 +3,8 @@
  * An output file.  It is written under a temporary name in the same directory and renamed when it
  * is complete, so that readers never see a partial file.  The new file gets the permissions and
  * owner of the file that it replaces, and is synced to the disk before the rename.  Standard output
- * ("-"), pipes and devices are written directly.
+ * ("-"), pipes and devices are written directly.  What goes to a URL is spooled, and sent when it
+ * is complete.
  */
 #ifndef CONVERTER_BASE_OUTPUT_FILE_H
 #define CONVERTER_BASE_OUTPUT_FILE_H
@@ -17,8 +18,9 @@
 #include "steptrace/writer.h"
 
 struct output_file {
-    const char *path; /* as given by the user; borrowed */
-    char *temporary;  /* NULL: written directly */
+    const char *path;      /* as given by the user; borrowed */
+    const char *post_type; /* media type of what goes to a URL; NULL: it is a file */
+    char *temporary;       /* NULL: written directly */
     struct output_target target;
     char *spool_path; /* path of the seekable temporary file that stands in for a pipe */
     int descriptor;
@@ -28,6 +30,10 @@ struct output_file {
 
 enum step_status output_file_open(struct output_file *file, const char *path,
                                   struct step_error *error);
+/* The same for formats that can be sent to an HTTP server, as this media type; NULL: they cannot.
+ */
+enum step_status output_file_open_or_post(struct output_file *file, const char *path,
+                                          const char *post_type, struct step_error *error);
 enum step_status output_file_write(struct output_file *file, const void *data, size_t length,
                                    struct step_error *error);
 /* Returns the file as an output of the libraries.  The structure must not move while it is in
@@ -43,6 +49,13 @@ void output_file_abort(struct output_file *file);
 
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int output_file_spool(void);
+/* Describes errno as an error of that file.  Returns IO. */
+enum step_status output_spool_failed(struct step_error *error);
+/* Write, or read, all these bytes at a position of that file. */
+enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
+                                    struct step_error *error);
+enum step_status output_spool_read(int spool, void *bytes, size_t length, uint64_t at,
+                                   struct step_error *error);
 
 /* Makes SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the program. */
 void output_file_catch_signals(void);

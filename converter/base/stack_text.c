@@ -37,8 +37,14 @@ size_t frame_text(struct step_bytes class_name, struct step_bytes method, struct
     if (used > 0)
         used = append(out, used, out_size, step_text("."));
     used = append(out, used, out_size, method);
+    bool has_file = place.file.length > 0 && place.line != 0;
+    if (has_file) {
+        used = append(out, used, out_size, step_text("("));
+        used = append(out, used, out_size, place.file);
+    }
     frame_place_text(place, text, sizeof text);
-    return append(out, used, out_size, step_text(text));
+    used = append(out, used, out_size, step_text(text));
+    return has_file ? append(out, used, out_size, step_text(")")) : used;
 }
 
 void stack_text_parts(struct stack_text stack, void (*put)(struct step_bytes part, void *user),

@@ -13,12 +13,15 @@
 /* A position in a method: a line number (0: unknown), or else 1 + a bytecode index (0: unknown). */
 struct frame_place {
     uint64_t line, bytecode;
+    struct step_bytes file;      /* "HashMap.java", in which the line is; empty: unknown */
+    struct step_bytes directory; /* "java/util/" if not that of the class's package */
 };
 
-/* Writes ":702", "@17" (a bytecode index) or "".  Returns the length. */
+/* Writes ":702", "@17" (a bytecode index) or "", without the file.  Returns the length. */
 size_t frame_place_text(struct frame_place place, char *out, size_t out_size);
-/* Writes "java/util/HashMap.resize:702", truncated to `out_size`.  Returns the length.  A native
- * function has an empty class name. */
+/* Writes "java/util/HashMap.resize(HashMap.java:702)", the form that development environments turn
+ * into links, or "java/util/HashMap.resize:702" without a file, truncated to `out_size`.  Returns
+ * the length.  A native function has an empty class name. */
 size_t frame_text(struct step_bytes class_name, struct step_bytes method, struct frame_place place,
                   char *out, size_t out_size);
 

@@ -38,6 +38,8 @@ const char *trace_gap_early(const char *end)
         return NULL;
     if (strcmp(end, "disk-full") == 0)
         return "the trace ends before its program did: the disk was full";
+    if (strcmp(end, "memory") == 0)
+        return "the trace ends before its program did: it needed more than memory= allowed";
     if (strcmp(end, "failed") == 0)
         return "the trace ends before its program did: the recorder failed";
     return NULL;

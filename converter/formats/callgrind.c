@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
@@ -27,9 +28,11 @@ struct amounts {
     uint64_t first, second;
 };
 
-/* What a line of a function costs itself, or by calling `callee`. */
+/* What a line of a function costs itself, or by calling `callee`.  What a class costs is at the
+ * lines that allocate it, as the cost of code that is inlined from there. */
 struct cost {
     uint64_t function, callee;
+    uint32_t method_id; /* that the line is of; 0 for line 0 of a class */
     uint32_t line;
     uint64_t calls;
     struct amounts amounts;
@@ -67,6 +70,8 @@ static int compare_costs(const void *left, const void *right)
     const struct cost *a = left, *b = right;
     if (a->function != b->function)
         return a->function < b->function ? -1 : 1;
+    if (a->method_id != b->method_id)
+        return a->method_id < b->method_id ? -1 : 1;
     if (a->line != b->line)
         return a->line < b->line ? -1 : 1;
     return (a->callee > b->callee) - (a->callee < b->callee);
@@ -75,7 +80,8 @@ static int compare_costs(const void *left, const void *right)
 /* Returns the cost with the key of `wanted`, new or not; NULL: out of memory. */
 static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
 {
-    uint64_t key = step_hash_join(step_hash_join(wanted->function, wanted->callee), wanted->line);
+    uint64_t place = (uint64_t) wanted->method_id << 32 | wanted->line;
+    uint64_t key = step_hash_join(step_hash_join(wanted->function, wanted->callee), place);
     uint32_t hash = (uint32_t) key, number;
     STEP_INDEX_EACH (&profile->index, hash, number)
         if (compare_costs(&profile->costs[number], wanted) == 0)
@@ -91,23 +97,30 @@ static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
         !step_index_add(&profile->index, hash, (uint32_t) profile->count))
         return NULL;
     profile->costs[profile->count] = *wanted;
+    profile->costs[profile->count].calls = 0;
+    profile->costs[profile->count].amounts = (struct amounts){0, 0};
     return &profile->costs[profile->count++];
 }
 
-static bool add_cost(struct profile *profile, uint64_t function, uint32_t line, uint64_t callee,
-                     uint64_t calls, struct amounts amounts)
+static bool add(struct profile *profile, const struct cost *wanted)
 {
-    const struct cost wanted = {.function = function, .callee = callee, .line = line};
-    struct cost *cost = cost_of(profile, &wanted);
+    struct cost *cost = cost_of(profile, wanted);
     if (cost == NULL)
         return false;
-    cost->calls += calls;
-    cost->amounts.first += amounts.first;
-    cost->amounts.second += amounts.second;
+    cost->calls += wanted->calls;
+    cost->amounts.first += wanted->amounts.first;
+    cost->amounts.second += wanted->amounts.second;
     return true;
 }
 
-/* A file's name is that of the class, since the trace does not have the source file's. */
+/* Adds a call by a method. */
+static bool add_call(struct profile *profile, uint32_t method_id, uint32_t line, uint64_t callee,
+                     uint64_t calls, struct amounts amounts)
+{
+    return add(profile, &(struct cost){FUNCTION_OF_METHOD(method_id), callee, method_id, line,
+                                       calls, amounts});
+}
+
 static uint32_t class_of(const struct profile *profile, uint64_t function)
 {
     uint32_t id = (uint32_t) (function / 2);
@@ -141,10 +154,16 @@ static bool put_name(struct profile *profile, const char *key, uint64_t number,
     return true;
 }
 
-static bool put_file(struct profile *profile, const char *key, uint64_t function)
+/* Writes a file's path, or the class's name where the path is empty. */
+static bool put_file(struct profile *profile, const char *key, uint64_t function, const char *path)
 {
     uint32_t class = class_of(profile, function);
-    return put_name(profile, key, (uint64_t) class + 1, &profile->classes, class, NAMED_FILE);
+    if (path[0] == '\0')
+        return put_name(profile, key, (uint64_t) class + 1, &profile->classes, class, NAMED_FILE);
+    fprintf(profile->out, "%s=", key);
+    utf8_print_in_line(step_text(path), 0, profile->out);
+    fputc('\n', profile->out);
+    return true;
 }
 
 static bool put_function(struct profile *profile, const char *key, uint64_t function)
@@ -160,23 +179,42 @@ static void put_amounts(struct profile *profile, const struct amounts *amounts)
     fprintf(profile->out, " %" PRIu64 "\n", amounts->second);
 }
 
+/* Sets the path of the source file ("" of a class, or if it is not known), and returns the line. */
+static uint64_t set_place(const struct profile *profile, uint64_t function, uint32_t line,
+                          char path[FRAME_TEXT])
+{
+    struct frame_place place = {.line = line};
+    if (function % 2 == 0)
+        place = trace_place(profile->names, (uint32_t) (function / 2), line, 0);
+    trace_source_path(profile->names, class_of(profile, function), &place, path, FRAME_TEXT);
+    return place.line;
+}
+
 static bool put_costs(struct profile *profile)
 {
     uint64_t function = NO_CALLEE;
+    char file[FRAME_TEXT] = "", path[FRAME_TEXT]; /* of the lines that follow; of one */
     bool ok = true;
     for (size_t i = 0; ok && !ferror(profile->out) && i < profile->count; i++) {
         const struct cost *cost = &profile->costs[i];
         if (cost->function != function) {
             fputc('\n', profile->out);
             function = cost->function;
-            ok = put_file(profile, "fl", function) && put_function(profile, "fn", function);
+            set_place(profile, function, 0, file);
+            ok = put_file(profile, "fl", function, file) && put_function(profile, "fn", function);
         }
+        uint64_t owner = cost->method_id != 0 ? FUNCTION_OF_METHOD(cost->method_id) : function;
+        uint64_t line = set_place(profile, owner, cost->line, path);
+        if (strcmp(path, file) != 0)
+            ok = ok && put_file(profile, "fi", owner, path);
+        strcpy(file, path);
         if (cost->callee != NO_CALLEE) {
-            ok = ok && put_file(profile, "cfi", cost->callee) &&
+            set_place(profile, cost->callee, 0, path);
+            ok = ok && put_file(profile, "cfi", cost->callee, path) &&
                  put_function(profile, "cfn", cost->callee);
             fprintf(profile->out, "calls=%" PRIu64 " 0\n", cost->calls);
         }
-        fprintf(profile->out, "%" PRIu32, cost->line);
+        fprintf(profile->out, "%" PRIu64, line);
         put_amounts(profile, &cost->amounts);
     }
     return ok;
@@ -225,8 +263,8 @@ static bool add_calls(struct profile *profile, const struct heap_sites *sites,
             continue;
         below[site->parent].first += below[i].first;
         below[site->parent].second += below[i].second;
-        ok = add_cost(profile, FUNCTION_OF_METHOD(caller->method_id), caller->line,
-                      FUNCTION_OF_METHOD(site->method_id), below[i].second, below[i]);
+        ok = add_call(profile, caller->method_id, caller->line, FUNCTION_OF_METHOD(site->method_id),
+                      below[i].second, below[i]);
     }
     return ok;
 }
@@ -247,9 +285,10 @@ static bool add_heap(struct callgrind_heap *file, const struct heap_snapshot *sn
             continue;
         below[row->key.site].first += amounts.first;
         below[row->key.site].second += amounts.second;
-        ok = add_cost(profile, class, 0, NO_CALLEE, 0, amounts) &&
-             (row->key.site == 0 || add_cost(profile, FUNCTION_OF_METHOD(site->method_id),
-                                             site->line, class, amounts.second, amounts));
+        ok = add(profile,
+                 &(struct cost){class, NO_CALLEE, site->method_id, site->line, 0, amounts}) &&
+             (row->key.site == 0 ||
+              add_call(profile, site->method_id, site->line, class, amounts.second, amounts));
     }
     ok = ok && add_calls(profile, sites, below);
     free(below);
@@ -274,12 +313,6 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status close_heap(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static void reset_heap(struct heap_writer *writer)
 {
     struct callgrind_heap *file = (struct callgrind_heap *) writer;
@@ -289,7 +322,6 @@ static void reset_heap(struct heap_writer *writer)
 
 static const struct heap_writer_operations heap_operations = {
     .put = put_heap,
-    .close = close_heap,
     .reset = reset_heap,
     .size_bytes = sizeof(struct callgrind_heap),
 };
@@ -347,14 +379,14 @@ static bool close_call(struct profile *profile, struct open_calls *thread, uint6
     uint64_t function = FUNCTION_OF_METHOD(call->method_id);
     const struct amounts all = {time_ns - call->since_ns, call->inner.second + 1};
     const struct amounts self = {all.first - call->inner.first, 1};
-    if (!add_cost(profile, function, 0, NO_CALLEE, 0, self))
+    if (!add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}))
         return false;
     if (thread->depth == 0)
         return true;
     struct open_call *caller = &thread->items[thread->depth - 1];
     caller->inner.first += all.first;
     caller->inner.second += all.second;
-    return add_cost(profile, FUNCTION_OF_METHOD(caller->method_id), 0, function, 1, all);
+    return add_call(profile, caller->method_id, 0, function, 1, all);
 }
 
 static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,

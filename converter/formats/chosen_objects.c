@@ -205,6 +205,20 @@ static enum step_status go_through(struct event_source *source, put_function put
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
+/* Objects that are not in the trace would have a part in the choice. */
+static enum step_status check_samples(const struct choice *choice,
+                                      const struct event_source *source, struct step_error *error)
+{
+    const struct event_selection *selected = choice->selected;
+    bool is_at_peak = selected->has_alive_at && selected->alive_at.kind == HEAP_AT_PEAK;
+    if (event_source_sample_interval(source) == 0 || (!selected->temporary && !is_at_peak))
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_CORRUPT, source->path, STEP_NO_OFFSET,
+                          "it has a sample of the objects (engine=sampled), and %s needs all of "
+                          "them",
+                          selected->temporary ? "--temporary" : "--alive-at=peak");
+}
+
 static enum step_status pass(const char *path, const struct trace_format *format, put_function put,
                              struct choice *choice, struct step_error *error)
 {
@@ -217,7 +231,9 @@ static enum step_status pass(const char *path, const struct trace_format *format
     enum step_status status = trace_open_events(path, format, &objects, &source, NULL, error);
     if (status != STEP_STATUS_OK)
         return status;
-    status = go_through(source, put, choice, error);
+    status = check_samples(choice, source, error);
+    if (status == STEP_STATUS_OK)
+        status = go_through(source, put, choice, error);
     source->operations->destroy(source);
     choice->event_count = 0;
     return status;

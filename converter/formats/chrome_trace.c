@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes method events as Chrome trace events (docs/formats/chrome-trace.md): `B` and `E` for each
- * call, names of threads, and an instant event for each collection.
+ * call, names of threads, an instant event for each collection, and the live bytes as a counter.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/object_table.h"
 #include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/event_sink.h"
+#include "converter/trace/level_curve.h"
 #include "format/json/json_output.h"
 
 struct chrome_sink {
@@ -23,6 +25,10 @@ struct chrome_sink {
     uint64_t process;
     struct id_table named; /* uint8_t: threads whose names have been written */
     struct collection_clock clock;
+    struct object_table live;
+    struct level_curve curve; /* of their bytes */
+    uint64_t live_bytes;
+    bool has_sizes;
 };
 
 static struct chrome_sink *of(struct event_sink *sink)
@@ -115,6 +121,42 @@ static void end_collection(struct chrome_sink *sink, const struct collection *ov
     json_end_object(&sink->json);
 }
 
+/* Returns false if out of memory. */
+static bool count_live(struct chrome_sink *sink, const struct trace_event *event)
+{
+    struct live_object object = {.object = event->object, .size = event->size};
+    if (event->kind == EVENT_OBJECT_ALLOC) {
+        sink->has_sizes = sink->has_sizes || event->size > 0;
+        sink->live_bytes += event->size;
+        if (!object_table_put(&sink->live, &object))
+            return false;
+    } else if (event->kind == EVENT_OBJECT_FREE &&
+               object_table_take(&sink->live, event->object, &object)) {
+        sink->live_bytes -= object.size;
+    } else {
+        return true;
+    }
+    level_curve_put(&sink->curve, event->time_ns, sink->live_bytes, sink->live.count);
+    return true;
+}
+
+/* Viewers draw a counter as a step until its next event. */
+static void put_curve(struct chrome_sink *sink)
+{
+    for (size_t i = 0; sink->has_sizes && i < sink->curve.count; i++) {
+        uint64_t at = sink->curve.step_ns * i;
+        if (at + sink->curve.step_ns <= sink->calls.from_ns)
+            continue;
+        begin_event(sink, "C", 0);
+        put_time(sink, at);
+        json_text(&sink->json, "name", "live heap");
+        json_begin_object(&sink->json, "args");
+        json_number(&sink->json, "bytes", sink->curve.steps[i].most_bytes);
+        json_end_object(&sink->json);
+        json_end_object(&sink->json);
+    }
+}
+
 static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
@@ -126,6 +168,8 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
             end_collection(sink, &over);
         if (events[i].kind == EVENT_OBJECT_FREE &&
             !collection_clock_put_free(&sink->clock, &events[i]))
+            return no_memory(error);
+        if (!count_live(sink, &events[i]))
             return no_memory(error);
         status = call_events_put(&sink->calls, &events[i], error);
     }
@@ -141,6 +185,7 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     enum step_status status = call_events_finish(&sink->calls, error);
     if (status != STEP_STATUS_OK)
         return status;
+    put_curve(sink);
     json_end_array(&sink->json);
     json_end_object(&sink->json);
     json_finish(&sink->json);
@@ -152,6 +197,7 @@ static void destroy(struct event_sink *base)
     struct chrome_sink *sink = of(base);
     call_events_reset(&sink->calls);
     collection_clock_reset(&sink->clock);
+    object_table_reset(&sink->live);
     id_table_reset(&sink->named);
     output_stream_reset(&sink->stream);
     free(sink);
@@ -168,10 +214,16 @@ static enum step_status create(const struct format_output *to, struct event_sink
 {
     struct chrome_sink *sink = calloc(1, sizeof *sink);
     struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL || !output_stream_open(&sink->stream, &output)) {
+    if (sink == NULL || !object_table_init(&sink->live)) {
         free(sink);
         return no_memory(error);
     }
+    if (!output_stream_open(&sink->stream, &output)) {
+        object_table_reset(&sink->live);
+        free(sink);
+        return no_memory(error);
+    }
+    level_curve_init(&sink->curve);
     const char *process = event_source_property(to->source, "process-id");
     sink->base.operations = &operations;
     sink->source = to->source;
@@ -193,5 +245,6 @@ const struct trace_format format_chrome_trace = {
     .ending = ".trace.json",
     .help = "Chrome trace events",
     .needs = FORMAT_NEEDS_CALLS,
+    .follows_objects = true,
     .open_sink = create,
 };

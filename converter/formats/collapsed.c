@@ -59,15 +59,8 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static const struct heap_writer_operations collapsed_writer = {
     .put = put,
-    .close = close_file,
     .size_bytes = sizeof(struct heap_writer),
 };
 

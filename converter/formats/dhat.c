@@ -176,12 +176,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static void reset(struct heap_writer *writer)
 {
     struct dhat_file *file = of(writer);
@@ -196,7 +190,6 @@ static void reset(struct heap_writer *writer)
 
 static const struct heap_writer_operations dhat_writer = {
     .put = put,
-    .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct dhat_file),
     .takes_peak_and_end = true,

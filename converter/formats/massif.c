@@ -254,12 +254,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return put_all(file, snapshot) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static void reset(struct heap_writer *writer)
 {
     heap_snapshot_reset(&of(writer)->peak);
@@ -267,7 +261,6 @@ static void reset(struct heap_writer *writer)
 
 static const struct heap_writer_operations massif_writer = {
     .put = put,
-    .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct massif_file),
     .takes_peak_and_end = true,

@@ -9,13 +9,20 @@ struct flow {
     struct input *input;
     struct event_sink *events; /* one of them is NULL */
     struct alloc_sink *allocs;
+    uint32_t kinds; /* of events that were put */
+    bool has_sites;
 };
 
 static enum step_status put_events(void *user, const struct trace_event *events, size_t count,
                                    struct step_error *error)
 {
-    struct event_sink *sink = user;
-    return sink->operations->put(sink, events, count, error);
+    struct flow *flow = user;
+    for (size_t i = 0; i < count; i++) {
+        flow->kinds |= TRACE_KIND_BIT(events[i].kind);
+        flow->has_sites = flow->has_sites || events[i].kind == EVENT_METHOD_ENTRY ||
+                          (events[i].kind == EVENT_OBJECT_ALLOC && events[i].stack_id != 0);
+    }
+    return flow->events->operations->put(flow->events, events, count, error);
 }
 
 static enum step_status put_alloc(void *user, const struct hatf_record *record,
@@ -56,7 +63,7 @@ static void flush_allocs(void *user)
 static enum step_status feed(struct flow *flow)
 {
     if (flow->events != NULL)
-        return input_each(flow->input, put_events, flow->events);
+        return input_each(flow->input, put_events, flow);
     if (flow->allocs->operations->flush != NULL) {
         flow->input->allocs->before_wait = flush_allocs;
         flow->input->allocs->before_wait_user = flow->allocs;
@@ -90,6 +97,40 @@ static void destroy_sink(struct flow *flow)
         flow->allocs->operations->destroy(flow->allocs);
 }
 
+/* Returns whether an event of the kind was selected, and there was none. */
+static bool lacks(const struct flow *flow, uint8_t kind)
+{
+    return (flow->input->source->filter.selected.kinds & ~flow->kinds & TRACE_KIND_BIT(kind)) != 0;
+}
+
+/* Says which option of the agent records what the format needs and the trace lacks; nothing of a
+ * part of a trace, which may lack it by its selection. */
+static void report_lacks(const struct flow *flow)
+{
+    const struct event_source *source = flow->input->source;
+    struct event_selection selected = source->filter.selected;
+    enum format_needs needs = flow->how->to->needs;
+    selected.kinds = TRACE_ALL_KINDS;
+    if (flow->events == NULL || !event_selection_is_all(&selected))
+        return;
+    bool is_native = source->content == TRACE_OF_ALLOCATIONS;
+    if (needs == FORMAT_NEEDS_CALLS && lacks(flow, EVENT_METHOD_ENTRY))
+        report_line("%s: has no method events (%s)", source->path,
+                    is_native ? "it is of a native program" : "the agent's option events=method");
+    if (needs != FORMAT_NEEDS_HEAP && needs != FORMAT_NEEDS_ALLOCATIONS)
+        return;
+    if (lacks(flow, EVENT_OBJECT_ALLOC)) {
+        report_line("%s: has no allocations (the agent's option events=alloc)", source->path);
+        return;
+    }
+    if (!is_native && lacks(flow, EVENT_OBJECT_FREE))
+        report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
+                    "collections find deaths)",
+                    source->path);
+    if (needs == FORMAT_NEEDS_HEAP && !flow->has_sites)
+        report_no_stacks(source->path);
+}
+
 static enum step_status pour(struct flow *flow, struct output_file *file)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -106,7 +147,10 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
         return fed; /* already reported */
     if (status == STEP_STATUS_OK)
         status = output_file_commit(file, &error);
-    return status == STEP_STATUS_OK ? status : report_error(&error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    report_lacks(flow);
+    return status;
 }
 
 enum step_status input_pour(struct input *input, const struct pouring *pouring, const char *output,
@@ -115,7 +159,8 @@ enum step_status input_pour(struct input *input, const struct pouring *pouring, 
     struct flow flow = {.how = pouring, .input = input};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct output_file file;
-    enum step_status status = output_file_open(&file, output, &error);
+    enum step_status status =
+        output_file_open_or_post(&file, output, pouring->to->post_type, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
     status = pour(&flow, &file);

@@ -4,12 +4,13 @@
  * by stack, with each sample labelled with its class.  The parts of a message may be in any order,
  * and strings are numbered as they are written, so only numbers are kept in memory.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/protobuf_output.h"
+#include "converter/base/utf8_text.h"
+#include "converter/formats/profile_names.h"
 #include "converter/heap/heap_writer.h"
-#include "format/core/grow.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,
@@ -25,20 +26,14 @@ enum profile_field {
     PROFILE_DEFAULT_TYPE = 14
 };
 
-/* A message under construction. */
-struct message {
-    uint8_t *bytes;
-    size_t length, capacity;
-    bool failed; /* out of memory */
-};
-
 struct pprof_file {
     struct heap_writer base;
     struct heap_sites locations; /* places without duplicates: sites without parents */
     struct id_table functions;   /* uint8_t, by method: already written */
     struct id_table classes;     /* uint64_t, by class: string of its name; 0: not written yet */
     uint64_t string_count;
-    struct message sample, packed, part;
+    struct protobuf sample, stack, packed, part;
+    struct step_buffer name; /* scratch */
     bool has_snapshot;
 };
 
@@ -47,66 +42,26 @@ static struct pprof_file *of(struct heap_writer *writer)
     return (struct pprof_file *) writer;
 }
 
-static void put_byte(struct message *message, unsigned byte)
+static void write_part(struct pprof_file *file, enum profile_field field)
 {
-    if (message->length == message->capacity) {
-        uint8_t *bytes =
-            step_grown(message->bytes, &message->capacity, message->capacity + 1, sizeof *bytes);
-        if (bytes == NULL) {
-            message->failed = true;
-            return;
-        }
-        message->bytes = bytes;
-    }
-    message->bytes[message->length++] = (uint8_t) byte;
-}
-
-static void put_varint(struct message *message, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        put_byte(message, 0x80 | (unsigned) (value & 0x7f));
-    put_byte(message, (unsigned) value);
-}
-
-static void put_number(struct message *message, unsigned field, uint64_t value)
-{
-    put_varint(message, (uint64_t) field << 3);
-    put_varint(message, value);
-}
-
-static void put_bytes(struct message *message, unsigned field, const void *bytes, size_t length)
-{
-    put_varint(message, (uint64_t) field << 3 | 2);
-    put_varint(message, length);
-    for (size_t i = 0; i < length; i++)
-        put_byte(message, ((const uint8_t *) bytes)[i]);
-}
-
-/* Writes a field of the top-level message. */
-static void write_field(struct pprof_file *file, enum profile_field field, const void *bytes,
-                        size_t length)
-{
-    struct message head = {.bytes = NULL};
-    put_varint(&head, (uint64_t) field << 3 | 2);
-    put_varint(&head, length);
-    fwrite(head.bytes, 1, head.length, file->base.stream.file);
-    fwrite(bytes, 1, length, file->base.stream.file);
-    file->sample.failed = file->sample.failed || head.failed;
-    free(head.bytes);
+    protobuf_write_part(file->base.stream.file, field, &file->part);
 }
 
 static void write_number(struct pprof_file *file, enum profile_field field, uint64_t value)
 {
-    struct message message = {.bytes = NULL};
-    put_number(&message, field, value);
-    fwrite(message.bytes, 1, message.length, file->base.stream.file);
-    file->sample.failed = file->sample.failed || message.failed;
-    free(message.bytes);
+    protobuf_write_number(file->base.stream.file, field, value);
 }
 
+/* Invalid UTF-8 becomes U+FFFD: strings of the format are UTF-8. */
 static uint64_t write_string(struct pprof_file *file, const void *text, size_t length)
 {
-    write_field(file, PROFILE_STRING, text, length);
+    struct step_buffer *valid = &file->part.text;
+    valid->length = 0;
+    if (!utf8_append(valid, (struct step_bytes){text, length}))
+        file->sample.failed = true;
+    protobuf_write_head(file->base.stream.file, PROFILE_STRING, valid->length);
+    if (valid->length > 0)
+        fwrite(valid->data, 1, valid->length, file->base.stream.file);
     return file->string_count++;
 }
 
@@ -118,58 +73,66 @@ static uint64_t write_text(struct pprof_file *file, const char *text)
 static void write_value_type(struct pprof_file *file, enum profile_field field, uint64_t type,
                              uint64_t unit)
 {
-    file->part.length = 0;
-    put_number(&file->part, 1, type);
-    put_number(&file->part, 2, unit);
-    write_field(file, field, file->part.bytes, file->part.length);
+    protobuf_clear(&file->part);
+    protobuf_number(&file->part, 1, type);
+    protobuf_number(&file->part, 2, unit);
+    write_part(file, field);
 }
 
-static void write_function(struct pprof_file *file, uint32_t method_id)
+static void write_function(struct pprof_file *file, uint64_t number, uint32_t method_id,
+                           const char *path)
 {
-    char text[HEAP_SITE_TEXT];
-    uint8_t *known = id_table_get(&file->functions, method_id);
-    if (known == NULL || *known != 0) {
-        file->sample.failed = file->sample.failed || known == NULL;
-        return;
+    if (!profile_function_name(file->base.sites->names, method_id, &file->name))
+        file->sample.failed = true;
+    uint64_t name = write_string(file, file->name.data, file->name.length);
+    uint64_t file_name = path[0] != '\0' ? write_text(file, path) : 0;
+    protobuf_clear(&file->part);
+    protobuf_number(&file->part, 1, number);
+    protobuf_number(&file->part, 2, name);
+    protobuf_number(&file->part, 3, name);
+    protobuf_number(&file->part, 4, file_name);
+    write_part(file, PROFILE_FUNCTION);
+}
+
+/* Returns the number of a method's function in the file of `place`.  Where a source map names
+ * another file than the class's, the location has a function of its own. */
+static uint64_t function_of(struct pprof_file *file, uint32_t method_id,
+                            const struct frame_place *place, uint32_t location)
+{
+    char path[HEAP_SITE_TEXT];
+    if (profile_place_path(file->base.sites->names, method_id, place, path)) {
+        uint64_t number = (UINT64_C(1) << 32) + location;
+        write_function(file, number, method_id, path);
+        return number;
     }
-    *known = 1;
-    const struct trace_names *names = file->base.sites->names;
-    const struct trace_method *method = trace_method_of(names, method_id);
-    struct step_bytes class_name = trace_class_of(names, method->class_id)->name;
-    int length = method->class_id != 0
-                     ? snprintf(text, sizeof text, "%.*s.%.*s", (int) class_name.length,
-                                (const char *) class_name.data, (int) method->name.length,
-                                (const char *) method->name.data)
-                     : snprintf(text, sizeof text, "%.*s", (int) method->name.length,
-                                (const char *) method->name.data);
-    uint64_t name =
-        write_string(file, text, (size_t) length < sizeof text ? (size_t) length : sizeof text - 1);
-    file->part.length = 0;
-    put_number(&file->part, 1, (uint64_t) method_id + 1);
-    put_number(&file->part, 2, name);
-    put_number(&file->part, 3, name);
-    write_field(file, PROFILE_FUNCTION, file->part.bytes, file->part.length);
+    uint8_t *known = id_table_get(&file->functions, method_id);
+    file->sample.failed = file->sample.failed || known == NULL;
+    if (known != NULL && *known == 0) {
+        *known = 1;
+        write_function(file, (uint64_t) method_id + 1, method_id, path);
+    }
+    return (uint64_t) method_id + 1;
 }
 
 /* Returns the location of a site, written at its first use, or 0 if memory runs out. */
 static uint64_t location_of(struct pprof_file *file, uint32_t site)
 {
     struct heap_site place = file->base.sites->items[site];
-    struct message line = {.bytes = NULL};
+    struct protobuf *line = &file->packed;
     size_t before = file->locations.count;
     place.parent = 0;
     uint32_t location = heap_sites_put(&file->locations, &place);
     if (location < before)
         return location;
-    write_function(file, place.method_id);
-    put_number(&line, 1, (uint64_t) place.method_id + 1);
-    put_number(&line, 2, place.line);
-    file->part.length = 0;
-    put_number(&file->part, 1, location);
-    put_bytes(&file->part, 4, line.bytes, line.length);
-    write_field(file, PROFILE_LOCATION, file->part.bytes, file->part.length);
-    file->sample.failed = file->sample.failed || line.failed;
-    free(line.bytes);
+    const struct frame_place at = heap_site_place(file->base.sites, &place);
+    uint64_t function = function_of(file, place.method_id, &at, location);
+    protobuf_clear(line);
+    protobuf_number(line, 1, function);
+    protobuf_number(line, 2, at.line);
+    protobuf_clear(&file->part);
+    protobuf_number(&file->part, 1, location);
+    protobuf_part(&file->part, 4, line);
+    write_part(file, PROFILE_LOCATION);
     return location;
 }
 
@@ -184,38 +147,37 @@ static uint64_t class_string(struct pprof_file *file, uint32_t class_id)
     return *known;
 }
 
-static void put_label(struct message *sample, uint64_t key, uint64_t text)
+static void put_label(struct pprof_file *file, uint64_t key, uint64_t text)
 {
-    struct message label = {.bytes = NULL};
-    put_number(&label, 1, key);
-    put_number(&label, 2, text);
-    put_bytes(sample, 3, label.bytes, label.length);
-    sample->failed = sample->failed || label.failed;
-    free(label.bytes);
+    protobuf_clear(&file->part);
+    protobuf_number(&file->part, 1, key);
+    protobuf_number(&file->part, 2, text);
+    protobuf_part(&file->sample, 3, &file->part);
 }
 
 /* A sample's locations begin with the innermost frame. */
 static bool write_sample(struct pprof_file *file, const struct heap_row *row, uint64_t class_key)
 {
-    struct message *sample = &file->sample, *packed = &file->packed;
+    struct protobuf *sample = &file->sample, *packed = &file->packed;
     uint64_t class_name = class_string(file, row->key.class_id);
-    sample->length = packed->length = 0;
+    protobuf_clear(&file->stack);
     for (uint32_t at = row->key.site; at != 0; at = file->base.sites->items[at].parent) {
         uint64_t location = location_of(file, at);
         if (location == 0)
             return false;
-        put_varint(packed, location);
+        protobuf_varint(&file->stack, location);
     }
-    put_bytes(sample, 1, packed->bytes, packed->length);
-    packed->length = 0;
-    put_varint(packed, row->allocated.objects);
-    put_varint(packed, row->allocated.bytes);
-    put_varint(packed, row->live.objects);
-    put_varint(packed, row->live.bytes);
-    put_bytes(sample, 2, packed->bytes, packed->length);
-    put_label(sample, class_key, class_name);
-    write_field(file, PROFILE_SAMPLE, sample->bytes, sample->length);
-    return !sample->failed && !packed->failed && !file->part.failed;
+    protobuf_clear(sample);
+    protobuf_part(sample, 1, &file->stack);
+    protobuf_clear(packed);
+    protobuf_varint(packed, row->allocated.objects);
+    protobuf_varint(packed, row->allocated.bytes);
+    protobuf_varint(packed, row->live.objects);
+    protobuf_varint(packed, row->live.bytes);
+    protobuf_part(sample, 2, packed);
+    put_label(file, class_key, class_name);
+    protobuf_write_part(file->base.stream.file, PROFILE_SAMPLE, sample);
+    return !sample->failed && !packed->failed && !file->part.failed && !file->stack.failed;
 }
 
 static void write_head(struct pprof_file *file, const struct heap_snapshot *snapshot,
@@ -260,18 +222,14 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static void reset(struct heap_writer *writer)
 {
     struct pprof_file *file = of(writer);
-    free(file->sample.bytes);
-    free(file->packed.bytes);
-    free(file->part.bytes);
+    protobuf_reset(&file->sample);
+    protobuf_reset(&file->stack);
+    protobuf_reset(&file->packed);
+    protobuf_reset(&file->part);
+    step_buffer_reset(&file->name);
     if (!file->has_snapshot)
         return;
     heap_sites_reset(&file->locations);
@@ -281,7 +239,6 @@ static void reset(struct heap_writer *writer)
 
 static const struct heap_writer_operations pprof_writer = {
     .put = put,
-    .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct pprof_file),
 };

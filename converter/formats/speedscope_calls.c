@@ -59,37 +59,6 @@ static struct calls_sink *of(struct event_sink *sink)
     return (struct calls_sink *) sink;
 }
 
-static enum step_status spool_failed(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",
-                          strerror(errno));
-}
-
-static enum step_status write_piece(struct calls_sink *sink, const struct piece *piece, uint64_t at,
-                                    struct step_error *error)
-{
-    for (size_t done = 0; done < sizeof *piece;) {
-        ssize_t put = pwrite(sink->spool, (const char *) piece + done, sizeof *piece - done,
-                             (off_t) (at + done));
-        if (put < 0 && errno != EINTR)
-            return spool_failed(error);
-        done += put > 0 ? (size_t) put : 0;
-    }
-    return STEP_STATUS_OK;
-}
-
-static bool read_piece(const struct calls_sink *sink, struct piece *piece, uint64_t at)
-{
-    for (size_t done = 0; done < sizeof *piece;) {
-        ssize_t got =
-            pread(sink->spool, (char *) piece + done, sizeof *piece - done, (off_t) (at + done));
-        if (got == 0 || (got < 0 && errno != EINTR))
-            return false;
-        done += got > 0 ? (size_t) got : 0;
-    }
-    return true;
-}
-
 static uint64_t new_place(struct calls_sink *sink)
 {
     uint64_t at = sink->spool_bytes;
@@ -134,7 +103,7 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
         return STEP_STATUS_OK;
     uint64_t at = thread->at;
     piece->next = thread->at = new_place(sink);
-    enum step_status status = write_piece(sink, piece, at, error);
+    enum step_status status = output_spool_write(sink->spool, piece, sizeof *piece, at, error);
     piece->count = 0;
     return status;
 }
@@ -189,11 +158,10 @@ static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
     json_begin_array(json, "events");
     enum step_status status = STEP_STATUS_OK;
     for (uint64_t at = thread->first; at != thread->at && status == STEP_STATUS_OK;) {
-        if (read_piece(sink, piece, at)) {
+        status = output_spool_read(sink->spool, piece, sizeof *piece, at, error);
+        if (status == STEP_STATUS_OK) {
             put_changes(sink, piece);
             at = piece->next;
-        } else {
-            status = spool_failed(error);
         }
     }
     put_changes(sink, thread->piece);
@@ -286,7 +254,7 @@ static enum step_status create(const struct format_output *to, struct event_sink
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     call_events_init(&sink->calls, *from_ns, receive, sink);
     sink->spool = output_file_spool();
-    enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : spool_failed(error);
+    enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : output_spool_failed(error);
     if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
         status = no_memory(error);
     if (status != STEP_STATUS_OK) {

@@ -57,6 +57,21 @@ static bool number_frames(struct speedscope_file *file, const struct heap_snapsh
     return true;
 }
 
+static void put_place(struct speedscope_file *file, const struct heap_site *site)
+{
+    char path[FRAME_TEXT];
+    const struct trace_names *names = file->places.names;
+    struct frame_place place = heap_site_place(&file->places, site);
+    if (place.line == 0)
+        return;
+    if (place.file.length > 0) {
+        uint32_t class_id = trace_method_of(names, site->method_id)->class_id;
+        size_t length = trace_source_path(names, class_id, &place, path, sizeof path);
+        json_bytes(&file->json, "file", (struct step_bytes){(const uint8_t *) path, length});
+    }
+    json_number(&file->json, "line", place.line);
+}
+
 static void put_frames(struct speedscope_file *file, const uint32_t *classes)
 {
     struct json_output *json = &file->json;
@@ -67,8 +82,7 @@ static void put_frames(struct speedscope_file *file, const uint32_t *classes)
         size_t length = heap_site_print(&file->places, i, text, sizeof text);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) text, length});
-        if (file->places.items[i].line != 0)
-            json_number(json, "line", file->places.items[i].line);
+        put_place(file, &file->places.items[i]);
         json_end_object(json);
     }
     for (uint32_t i = 0; i < file->class_count; i++) {
@@ -170,12 +184,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     return no_memory(error);
 }
 
-static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
-{
-    (void) writer, (void) error;
-    return STEP_STATUS_OK;
-}
-
 static void reset(struct heap_writer *writer)
 {
     struct speedscope_file *file = of(writer);
@@ -187,7 +195,6 @@ static void reset(struct heap_writer *writer)
 
 static const struct heap_writer_operations speedscope_writer = {
     .put = put,
-    .close = close_file,
     .reset = reset,
     .size_bytes = sizeof(struct speedscope_file),
 };

@@ -329,7 +329,10 @@ struct dating {
     struct step_writer *writer;
     uint8_t *wanted;    /* by record of the file: everything except the replaced frees */
     size_t *time_slots; /* by record, or STEP_NO_PROPERTY_SLOT */
+    bool is_older;      /* the copy has our definition, of which the file's is an older version */
 };
+
+#define FIELDS_MOST 16u /* of a record of Java's definition */
 
 bool dated_trace_is(const struct step_reader *reader)
 {
@@ -393,16 +396,43 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
 
 /* ---- the second pass ---- */
 
+/* Sets the places of an older record's fields among ours, which may have more.  A field of Java's
+ * records has one slot.  Returns false if it is another record. */
+static bool find_places(const struct step_record *file, const struct step_record *ours,
+                        uint8_t places[FIELDS_MOST])
+{
+    if (strcmp(file->name, ours->name) != 0 || file->field_count > ours->field_count ||
+        ours->field_count > FIELDS_MOST)
+        return false;
+    for (size_t i = 0; i < file->field_count; i++) {
+        size_t place = step_record_find_field(ours, file->fields[i].name);
+        if (place == SIZE_MAX || file->fields[i].kind != ours->fields[place].kind ||
+            file->fields[i].array_depth != ours->fields[place].array_depth)
+            return false;
+        places[i] = (uint8_t) place;
+    }
+    return true;
+}
+
 static bool is_same_record(const struct step_record *one, const struct step_record *other)
 {
-    if (strcmp(one->name, other->name) != 0 || one->field_count != other->field_count)
+    uint8_t places[FIELDS_MOST];
+    if (one->field_count != other->field_count || !find_places(one, other, places))
         return false;
     for (size_t i = 0; i < one->field_count; i++)
-        if (strcmp(one->fields[i].name, other->fields[i].name) != 0 ||
-            one->fields[i].kind != other->fields[i].kind ||
-            one->fields[i].array_depth != other->fields[i].array_depth)
+        if (places[i] != i)
             return false;
     return true;
+}
+
+/* Events may have got fields since; dictionaries are copied as they are. */
+static bool is_older_record(const struct step_definition *file, uint32_t record)
+{
+    const struct step_record *ours = &step_java_trace_definition.records[record];
+    uint8_t places[FIELDS_MOST];
+    return is_same_record(&file->records[record], ours) ||
+           (step_record_find_property(file, record, "time") != STEP_NO_PROPERTY_SLOT &&
+            find_places(&file->records[record], ours, places));
 }
 
 /* Returns the trace's definition if it has the record; ours if the trace's is an older version
@@ -417,7 +447,7 @@ static const struct step_definition *choose_definition(const struct step_definit
     if (file->record_count > ours->record_count)
         return NULL;
     for (uint32_t i = 0; i < file->record_count; i++)
-        if (!is_same_record(&file->records[i], &ours->records[i]))
+        if (!is_older_record(file, i))
             return NULL;
     return ours;
 }
@@ -446,6 +476,23 @@ static enum step_status put_deaths(struct dating *dating, uint32_t record, uint6
     return status;
 }
 
+/* Writes a record of the file.  Fields that an older definition does not have are 0. */
+static enum step_status put_copy(struct dating *dating, uint64_t stream,
+                                 const struct step_record_view *view)
+{
+    if (!dating->is_older)
+        return step_writer_put(dating->writer, stream, view->record, view->slots);
+    const struct step_definition *file = step_reader_borrow_definition(dating->reader);
+    const struct step_record *record = &file->records[view->record];
+    uint64_t slots[FIELDS_MOST] = {0};
+    uint8_t places[FIELDS_MOST];
+    if (!find_places(record, &step_java_trace_definition.records[view->record], places))
+        return STEP_STATUS_INVALID;
+    for (size_t i = 0; i < record->field_count; i++)
+        slots[places[i]] = view->slots[i];
+    return step_writer_put(dating->writer, stream, view->record, slots);
+}
+
 static enum step_status copy_block(struct dating *dating, size_t i, struct step_block **block,
                                    uint32_t death, struct step_error *error)
 {
@@ -460,7 +507,7 @@ static enum step_status copy_block(struct dating *dating, size_t i, struct step_
         if (stream == STEP_LIVE_STREAM_FREES && slot != STEP_NO_PROPERTY_SLOT)
             status = put_deaths(dating, death, view.slots[slot], error);
         if (status == STEP_STATUS_OK)
-            status = step_writer_put(dating->writer, stream, view.record, view.slots);
+            status = put_copy(dating, stream, &view);
     }
     return status;
 }
@@ -500,6 +547,7 @@ static enum step_status write_copy(struct dating *dating, const struct step_outp
     options.definition = choose_definition(step_reader_borrow_definition(dating->reader));
     options.output = *output;
     options.layout = STEP_WRITE_COLUMNS; /* trying rows as well takes a third of the time */
+    dating->is_older = options.definition == &step_java_trace_definition;
     if (options.definition == NULL)
         return step_error_set(error, STEP_STATUS_FORMAT, step_reader_borrow_name(dating->reader),
                               STEP_NO_OFFSET,

@@ -73,7 +73,12 @@ static bool put_alloc(struct graph_replay *replay, const struct graph_event *eve
         graph->nodes[node].edges.flags[0] |= GRAPH_EXISTED;
     if (graph->objects != NULL)
         graph->objects[node] = (struct graph_object){
-            .class_id = event->class_id, .site = event->site, .size = event->amount};
+
+            .class_id = event->class_id,
+            .site = event->site,
+            .size = (event->amount < GRAPH_SIZE_MOST ? event->amount : GRAPH_SIZE_MOST) &
+                    GRAPH_SIZE_MOST, /* for the compiler */
+            .padding = event->padding};
     object_graph_touch(graph, node, event->time, TOUCH_USE);
     return true;
 }
@@ -101,6 +106,13 @@ static uint32_t target_of(struct graph_replay *replay, uint64_t object)
     return node;
 }
 
+static void tell(const struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t before,
+                 uint32_t target)
+{
+    if (replay->stored != NULL)
+        replay->stored(replay->stored_user, holder, key, before, target);
+}
+
 /* The old target was reachable until now through this edge, and the new one was in use. */
 static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, uint32_t target,
                   uint64_t time)
@@ -109,6 +121,7 @@ static bool store(struct graph_replay *replay, uint32_t holder, uint32_t key, ui
     uint32_t before;
     if (!object_graph_set(graph, holder, key, target, &before))
         return false;
+    tell(replay, holder, key, before, target);
     if (before != target && before != 0 && graph->nodes[before].object != 0)
         object_graph_touch(graph, before, time, TOUCH_CUT);
     object_graph_touch(graph, target, time, TOUCH_USE);
@@ -184,9 +197,11 @@ static bool move_range(struct graph_replay *replay, const struct graph_event *ev
 {
     struct object_graph *graph = &replay->graph;
     uint32_t before;
-    for (size_t i = moved; i < all; i++)
+    for (size_t i = moved; i < all; i++) {
         if (!object_graph_set(graph, holder, replay->copied[i].key, 0, &before))
             return false;
+        tell(replay, holder, replay->copied[i].key, before, 0);
+    }
     for (size_t i = 0; i < moved; i++) {
         uint64_t index = event->number + (replay->copied[i].key - event->from);
         if (key_of_index(index) == UINT32_MAX)
@@ -291,6 +306,17 @@ static bool put_root(struct graph_replay *replay, const struct graph_event *even
     return true;
 }
 
+/* A snapshot says all references of the node anew. */
+static void clear_edges(struct graph_replay *replay, uint32_t node)
+{
+    size_t slots;
+    const struct edge *edges = edge_list_slots(&replay->graph.nodes[node].edges, &slots);
+    for (size_t i = 0; replay->stored != NULL && i < slots; i++)
+        if (edges[i].target != 0 && !edge_key_is_other(edges[i].key))
+            tell(replay, node, edges[i].key, edges[i].target, 0);
+    object_graph_clear_edges(&replay->graph, node);
+}
+
 static bool put_reference(struct graph_replay *replay, const struct graph_event *event)
 {
     struct object_graph *graph = &replay->graph;
@@ -308,11 +334,15 @@ static bool put_reference(struct graph_replay *replay, const struct graph_event 
     if (holder == 0 || target == 0 || key == UINT32_MAX)
         return true;
     if ((graph->nodes[holder].edges.flags[0] & GRAPH_DESCRIBED) == 0) {
-        object_graph_clear_edges(graph, holder);
+        clear_edges(replay, holder);
         graph->nodes[holder].edges.flags[0] |= GRAPH_DESCRIBED;
     }
-    return is_other ? object_graph_add_edge(graph, holder, key, target)
-                    : object_graph_set(graph, holder, key, target, &before);
+    if (is_other)
+        return object_graph_add_edge(graph, holder, key, target);
+    if (!object_graph_set(graph, holder, key, target, &before))
+        return false;
+    tell(replay, holder, key, before, target);
+    return true;
 }
 
 /* Objects that the snapshot reached without any references have none. */
@@ -323,7 +353,7 @@ static void end_snapshot(struct graph_replay *replay, const struct graph_event *
     for (uint32_t i = GRAPH_STATICS; replay->is_in_snapshot && i < graph->node_count; i++)
         if ((graph->nodes[i].edges.flags[0] & (GRAPH_REACHED | GRAPH_DESCRIBED)) == GRAPH_REACHED &&
             (graph->nodes[i].object != 0 || i == GRAPH_STATICS))
-            object_graph_clear_edges(graph, i);
+            clear_edges(replay, i);
     replay->is_in_snapshot = false;
     replay->snapshot_unknown = event->amount;
 }

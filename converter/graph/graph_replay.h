@@ -49,8 +49,15 @@ struct graph_unknowns {
     uint64_t keys;    /* indices and fields out of range */
 };
 
+/* A store, a copy, a clone or a snapshot set a reference of the holder; nodes, 0 for none.  Before
+ * a snapshot says a holder's references, those known are removed. */
+typedef void (*graph_stored)(void *user, uint32_t holder, uint32_t key, uint32_t before,
+                             uint32_t target);
+
 struct graph_replay {
     struct object_graph graph;
+    graph_stored stored; /* called for each store; NULL: nobody asks */
+    void *stored_user;
     const struct graph_source *source; /* borrowed */
     struct id_table fields;            /* uint8_t: enum graph_field bits of a field */
     struct graph_root *roots;          /* of the last snapshot */

@@ -39,10 +39,15 @@ static bool read_event(const struct graph_source *source, const struct step_reco
     case STEP_JAVA_OBJECT_ALLOC:
     case STEP_JAVA_OBJECT_EXISTING:
         GET(object_alloc, event->object = out.object; event->class_id = java_id(out.class_);
-            event->amount = out.size; event->site = 0;)
+            event->amount = out.size; event->site = 0; event->padding = java_padding(out.padding);)
     case STEP_JAVA_OBJECT_ALLOC_AT:
         GET(object_alloc_at, event->object = out.object; event->class_id = java_id(out.class_);
-            event->amount = out.size; event->site = java_id(out.stack);)
+            event->amount = out.size; event->site = java_id(out.stack);
+            event->padding = java_padding(out.padding);)
+    case STEP_JAVA_OBJECT_SAMPLED:
+        GET(object_sampled, event->object = out.object; event->class_id = java_id(out.class_);
+            event->amount = out.size; event->site = java_id(out.stack);
+            event->padding = java_padding(out.padding);)
     case STEP_JAVA_OBJECT_FREE:
     case STEP_JAVA_OBJECT_FREE_UNKNOWN:
         GET(object_free, event->object = out.object; event->amount = out.time;
@@ -53,7 +58,8 @@ static bool read_event(const struct graph_source *source, const struct step_reco
         GET(method_entry, event->object = out.object; event->number = out.method;)
     case STEP_JAVA_METHOD_EXIT:
     case STEP_JAVA_FRAME_POP:
-        GET(method_event, event->number = out.method;)
+        GET(method_event, event->number = out.method;
+            event->amount = kind->record == STEP_JAVA_FRAME_POP;)
     case STEP_JAVA_FIELD_STORE:
         GET(field_store, event->object = out.holder; event->target = out.target;
             event->number = out.field;)

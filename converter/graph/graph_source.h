@@ -24,7 +24,8 @@ struct graph_event {
     uint32_t thread_id;
     uint32_t class_id;
     uint32_t site;
-    uint8_t kind; /* enum graph_event_kind */
+    uint8_t kind;    /* enum graph_event_kind */
+    uint8_t padding; /* bytes after an array's elements */
 };
 
 #define GRAPH_EVENT_BIT(kind) (UINT32_C(1) << (kind))

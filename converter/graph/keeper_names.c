@@ -33,7 +33,7 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
     if (!is_known || !java_method(&source->java, frame.method, &method))
         return step_text("?");
     size_t length = frame_text(java_class_name(&source->java, method.class_), method.name,
-                               (struct frame_place){frame.line, frame.bytecode}, room, FRAME_TEXT);
+                               java_place(&source->java, method.class_, &frame), room, FRAME_TEXT);
     return (struct step_bytes){(const uint8_t *) room, length};
 }
 

@@ -12,7 +12,49 @@
 #include <stdint.h>
 
 #include "converter/graph/edge_list.h"
-#include "converter/graph/node_index.h"
+#include "format/core/hash.h"
+#include "format/core/hash_index.h"
+
+#define NODE_PAGE_BITS 4u
+#define NODE_PAGE_SIZE (1u << NODE_PAGE_BITS)
+
+struct node_page {
+    uint64_t number;                /* object numbers without their lowest NODE_PAGE_BITS bits */
+    uint32_t nodes[NODE_PAGE_SIZE]; /* 0: not alive */
+    uint32_t living;
+    uint32_t next_free;
+};
+
+/* Zero-initialise for an empty index. */
+struct node_index {
+    struct step_index index; /* finds pages by number */
+    struct node_page *pages;
+    uint32_t page_count;
+    uint32_t free; /* 1 + first released page, to be reused; 0: none */
+    size_t page_capacity;
+};
+
+void node_index_reset(struct node_index *index);
+
+static inline struct node_page *node_index_page(const struct node_index *index, uint64_t number)
+{
+    uint32_t page;
+    STEP_INDEX_EACH (&index->index, step_hash_half(number), page)
+        if (index->pages[page].number == number)
+            return &index->pages[page];
+    return NULL;
+}
+
+/* Returns the object's node, or 0 if it has none. */
+static inline uint32_t node_index_find(const struct node_index *index, uint64_t object)
+{
+    const struct node_page *page = node_index_page(index, object >> NODE_PAGE_BITS);
+    return page != NULL ? page->nodes[object & (NODE_PAGE_SIZE - 1)] : 0;
+}
+
+/* Returns false if out of memory. */
+bool node_index_put(struct node_index *index, uint64_t object, uint32_t node);
+void node_index_remove(struct node_index *index, uint64_t object);
 
 /* A node that is not an object: it holds all static fields. */
 #define GRAPH_STATICS UINT32_C(1)
@@ -40,11 +82,14 @@ enum graph_flag {
     GRAPH_DESCRIBED = 16 /* the current snapshot has its references */
 };
 
+#define GRAPH_SIZE_MOST ((UINT64_C(1) << 56) - 1)
+
 /* Properties of an object for heap reports. */
 struct graph_object {
     uint32_t class_id;
     uint32_t site;
-    uint64_t size;
+    uint64_t size : 56;   /* GRAPH_SIZE_MOST at most */
+    uint64_t padding : 8; /* bytes after an array's elements, if the agent had layout=yes */
 };
 
 struct object_graph {

@@ -45,4 +45,15 @@ void heap_report_begin_json(const struct heap_report *report, struct json_output
 void heap_report_put_moment(const struct heap_snapshot *snapshot, const char *key,
                             struct json_output *json);
 
+#define HEAP_AGES 65u
+/* Zero-initialise. */
+struct heap_ages {
+    struct heap_amount buckets[HEAP_AGES]; /* [0]: younger than 1 us; [k]: from 2^(k-1) us */
+};
+
+void heap_ages_add(struct heap_ages *ages, uint64_t bytes, uint64_t age_us);
+/* Prints the histogram as text to standard output. */
+void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,
+                     const struct heap_ages *ages);
+
 #endif

@@ -105,9 +105,9 @@ size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site)
     return depth;
 }
 
-struct frame_place heap_site_place(const struct heap_site *site)
+struct frame_place heap_site_place(const struct heap_sites *sites, const struct heap_site *site)
 {
-    return (struct frame_place){site->line, site->bytecode};
+    return trace_place(sites->names, site->method_id, site->line, site->bytecode);
 }
 
 size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size)
@@ -116,11 +116,11 @@ size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out,
     const struct trace_method *method = trace_method_of(sites->names, item->method_id);
     struct step_bytes class_name = {NULL, 0};
     if (site == 0)
-        return frame_text(class_name, step_text("(no stack)"), heap_site_place(item), out,
+        return frame_text(class_name, step_text("(no stack)"), heap_site_place(sites, item), out,
                           out_size);
     if (method->class_id != 0)
         class_name = trace_class_of(sites->names, method->class_id)->name;
-    return frame_text(class_name, method->name, heap_site_place(item), out, out_size);
+    return frame_text(class_name, method->name, heap_site_place(sites, item), out, out_size);
 }
 
 static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room[FRAME_TEXT])

@@ -21,7 +21,7 @@ struct heap_site {
     uint32_t parent;
     uint32_t method_id;
     uint32_t line;     /* 0: unknown */
-    uint32_t bytecode; /* 1 + bytecode index if the line is unknown; 0: none */
+    uint32_t bytecode; /* 1 + bytecode index, if the line is unknown or with places=bytecode */
 };
 
 struct heap_sites {
@@ -55,7 +55,7 @@ size_t heap_sites_depth(const struct heap_sites *sites, uint32_t site);
 
 /* Writes "java/util/HashMap.resize:702", truncated to `out_size`.  Returns the length. */
 size_t heap_site_print(const struct heap_sites *sites, uint32_t site, char *out, size_t out_size);
-struct frame_place heap_site_place(const struct heap_site *site);
+struct frame_place heap_site_place(const struct heap_sites *sites, const struct heap_site *site);
 /* Returns the site and its callers for printing. */
 struct stack_text heap_site_stack(const struct heap_sites *sites, uint32_t site, uint64_t depth);
 

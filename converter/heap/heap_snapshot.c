@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/heap/heap_samples.h"
+
 void heap_snapshot_reset(struct heap_snapshot *snapshot)
 {
     free(snapshot->rows);
+    free(snapshot->samples);
     free(snapshot->dumped);
     *snapshot = (struct heap_snapshot){.rows = NULL};
 }
@@ -30,13 +33,6 @@ static int compare_rows(const void *left, const void *right)
     return compare_keys(&a->key, &b->key);
 }
 
-static void add(struct heap_amount *sum, const struct heap_amount *amount)
-{
-    sum->objects += amount->objects;
-    sum->bytes += amount->bytes;
-    sum->ages_us += amount->ages_us;
-}
-
 bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
 {
     struct heap_row *rows = snapshot->rows;
@@ -51,8 +47,10 @@ bool heap_snapshot_fold(struct heap_snapshot *snapshot, unsigned axes)
     size_t last = 0;
     for (size_t i = 1; i < snapshot->count; i++) {
         if (compare_keys(&rows[last].key, &rows[i].key) == 0) {
-            add(&rows[last].live, &rows[i].live);
-            add(&rows[last].allocated, &rows[i].allocated);
+            heap_amount_add(&rows[last].live, &rows[i].live);
+            heap_amount_add(&rows[last].allocated, &rows[i].allocated);
+            if (rows[last].samples != NULL)
+                heap_samples_merge(rows[last].samples, rows[i].samples);
         } else {
             rows[++last] = rows[i];
         }
@@ -73,8 +71,9 @@ static struct heap_row *sorted_copy(const struct heap_snapshot *snapshot)
     return rows;
 }
 
+/* The rows' order of time may be the other. */
 static void note_change(const struct heap_row *before, const struct heap_row *after, bool allocated,
-                        struct heap_change *changes, size_t *count)
+                        bool is_reversed, struct heap_change *changes, size_t *count)
 {
     struct heap_change change = {.key = before != NULL ? before->key : after->key};
     if (before != NULL)
@@ -83,6 +82,9 @@ static void note_change(const struct heap_row *before, const struct heap_row *af
         change.after = allocated ? after->allocated : after->live;
     change.objects = (int64_t) (change.after.objects - change.before.objects);
     change.bytes = (int64_t) (change.after.bytes - change.before.bytes);
+    bool is_sampled = (before != NULL ? before : after)->samples != NULL;
+    if (is_sampled)
+        heap_samples_compare(before, after, allocated, is_reversed, &change);
     if (change.objects != 0 || change.bytes != 0)
         changes[(*count)++] = change;
 }
@@ -93,13 +95,14 @@ bool heap_snapshot_compare(const struct heap_snapshot *before, const struct heap
     struct heap_row *a = sorted_copy(before), *b = sorted_copy(after);
     *changes = malloc((before->count + after->count + 1) * sizeof **changes);
     *count = 0;
+    bool is_reversed = before->time_ns > after->time_ns;
     bool ok = a != NULL && b != NULL && *changes != NULL;
     for (size_t i = 0, j = 0; ok && (i < before->count || j < after->count);) {
         int order = i == before->count  ? 1
                     : j == after->count ? -1
                                         : compare_keys(&a[i].key, &b[j].key);
-        note_change(order <= 0 ? &a[i] : NULL, order >= 0 ? &b[j] : NULL, allocated, *changes,
-                    count);
+        note_change(order <= 0 ? &a[i] : NULL, order >= 0 ? &b[j] : NULL, allocated, is_reversed,
+                    *changes, count);
         i += order <= 0;
         j += order >= 0;
     }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "converter/base/estimates.h"
 #include "converter/base/peak.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/trace/death_dates.h"
@@ -28,11 +29,27 @@ struct heap_amount {
                          lifetimes of the objects that have died */
 };
 
+static inline void heap_amount_add(struct heap_amount *sum, const struct heap_amount *amount)
+{
+    sum->objects += amount->objects;
+    sum->bytes += amount->bytes;
+    sum->ages_us += amount->ages_us;
+}
+
+/* Samples of a sampled trace.  Amounts beside them are the estimates, rounded. */
+struct heap_samples {
+    struct sample_sums allocated;
+    struct sample_sums live;   /* of these */
+    struct sample_sums kept;   /* of these, alive at the tracker's previous moment already */
+    struct sample_lives lives; /* of those that died */
+};
+
 struct heap_row {
     struct heap_key key;
     struct heap_amount live;
     struct heap_amount allocated; /* since the trace started */
     struct peak most; /* of the row's live objects, at any time of the trace; lost by folding */
+    struct heap_samples *samples; /* the snapshot's; NULL: the trace has all objects */
 };
 
 /* An entry of a dump (heap_dump.h).  Sizes are cumulative. */
@@ -54,7 +71,10 @@ struct heap_snapshot {
     size_t count;
     struct heap_amount live; /* totals */
     struct heap_amount allocated;
-    bool has_sizes; /* false: the trace has no sizes */
+    bool has_sizes;                 /* false: the trace has no sizes */
+    uint64_t sample_interval_bytes; /* 0: the trace has all objects, and the next two are unused */
+    struct heap_samples *samples;   /* of the rows */
+    struct heap_samples all_samples;
     /* The entries of an imported dump; its rows may be less detailed. */
     struct heap_dump_entry *dumped; /* NULL: none */
     size_t dumped_count;
@@ -72,6 +92,8 @@ struct heap_change {
     struct heap_key key;
     int64_t objects, bytes;
     struct heap_amount before, after;
+    struct estimate objects_estimate, bytes_estimate; /* of a sampled trace */
+    uint64_t samples;                                 /* that make the difference */
 };
 
 /* Computes the differences of all rows of both snapshots, allocated or live, unordered.  The

@@ -9,6 +9,7 @@
 
 #include "converter/base/csv_output.h"
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
 #include "converter/heap/heap_report.h"
@@ -19,6 +20,8 @@ struct listed_row {
     struct heap_key key;
     struct heap_amount amount; /* at the last moment */
     int64_t objects, bytes;    /* the difference, or else the same as `amount` */
+    uint64_t samples;          /* of a sampled trace, as are the estimates of these */
+    struct estimate objects_estimate, bytes_estimate;
 };
 
 struct row_list {
@@ -340,9 +343,71 @@ static const struct row_layout table_layout = {.moments = {"moment"},
                                                .put_json = table_json,
                                                .put_csv = table_csv};
 
+/* ---- one moment of a sampled trace ---- */
+
+static void samples_titles(const struct row_list *list)
+{
+    printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES " %6s %9s  ", "samples", "objects", "(95 %)",
+           "bytes", "(95 %)", "%", has_ages(list) ? "mean age" : "");
+}
+
+static void samples_text(const struct row_list *list, const struct listed_row *row)
+{
+    const struct heap_amount *all = heap_report_total(list->report, list->moments[0]);
+    printf("%8" PRIu64, row->samples);
+    estimate_print(row->objects_estimate);
+    estimate_print(row->bytes_estimate);
+    printf(" %6.1f %9s  ", heap_report_share(row->amount.bytes, all->bytes),
+           has_ages(list) ? mean_age(&row->amount).text : "");
+}
+
+static void samples_json(const struct row_list *list, const struct listed_row *row,
+                         struct json_output *json)
+{
+    json_number(json, "samples", row->samples);
+    estimate_put_members(json, "objects", row->objects_estimate);
+    estimate_put_members(json, "bytes", row->bytes_estimate);
+    if (has_ages(list) && row->amount.objects > 0)
+        json_number(json, "mean_age_ns", row->amount.ages_us / row->amount.objects * 1000);
+}
+
+static void samples_csv(const struct listed_row *row)
+{
+    printf("%" PRIu64 ",", row->samples);
+    estimate_put_csv(row->objects_estimate);
+    putchar(',');
+    estimate_put_csv(row->bytes_estimate);
+}
+
+static const struct row_layout samples_layout = {
+    .moments = {"moment"},
+    .csv_titles = "samples,objects,objects_low,objects_high,bytes,bytes_low,bytes_high",
+    .put_titles = samples_titles,
+    .put_text = samples_text,
+    .put_json = samples_json,
+    .put_csv = samples_csv};
+
+static struct listed_row listed_row_of(const struct heap_row *row, bool allocated)
+{
+    const struct heap_amount *amount = allocated ? &row->allocated : &row->live;
+    struct listed_row out = {.key = row->key,
+                             .amount = *amount,
+                             .objects = (int64_t) amount->objects,
+                             .bytes = (int64_t) amount->bytes};
+    if (row->samples != NULL) {
+        const struct sample_sums *sums = allocated ? &row->samples->allocated : &row->samples->live;
+        out.samples = sums->samples;
+        out.objects_estimate = estimate_objects(sums);
+        out.bytes_estimate = estimate_bytes(sums);
+    }
+    return out;
+}
+
 bool heap_print_table(const struct heap_report *report, struct heap_snapshot *snapshot)
 {
-    struct row_list list = {.report = report, .layout = &table_layout, .moments = {snapshot}};
+    struct row_list list = {.report = report,
+                            .layout = snapshot->samples != NULL ? &samples_layout : &table_layout,
+                            .moments = {snapshot}};
     if (!row_list_init(&list, snapshot->count))
         return false;
     heap_snapshot_fold(snapshot, report->axes);
@@ -350,8 +415,7 @@ bool heap_print_table(const struct heap_report *report, struct heap_snapshot *sn
         const struct heap_row *row = &snapshot->rows[i];
         const struct heap_amount *amount = report->allocated ? &row->allocated : &row->live;
         if (amount->objects != 0 || amount->bytes != 0)
-            list.rows[list.count++] = (struct listed_row){
-                row->key, *amount, (int64_t) amount->objects, (int64_t) amount->bytes};
+            list.rows[list.count++] = listed_row_of(row, report->allocated);
     }
     row_list_print(&list);
     row_list_reset(&list);
@@ -397,11 +461,62 @@ static const struct row_layout changes_layout = {.moments = {"before", "after"},
                                                  .put_json = changes_json,
                                                  .put_csv = changes_csv};
 
+/* ---- difference between two moments of a sampled trace ---- */
+
+static void sampled_changes_titles(const struct row_list *list)
+{
+    (void) list;
+    printf("%8s" ESTIMATE_TITLES ESTIMATE_TITLES " %14s  ", "samples", "objects", "(95 %)", "bytes",
+           "(95 %)", "then");
+}
+
+static void sampled_changes_text(const struct row_list *list, const struct listed_row *row)
+{
+    (void) list;
+    printf("%8" PRIu64, row->samples);
+    estimate_print_change(row->objects_estimate);
+    estimate_print_change(row->bytes_estimate);
+    printf(" %14" PRIu64 " %c", row->amount.bytes,
+           estimate_contains(row->bytes_estimate, 0) ? '~' : ' ');
+}
+
+static void sampled_changes_json(const struct row_list *list, const struct listed_row *row,
+                                 struct json_output *json)
+{
+    (void) list;
+    json_number(json, "samples", row->samples);
+    estimate_put_change(json, "objects", row->objects_estimate);
+    estimate_put_change(json, "bytes", row->bytes_estimate);
+    json_bool(json, "noise", estimate_contains(row->bytes_estimate, 0));
+    json_number(json, "after_objects", row->amount.objects);
+    json_number(json, "after_bytes", row->amount.bytes);
+}
+
+static void sampled_changes_csv(const struct listed_row *row)
+{
+    printf("%" PRIu64 ",", row->samples);
+    estimate_put_change_csv(row->objects_estimate);
+    putchar(',');
+    estimate_put_change_csv(row->bytes_estimate);
+    printf(",%" PRIu64 ",%" PRIu64, row->amount.objects, row->amount.bytes);
+}
+
+static const struct row_layout sampled_changes_layout = {
+    .moments = {"before", "after"},
+    .csv_titles = "samples,objects,objects_low,objects_high,bytes,bytes_low,bytes_high,"
+                  "after_objects,after_bytes",
+    .put_titles = sampled_changes_titles,
+    .put_text = sampled_changes_text,
+    .put_json = sampled_changes_json,
+    .put_csv = sampled_changes_csv};
+
 bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *before,
                         struct heap_snapshot *after)
 {
-    struct row_list list = {
-        .report = report, .layout = &changes_layout, .moments = {before, after}};
+    struct row_list list = {.report = report,
+                            .layout =
+                                after->samples != NULL ? &sampled_changes_layout : &changes_layout,
+                            .moments = {before, after}};
     struct heap_change *changes = NULL;
     size_t count = 0;
     heap_snapshot_fold(before, report->axes);
@@ -410,8 +525,10 @@ bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *
         return false;
     bool ok = row_list_init(&list, count);
     for (size_t i = 0; ok && i < count; i++)
-        list.rows[list.count++] = (struct listed_row){changes[i].key, changes[i].after,
-                                                      changes[i].objects, changes[i].bytes};
+        list.rows[list.count++] = (struct listed_row){
+            changes[i].key,           changes[i].after,   changes[i].objects,
+            changes[i].bytes,         changes[i].samples, changes[i].objects_estimate,
+            changes[i].bytes_estimate};
     free(changes);
     if (ok)
         row_list_print(&list);

@@ -83,7 +83,7 @@ bool heap_cells_snapshot(const struct heap_cells *cells, bool at_peak,
             at_peak && cell->peak == cells->peak ? &cell->at_peak : &cell->now;
         if (sums->allocated_objects != 0)
             snapshot->rows[snapshot->count++] = (struct heap_row){
-                cell->key, live_amount(sums, now_us), allocated_amount(sums), cell->most};
+                cell->key, live_amount(sums, now_us), allocated_amount(sums), cell->most, NULL};
     }
     const struct heap_sums *all = at_peak ? &cells->all_at_peak : &cells->all;
     snapshot->live = live_amount(all, now_us);
@@ -201,12 +201,19 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     return object_table_init(&tracker->live) && ok;
 }
 
+enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_source *source,
+                                    struct step_error *error)
+{
+    return sample_weights_read(&tracker->samples.weights, source, error);
+}
+
 void heap_tracker_reset(struct heap_tracker *tracker)
 {
     call_sites_reset(&tracker->calls);
     heap_choice_reset(tracker);
     heap_sites_reset(&tracker->sites);
     heap_cells_reset(&tracker->cells);
+    cell_samples_reset(&tracker->samples);
     collection_clock_reset(&tracker->clock);
     object_table_reset(&tracker->live);
 }
@@ -225,9 +232,13 @@ static enum step_status give(struct heap_tracker *tracker, const struct heap_mom
                                      .deaths = tracker->deaths,
                                      .collections = at_peak ? tracker->cells.peak_collections
                                                             : tracker->collections};
-    if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot))
+    if (!heap_cells_snapshot(&tracker->cells, at_peak, &snapshot) ||
+        !heap_samples_show(tracker, &snapshot)) {
+        heap_snapshot_reset(&snapshot);
         return no_memory(error);
+    }
     heap_choice_show(tracker, &snapshot);
+    heap_samples_total(&snapshot);
     return tracker->options.receive(tracker->options.user, &snapshot, error);
 }
 
@@ -283,7 +294,7 @@ static bool put_alloc(struct heap_tracker *tracker, const struct trace_event *ev
                           ? HEAP_HIDDEN_CELL
                           : heap_cells_put(cells, &key);
     uint64_t birth_us = event->time_ns / 1000;
-    if (number == UINT32_MAX ||
+    if (number == UINT32_MAX || !cell_samples_add(&tracker->samples, number, event) ||
         !object_table_put(&tracker->live,
                           &(struct live_object){event->object, birth_us, event->size, number}))
         return false;
@@ -307,14 +318,14 @@ static bool put_free(struct heap_tracker *tracker, const struct trace_event *eve
     death_dates_put(&tracker->deaths, event);
     if (!object_table_take(&tracker->live, event->object, &born)) {
         tracker->unknown_frees++;
-        return true;
+        return cell_samples_remove(&tracker->samples, NULL, event);
     }
     struct heap_cell *cell = &cells->items[born.class_id];
     heap_cell_save(cells, cell);
     uint64_t death_us = event->time_ns / 1000;
     heap_sums_remove(&cell->now, born.size, born.value, death_us);
     heap_sums_remove(&cells->all, born.size, born.value, death_us);
-    return true;
+    return cell_samples_remove(&tracker->samples, &born, event);
 }
 
 static bool put_event(struct heap_tracker *tracker, const struct trace_event *event)

@@ -10,6 +10,7 @@
 #include "converter/base/object_table.h"
 #include "converter/base/peak.h"
 #include "converter/heap/call_sites.h"
+#include "converter/heap/heap_samples.h"
 #include "converter/heap/heap_snapshot.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/death_dates.h"
@@ -135,6 +136,7 @@ struct heap_tracker {
     struct heap_sites sites;
     struct call_sites calls;
     struct heap_cells cells;
+    struct cell_samples samples;
     struct object_table live; /* object -> birth in us, index of its cell */
     bool selects;
     struct trace_filter filter;
@@ -155,6 +157,10 @@ struct heap_tracker {
  * the events' source. */
 bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *names,
                        const struct heap_tracker_options *options);
+/* Call it before the first event where the trace may be sampled: reads how its samples are weighed.
+ * The peak, the curve and single objects remain those of the samples. */
+enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_source *source,
+                                    struct step_error *error);
 void heap_tracker_reset(struct heap_tracker *tracker);
 
 enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct trace_event *events,

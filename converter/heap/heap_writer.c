@@ -28,7 +28,9 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error)
 {
-    enum step_status status = writer->operations->close(writer, error);
+    enum step_status status = writer->operations->close != NULL
+                                  ? writer->operations->close(writer, error)
+                                  : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
         return status;
     return output_stream_close(&writer->stream, error);

@@ -26,7 +26,8 @@ struct heap_writer_operations {
     /* Writes a snapshot.  Its rows are unordered; the writer may reorder and fold them. */
     enum step_status (*put)(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error);
-    /* Writes the rest to the stream.  Called once, and not after a put that failed. */
+    /* Writes the rest to the stream; NULL: there is none.  Called once, and not after a put that
+     * failed. */
     enum step_status (*close)(struct heap_writer *writer, struct step_error *error);
     void (*reset)(struct heap_writer *writer);
     size_t size_bytes; /* size of the writer's structure, which begins with a struct heap_writer */

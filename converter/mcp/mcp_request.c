@@ -174,6 +174,21 @@ static void parse(struct parsing *parsing)
         fail(parsing, MCP_NO_REQUEST, "the message is not of JSON-RPC 2.0");
 }
 
+/* Takes the id of a message at fault: clients may send it after the parameters. */
+static void find_id(const char *path, struct mcp_id *id)
+{
+    struct parsing parsing = {.fault = MCP_GOOD};
+    enum json_token token;
+    char key[MCP_NAME_ROOM];
+    if (json_input_open(path, &parsing.input, NULL) != STEP_STATUS_OK)
+        return;
+    bool goes_on = next(&parsing, &token) && token == JSON_OBJECT;
+    while (goes_on && next(&parsing, &token) && token == JSON_KEY)
+        goes_on = take_name(&parsing, key, sizeof key) && next(&parsing, &token) &&
+                  (is(key, "id") ? take_id(&parsing, token, id) : skip(&parsing, token));
+    json_input_close(parsing.input);
+}
+
 enum mcp_fault mcp_request_parse(const char *line, size_t length, struct mcp_request *request,
                                  const char **fault_text)
 {
@@ -189,6 +204,8 @@ enum mcp_fault mcp_request_parse(const char *line, size_t length, struct mcp_req
         parse(&parsing);
     if (parsing.input != NULL)
         json_input_close(parsing.input);
+    if (parsing.fault != MCP_GOOD && request->id.kind == MCP_NO_ID)
+        find_id(path, &request->id);
     if (file >= 0)
         close(file);
     *fault_text = parsing.text;

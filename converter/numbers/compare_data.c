@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a comparison as JSON, CSV, and the data of the page. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,13 @@
 
 /* ---- JSON ---- */
 
+/* Without a sample there may be no bound. */
+static void put_bound(struct json_output *json, const char *name, double bound)
+{
+    if (!isinf(bound))
+        json_real(json, name, bound);
+}
+
 static void put_value(struct json_output *json, const struct metric *metric,
                       const struct measured *before, const struct measured *after)
 {
@@ -18,13 +26,19 @@ static void put_value(struct json_output *json, const struct metric *metric,
     json_real(json, "before", before->median);
     json_real(json, "after", after->median);
     json_real(json, "change", after->median - before->median);
-    if (before->runs > 1) {
-        json_real(json, "before_least", before->least);
-        json_real(json, "before_most", before->most);
+    if (before->is_estimate || after->is_estimate) {
+        struct estimate change = measured_change(before, after);
+        put_bound(json, "change_low", change.low);
+        put_bound(json, "change_high", change.high);
+        json_bool(json, "noise", measured_is_noise(before, after));
     }
-    if (after->runs > 1) {
+    if (before->runs > 1 || before->is_estimate) {
+        json_real(json, "before_least", before->least);
+        put_bound(json, "before_most", before->most);
+    }
+    if (after->runs > 1 || after->is_estimate) {
         json_real(json, "after_least", after->least);
-        json_real(json, "after_most", after->most);
+        put_bound(json, "after_most", after->most);
     }
     json_end_object(json);
 }
@@ -36,7 +50,8 @@ static void put_values(struct json_output *json, const struct compare_report *re
         struct measured before =
             measures_get(report->measures, axis, row, &metrics[i], SIDE_BEFORE);
         struct measured after = measures_get(report->measures, axis, row, &metrics[i], SIDE_AFTER);
-        if (metrics[i].group == METRICS_OF_TRACES && (before.median != 0 || after.median != 0))
+        if (metrics[i].group == METRICS_OF_TRACES && measures_have(report->measures, &metrics[i]) &&
+            (before.median != 0 || after.median != 0))
             put_value(json, &metrics[i], &before, &after);
     }
 }
@@ -70,6 +85,11 @@ static void put_runs(struct json_output *json, const struct compare_report *repo
         json_begin_object(json, NULL);
         json_text(json, "trace", run->path);
         json_text(json, "program", run->program);
+        if (run->sample_interval_bytes != 0) {
+            json_bool(json, "estimated", true);
+            json_number(json, "sample_interval_bytes", run->sample_interval_bytes);
+            json_number(json, "samples", run->samples);
+        }
         death_dates_put_json(&run->deaths, json);
         json_end_object(json);
     }

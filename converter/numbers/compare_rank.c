@@ -24,7 +24,7 @@ static void find_other_changes(const struct measures *measures, enum measure_axi
 {
     for (size_t i = 0; i < metric_count; i++) {
         const struct metric *metric = &metrics[i];
-        if (metric->group != METRICS_OF_TRACES)
+        if (metric->group != METRICS_OF_TRACES || !measures_have(measures, metric))
             continue;
         double change = fabs(measures_get(measures, axis, row->row, metric, SIDE_AFTER).median -
                              measures_get(measures, axis, row->row, metric, SIDE_BEFORE).median);
@@ -59,7 +59,8 @@ bool compare_rank(const struct compare_report *report, enum measure_axis axis,
 
 bool compare_has(const struct compare_report *report, const struct metric *metric)
 {
-    for (size_t run = 0; run < report->measures->run_count; run++)
+    for (size_t run = 0;
+         measures_have(report->measures, metric) && run < report->measures->run_count; run++)
         if (measures_sums(report->measures, AXIS_PROGRAM, 1, run)[metric->sum] != 0)
             return true;
     return false;
@@ -84,10 +85,4 @@ const struct metric *compare_metric(const struct compare_report *report, enum me
     if (report->sort != NULL)
         return report->sort;
     return first_there(report, axis == AXIS_METHOD ? of_methods : of_objects);
-}
-
-bool compare_is_noise(const struct compare_row *row)
-{
-    return (row->before.runs > 1 || row->after.runs > 1) && row->before.least <= row->after.most &&
-           row->after.least <= row->before.most;
 }

@@ -39,9 +39,7 @@ bool compare_rank(const struct compare_report *report, enum measure_axis axis,
                   const struct metric *metric, struct compare_ranking *ranking);
 /* Returns the metric that a table is sorted by. */
 const struct metric *compare_metric(const struct compare_report *report, enum measure_axis axis);
-/* Returns true if one side has several runs and the ranges of both sides overlap. */
-bool compare_is_noise(const struct compare_row *row);
-/* Returns true if any run has a value for the metric. */
+/* Returns true if all runs have the metric, and any of them a value for it. */
 bool compare_has(const struct compare_report *report, const struct metric *metric);
 
 /* Returns false if memory runs out. */

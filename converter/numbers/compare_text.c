@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a comparison as tables. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "converter/base/table_text.h"
 #include "converter/numbers/compare_report.h"
 
@@ -34,6 +36,12 @@ static void print_runs(const struct compare_report *report, enum measure_side si
         }
         if (death_dates_are_exact(&run->deaths))
             printf(", exact deaths");
+        if (run->sample_interval_bytes != 0) {
+            printf(", ");
+            estimate_print_source(run->samples, run->sample_interval_bytes);
+        } else if (report->measures->has_estimates) {
+            printf(", with all objects");
+        }
         putchar('\n');
         title = "";
     }
@@ -44,6 +52,19 @@ static void print_spread(const struct metric *metric, const struct measured *mea
     if (measured->runs > 1)
         printf("  %s to %s", metric_quantity(metric, measured->least).text,
                metric_quantity(metric, measured->most).text);
+}
+
+static void print_ranges(const struct metric *metric, const struct compare_row *row)
+{
+    if (!row->before.is_estimate && !row->after.is_estimate) {
+        print_spread(metric, &row->before);
+        if (row->before.runs > 1 && row->after.runs > 1)
+            printf(" ->");
+        print_spread(metric, &row->after);
+    } else if (metric->unit != UNIT_TIME) {
+        putchar(' ');
+        measured_print_change(metric, measured_change(&row->before, &row->after), stdout);
+    }
 }
 
 static void print_totals(const struct compare_report *report)
@@ -62,11 +83,8 @@ static void print_totals(const struct compare_report *report)
             "%-16s %12s %12s %12s", metric->title, metric_quantity(metric, row.before.median).text,
             metric_quantity(metric, row.after.median).text, metric_change(metric, row.change).text);
         print_share(&row.before, row.change);
-        print_spread(metric, &row.before);
-        if (row.before.runs > 1 && row.after.runs > 1)
-            printf(" ->");
-        print_spread(metric, &row.after);
-        printf("%s\n", compare_is_noise(&row) && row.change != 0 ? "  ~" : "");
+        print_ranges(metric, &row);
+        printf("%s\n", measured_is_noise(&row.before, &row.after) && row.change != 0 ? "  ~" : "");
     }
 }
 
@@ -84,6 +102,8 @@ static void print_beside(const struct compare_report *report, enum measure_axis 
 {
     for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
         const struct metric *metric = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
+        if (!measures_have(report->measures, metric))
+            continue;
         double before = measures_get(report->measures, axis, row, metric, SIDE_BEFORE).median;
         double after = measures_get(report->measures, axis, row, metric, SIDE_AFTER).median;
         if (metric->is_mean)
@@ -94,11 +114,31 @@ static void print_beside(const struct compare_report *report, enum measure_axis 
     }
 }
 
-static void print_head(const struct metric *metric, enum measure_axis axis)
+#define CHANGE_WIDTH 25
+
+static void print_interval(const struct compare_report *report, const struct metric *metric,
+                           const struct compare_row *row)
+{
+    char text[2 * sizeof(struct quantity) + 8] = "-";
+    struct estimate change = measured_change(&row->before, &row->after);
+    if (!report->measures->has_estimates)
+        return;
+    if (!isinf(change.low) && !isinf(change.high))
+        snprintf(text, sizeof text, "%s..%s", metric_change(metric, change.low).text,
+                 metric_change(metric, change.high).text);
+    printf(" %-*s", CHANGE_WIDTH, text);
+}
+
+static void print_head(const struct compare_report *report, const struct metric *metric,
+                       enum measure_axis axis)
 {
     printf("\n%12s %12s %12s %8s  ", "before", "after", metric->title, "%");
+    if (report->measures->has_estimates)
+        printf(" %-*s", CHANGE_WIDTH, "(change, 95 %)");
     for (size_t i = 0; i < 4 && beside[axis][i] != NULL; i++) {
         const struct metric *other = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
+        if (!measures_have(report->measures, other))
+            continue;
         if (other->is_mean)
             printf(" %10s %10s", "mean life", "then");
         else
@@ -111,17 +151,21 @@ static bool print_table(const struct compare_report *report, enum measure_axis a
 {
     const struct metric *metric = compare_metric(report, axis);
     struct compare_ranking ranking;
+    size_t beyond_noise = 0;
     if (!compare_rank(report, axis, metric, &ranking))
         return false;
     if (ranking.count > 0)
-        print_head(metric, axis);
+        print_head(report, metric, axis);
     for (size_t i = 0; i < ranking.shown; i++) {
         const struct compare_row *row = &ranking.rows[i];
         printf("%12s %12s %12s", metric_quantity(metric, row->before.median).text,
                metric_quantity(metric, row->after.median).text,
                metric_change(metric, row->change).text);
         print_share(&row->before, row->change);
-        printf(" %c", compare_is_noise(row) ? '~' : ' ');
+        bool is_noise = measured_is_noise(&row->before, &row->after);
+        beyond_noise += !is_noise;
+        printf(" %c", is_noise ? '~' : ' ');
+        print_interval(report, metric, row);
         print_beside(report, axis, row->row);
         printf("  ");
         stack_print(measures_name(report->measures, axis, row->row, report->depth), stdout);
@@ -130,6 +174,8 @@ static bool print_table(const struct compare_report *report, enum measure_axis a
     table_print_rest(ranking.shown, ranking.count, axis_plurals[axis]);
     if (ranking.count == 0)
         printf("\nno change by %s\n", axis_names[axis]);
+    else if (report->measures->has_estimates && beyond_noise == 0)
+        printf("no difference beyond noise by %s\n", axis_names[axis]);
     free(ranking.rows);
     return true;
 }

@@ -26,7 +26,8 @@ struct gate_top {
 struct gate_verdict {
     const struct gate_rule *rule;
     bool fails;
-    bool is_noise;  /* would fail, but the ranges of runs before and after overlap */
+    bool is_noise; /* would fail, but runs vary more, or the interval reaches across the limit */
+    bool is_estimate;
     size_t matched; /* number of rows */
     uint32_t row;   /* of an `any` rule: the failing row; 0: none */
     struct measured before, after;
@@ -39,6 +40,7 @@ struct gate_verdict {
 /* Sums of several rows, by run. */
 struct totals {
     uint64_t sums[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
+    double variances[MEASURE_RUNS_MOST * SIDE_COUNT][SUM_COUNT];
 };
 
 static void add(struct totals *totals, const struct measures *measures, enum measure_axis axis,
@@ -46,38 +48,59 @@ static void add(struct totals *totals, const struct measures *measures, enum mea
 {
     for (size_t run = 0; run < measures->run_count; run++) {
         const uint64_t *sums = measures_sums(measures, axis, row, run);
-        for (size_t i = 0; i < SUM_COUNT; i++)
+        const double *variances = measures_variances(measures, axis, row, run);
+        for (size_t i = 0; i < SUM_COUNT; i++) {
             totals->sums[run][i] += sums[i];
+            totals->variances[run][i] += variances != NULL ? variances[i] : 0;
+        }
     }
 }
 
-static struct measured side_of(const struct totals *totals, const struct measures *measures,
-                               const struct metric *metric, enum measure_side side)
+static const uint64_t *sums_of_totals(const void *user, size_t run, const double **variances)
 {
-    double values[MEASURE_RUNS_MOST];
-    size_t count = 0;
-    for (size_t run = 0; run < measures->run_count && count < MEASURE_RUNS_MOST; run++)
-        if (measures->runs[run].side == side)
-            values[count++] = metric_value(metric, totals->sums[run]);
-    return measured_of(values, count);
+    const struct totals *totals = user;
+    *variances = totals->variances[run];
+    return totals->sums[run];
 }
 
-/* Runs of one program vary: a change counts only if the ranges before and after do not overlap. */
-static bool overlap(const struct measured *a, const struct measured *b)
+/* Returns what the value exceeds the limit by.  A share's limit is as uncertain as what it is a
+ * share of. */
+static struct estimate excess_of(const struct gate_verdict *verdict)
 {
-    return (a->runs > 1 || b->runs > 1) && a->least <= b->most && b->least <= a->most;
+    const struct gate_rule *rule = verdict->rule;
+    double factor = rule->is_percent ? fmax(0, 1 + rule->limit / 100) : 1;
+    double limit = rule->is_percent ? 0 : rule->limit;
+    struct estimate before = rule->is_change
+                                 ? estimate_times(measured_estimate(&verdict->before), factor)
+                                 : estimate_exactly(0);
+    struct estimate excess = estimate_difference(measured_estimate(&verdict->after), before);
+    return (struct estimate){excess.value - limit, excess.low - limit, excess.high - limit,
+                             excess.scale};
+}
+
+/* Of an estimate, a rule holds only if it holds for the whole interval. */
+static bool holds_surely(const struct gate_rule *rule, struct estimate excess)
+{
+    return gate_rule_holds(rule, excess.low, 0) && gate_rule_holds(rule, excess.high, 0) &&
+           (rule->operator!= GATE_NOT_EQUAL || !estimate_contains(excess, 0));
 }
 
 static void judge_totals(const struct totals *totals, const struct measures *measures,
                          struct gate_verdict *verdict)
 {
     const struct gate_rule *rule = verdict->rule;
-    verdict->before = side_of(totals, measures, rule->metric, SIDE_BEFORE);
-    verdict->after = side_of(totals, measures, rule->metric, SIDE_AFTER);
+    verdict->before = measured_of_runs(measures, rule->metric, SIDE_BEFORE, sums_of_totals, totals);
+    verdict->after = measured_of_runs(measures, rule->metric, SIDE_AFTER, sums_of_totals, totals);
     verdict->value = verdict->after.median - (rule->is_change ? verdict->before.median : 0);
     verdict->limit = rule->is_percent ? verdict->before.median * rule->limit / 100 : rule->limit;
     bool holds = gate_rule_holds(rule, verdict->value, verdict->limit);
-    verdict->is_noise = holds && rule->is_change && overlap(&verdict->before, &verdict->after);
+    verdict->is_estimate =
+        verdict->after.is_estimate || (rule->is_change && verdict->before.is_estimate);
+    if (verdict->is_estimate)
+        verdict->is_noise = holds && !holds_surely(rule, excess_of(verdict));
+    else
+        verdict->is_noise =
+            holds && rule->is_change && measured_is_noise(&verdict->before, &verdict->after);
     verdict->fails = holds && !verdict->is_noise;
 }
 
@@ -163,9 +186,7 @@ static void gate_judge(const struct gate_rule *rule, const struct measures *meas
 static void print_measured(const struct metric *metric, const struct measured *measured, FILE *out)
 {
     fputs(metric_quantity(metric, measured->median).text, out);
-    if (measured->runs > 1)
-        fprintf(out, " (%s to %s in %zu runs)", metric_quantity(metric, measured->least).text,
-                metric_quantity(metric, measured->most).text, measured->runs);
+    measured_print_range(metric, measured, out);
 }
 
 static void print_value(const struct gate_verdict *verdict, FILE *out)
@@ -178,6 +199,9 @@ static void print_value(const struct gate_verdict *verdict, FILE *out)
     fputs(metric_change(rule->metric, verdict->value).text, out);
     if (verdict->before.median > 0)
         fprintf(out, " (%+.1f %%)", 100 * verdict->value / verdict->before.median);
+    if (verdict->is_estimate)
+        measured_print_change(rule->metric, measured_change(&verdict->before, &verdict->after),
+                              out);
     fputs(", from ", out);
     print_measured(rule->metric, &verdict->before, out);
     fputs(" to ", out);
@@ -238,7 +262,9 @@ static void print_verdict(const struct gate_verdict *verdict, const char *verb,
                           const struct measures *measures)
 {
     const struct gate_rule *rule = verdict->rule;
-    const char *what = verdict->fails          ? "the gate fails"
+    const char *what = verdict->fails ? "the gate fails"
+                       : verdict->is_noise && verdict->is_estimate
+                           ? "it holds for the estimate, but not for its whole interval"
                        : verdict->is_noise     ? "not more than runs differ"
                        : verdict->matched == 0 ? "nothing has such a name"
                                                : NULL;
@@ -350,6 +376,15 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
     struct gate_verdict *verdicts = calloc(gates->count + 1, sizeof *verdicts);
     struct step_error error = {.offset = STEP_NO_OFFSET};
     *failed = 0;
+    for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
+        if (measures_have(measures, gates->rules[i].metric))
+            continue;
+        free(verdicts);
+        step_error_set(&error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                       "'%s': a trace of engine=sampled has no estimate of %s",
+                       gates->rules[i].text, gates->rules[i].metric->name);
+        return report_error(&error);
+    }
     if (verdicts == NULL) {
         no_memory(&error);
         return report_error(&error);

@@ -3,12 +3,113 @@
 #include "converter/numbers/leak_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
 #include "format/json/json_output.h"
+
+struct change {
+    uint32_t row;
+    double before, after; /* bytes; objects if sizes are unknown */
+    bool is_noise;        /* of estimates */
+};
+
+struct changes {
+    struct change *items; /* NULL: out of memory */
+    size_t count;
+    enum measure_axis axis;
+    const struct metric *metric;
+};
+
+static int by_size(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    double x = fabs(a->after - a->before), y = fabs(b->after - b->before);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Rows of call sites are identified by their innermost frame; the callers are their parents. */
+static struct changes find_changes(const struct leak_report *report)
+{
+    const struct measures *measures = report->measures;
+    struct changes changes = {.axis = (report->axes & HEAP_BY_SITE) != 0 ? AXIS_SITE : AXIS_CLASS,
+                              .metric = metric_by_name("leaked", 6)};
+    size_t rows = measures_count(measures, changes.axis);
+    changes.items = calloc(rows + 1, sizeof *changes.items);
+    for (uint32_t row = 1; changes.items != NULL && row <= rows; row++) {
+        struct measured before =
+            measures_get(measures, changes.axis, row, changes.metric, SIDE_BEFORE);
+        struct measured after =
+            measures_get(measures, changes.axis, row, changes.metric, SIDE_AFTER);
+        if (before.median != after.median)
+            changes.items[changes.count++] = (struct change){row, before.median, after.median,
+                                                             measured_is_noise(&before, &after)};
+    }
+    if (changes.count > 1)
+        qsort(changes.items, changes.count, sizeof *changes.items, by_size);
+    return changes;
+}
+
+static void leak_print_changes(const struct leak_report *report)
+{
+    struct changes changes = find_changes(report);
+    size_t shown = table_shown(report->top, changes.count);
+    const struct metric *metric = changes.metric;
+    struct measured before = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_BEFORE);
+    struct measured after = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_AFTER);
+    printf("\nsince     ");
+    print_shown_text(report->baseline, stdout);
+    printf(": %s survived, now %s (%s)", metric_quantity(metric, before.median).text,
+           metric_quantity(metric, after.median).text,
+           metric_change(metric, after.median - before.median).text);
+    if (report->measures->has_estimates)
+        measured_print_change(metric, measured_change(&before, &after), stdout);
+    putchar('\n');
+    if (changes.count > 0)
+        printf("\n%12s %12s %12s  %s\n", "before", "now", "change",
+               changes.axis == AXIS_SITE ? "site" : "class");
+    for (size_t i = 0; i < shown; i++) {
+        const struct change *change = &changes.items[i];
+        printf("%12s %12s %12s %c", metric_quantity(metric, change->before).text,
+               metric_quantity(metric, change->after).text,
+               metric_change(metric, change->after - change->before).text,
+               change->is_noise ? '~' : ' ');
+        stack_print(measures_name(report->measures, changes.axis, change->row, report->depth),
+                    stdout);
+        putchar('\n');
+    }
+    table_print_rest(shown, changes.count, axis_plurals[changes.axis]);
+    free(changes.items);
+}
+
+static void leak_put_changes(const struct leak_report *report, struct json_output *json)
+{
+    struct changes changes = find_changes(report);
+    size_t shown = table_shown(report->top, changes.count);
+    json_begin_object(json, "baseline");
+    json_text(json, "trace", report->baseline);
+    json_begin_array(json, "changes");
+    for (size_t i = 0; i < shown; i++) {
+        const struct change *change = &changes.items[i];
+        json_begin_object(json, NULL);
+        json_number(json, "before_bytes", (uint64_t) change->before);
+        json_number(json, "bytes", (uint64_t) change->after);
+        if (report->measures->has_estimates)
+            json_bool(json, "noise", change->is_noise);
+        measures_put_name(report->measures, changes.axis, change->row, json);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+    free(changes.items);
+}
 
 #define DRAWN 16u /* width of a curve in characters */
 
@@ -17,8 +118,19 @@ static size_t shown(const struct leak_report *report)
     return table_shown(report->top, report->rows->count);
 }
 
-static void print_amount(const char *what, const struct heap_amount *amount)
+static bool is_sampled(const struct leak_report *report)
 {
+    return report->tracker->heap.samples.weights.interval_bytes != 0;
+}
+
+static void print_amount(const struct leak_report *report, const char *what,
+                         const struct heap_amount *amount, const struct sample_sums *samples)
+{
+    if (is_sampled(report)) {
+        printf("%-10s", what);
+        estimate_print_amount(samples);
+        return;
+    }
     printf("%-10s%s object%s, %s", what, quantity_of_count(amount->objects).text,
            plural(amount->objects), quantity_of_bytes((double) amount->bytes).text);
 }
@@ -26,21 +138,29 @@ static void print_amount(const char *what, const struct heap_amount *amount)
 static void print_head(const struct leak_report *report)
 {
     char deaths[DEATH_DATES_TEXT];
-    const struct heap_amount live = leak_tracker_live(report->tracker);
-    print_amount("at end", &live);
-    printf(", after %zu collection%s\n", report->tracker->time_count,
-           plural(report->tracker->time_count));
+    struct sample_sums samples = {.samples = 0};
+    const struct heap_amount live = leak_tracker_live(report->tracker, &samples);
+    if (is_sampled(report)) {
+        printf("%-10s", "sampled");
+        estimate_print_source(samples.samples,
+                              report->tracker->heap.samples.weights.interval_bytes);
+        putchar('\n');
+    }
+    print_amount(report, "at end", &live, &samples);
+    printf(", after %zu collection%s%s\n", report->tracker->time_count,
+           plural(report->tracker->time_count), is_sampled(report) ? " that freed samples" : "");
     death_dates_print(&report->tracker->heap.deaths, deaths, sizeof deaths);
     if (death_dates_are_exact(&report->tracker->heap.deaths))
         printf("%-10s%s\n", "deaths", deaths);
-    print_amount("survived", &report->rows->all);
+    print_amount(report, "survived", &report->rows->all, &report->rows->all_samples);
     printf(" that saw at least %" PRIu64 " collection%s", report->limits.survived,
            plural(report->limits.survived));
     if (report->limits.age_ns > 0)
         printf(" and %s", quantity_of_ns((double) report->limits.age_ns).text);
     putchar('\n');
     if (report->rows->suppressed.objects > 0) {
-        print_amount("of these", &report->rows->suppressed);
+        print_amount(report, "of these", &report->rows->suppressed,
+                     &report->rows->suppressed_samples);
         printf(" are suppressed\n");
     }
     if (report->tracker->sample_count < 3)
@@ -68,18 +188,46 @@ static double mean_age_ns(const struct leak_row *row)
     return 1000.0 * (double) row->old.ages_us / (double) row->old.objects;
 }
 
+/* Writes "+1.00 KiB". */
+static struct quantity signed_bytes(double bytes)
+{
+    struct quantity size = quantity_of_bytes(bytes < 0 ? -bytes : bytes), out;
+    snprintf(out.text, sizeof out.text, "%s%.30s", bytes < 0 ? "-" : "+", size.text);
+    return out;
+}
+
+#define RANGE_WIDTH 24
+
+static void print_estimates(const struct leak_report *report, const struct leak_row *row)
+{
+    struct estimate bytes = estimate_bytes(&row->old_samples);
+    char range[2 * sizeof(struct quantity) + 4];
+    snprintf(range, sizeof range, "%s..%s", quantity_of_bytes(bytes.low).text,
+             quantity_of_bytes(bytes.high).text);
+    printf("%8" PRIu64 " %12" PRIu64 " %12s %-*s", row->old_samples.samples, row->old.objects,
+           quantity_of_bytes(bytes.value).text, RANGE_WIDTH, range);
+    if (report->tracker->sample_count < 3)
+        snprintf(range, sizeof range, "-");
+    else
+        snprintf(range, sizeof range, "%s..%s", signed_bytes(row->growth.low).text,
+                 signed_bytes(row->growth.high).text);
+    printf(" %12s %-*s ", row->rank > 0 ? signed_bytes(row->slope).text : "~", RANGE_WIDTH, range);
+}
+
 static void print_row(const struct leak_report *report, const struct leak_row *row)
 {
     bool has_line = report->tracker->sample_count >= 3;
     char growth[48] = "-", fit[16] = "-";
     if (has_line) {
-        snprintf(growth, sizeof growth, "%s%s", row->slope < 0 ? "-" : "+",
-                 quantity_of_bytes(row->slope < 0 ? -row->slope : row->slope).text);
+        snprintf(growth, sizeof growth, "%s", signed_bytes(row->slope).text);
         snprintf(fit, sizeof fit, "%.2f", row->fit);
     }
-    printf("%10" PRIu64 " %12s %12s %5s %9s  ", row->old.objects,
-           quantity_of_bytes((double) row->old.bytes).text, growth, fit,
-           quantity_of_ns(mean_age_ns(row)).text);
+    if (is_sampled(report))
+        print_estimates(report, row);
+    else
+        printf("%10" PRIu64 " %12s %12s %5s ", row->old.objects,
+               quantity_of_bytes((double) row->old.bytes).text, growth, fit);
+    printf("%9s  ", quantity_of_ns(mean_age_ns(row)).text);
     print_curve(report, row);
     printf("  ");
     if ((report->axes & HEAP_BY_CLASS) != 0)
@@ -93,15 +241,25 @@ static void print_row(const struct leak_report *report, const struct leak_row *r
     putchar('\n');
 }
 
+static void print_titles(const struct leak_report *report)
+{
+    putchar('\n');
+    if (is_sampled(report))
+        printf("%8s %12s %12s %-*s %12s %-*s ", "samples", "objects", "bytes", RANGE_WIDTH,
+               "(95 %)", "a collection", RANGE_WIDTH, "(95 %)");
+    else
+        printf("%10s %12s %12s %5s ", "objects", "bytes", "a collection", "fit");
+    printf("%9s  %-18s  %s\n", "mean age", "after collections",
+           report->axes == HEAP_BY_CLASS  ? "class"
+           : report->axes == HEAP_BY_SITE ? "site"
+                                          : "class, site");
+}
+
 void leak_print_text(const struct leak_report *report)
 {
     print_head(report);
     if (report->rows->count > 0)
-        printf("\n%10s %12s %12s %5s %9s  %-18s  %s\n", "objects", "bytes", "a collection", "fit",
-               "mean age", "after collections",
-               report->axes == HEAP_BY_CLASS  ? "class"
-               : report->axes == HEAP_BY_SITE ? "site"
-                                              : "class, site");
+        print_titles(report);
     for (size_t i = 0; i < shown(report); i++)
         print_row(report, &report->rows->rows[i]);
     table_print_rest(shown(report), report->rows->count,
@@ -114,12 +272,29 @@ void leak_print_text(const struct leak_report *report)
 
 /* ---- JSON ---- */
 
-static void put_amount(struct json_output *json, const char *key, const struct heap_amount *amount)
+static void put_amount(struct json_output *json, const struct leak_report *report, const char *key,
+                       const struct heap_amount *amount, const struct sample_sums *samples)
 {
     json_begin_object(json, key);
+    if (is_sampled(report)) {
+        json_number(json, "samples", samples->samples);
+        estimate_put_members(json, "objects", estimate_objects(samples));
+        estimate_put_members(json, "bytes", estimate_bytes(samples));
+        json_end_object(json);
+        return;
+    }
     json_number(json, "objects", amount->objects);
     json_number(json, "bytes", amount->bytes);
     json_end_object(json);
+}
+
+static void put_estimates(struct json_output *json, const struct leak_row *row)
+{
+    json_number(json, "samples", row->old_samples.samples);
+    estimate_put_members(json, "objects", estimate_objects(&row->old_samples));
+    estimate_put_members(json, "bytes", estimate_bytes(&row->old_samples));
+    estimate_put_change(json, "growth_bytes_per_collection", row->growth);
+    json_bool(json, "noise", row->rank <= 0);
 }
 
 static void put_row(struct json_output *json, const struct leak_report *report,
@@ -127,10 +302,15 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     json_begin_object(json, NULL);
-    json_number(json, "objects", row->old.objects);
-    json_number(json, "bytes", row->old.bytes);
+    if (is_sampled(report)) {
+        put_estimates(json, row);
+    } else {
+        json_number(json, "objects", row->old.objects);
+        json_number(json, "bytes", row->old.bytes);
+    }
     json_real(json, "mean_age_ns", mean_age_ns(row));
-    json_real(json, "growth_bytes_per_collection", row->slope);
+    if (!is_sampled(report))
+        json_real(json, "growth_bytes_per_collection", row->slope);
     json_real(json, "fit", row->fit);
     if ((report->axes & HEAP_BY_CLASS) != 0)
         json_bytes(json, "class", trace_class_of(sites->names, row->key.class_id)->name);
@@ -145,7 +325,8 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 
 void leak_print_json(const struct leak_report *report)
 {
-    const struct heap_amount live = leak_tracker_live(report->tracker);
+    struct sample_sums samples = {.samples = 0};
+    const struct heap_amount live = leak_tracker_live(report->tracker, &samples);
     struct json_output json;
     json_init(&json, stdout);
     json_begin_object(&json, NULL);
@@ -154,9 +335,15 @@ void leak_print_json(const struct leak_report *report)
     death_dates_put_json(&report->tracker->heap.deaths, &json);
     json_number(&json, "least_survived", report->limits.survived);
     json_number(&json, "least_age_ns", report->limits.age_ns);
-    put_amount(&json, "at_end", &live);
-    put_amount(&json, "survived", &report->rows->all);
-    put_amount(&json, "suppressed", &report->rows->suppressed);
+    if (is_sampled(report)) {
+        json_bool(&json, "estimated", true);
+        json_number(&json, "sample_interval_bytes",
+                    report->tracker->heap.samples.weights.interval_bytes);
+    }
+    put_amount(&json, report, "at_end", &live, &samples);
+    put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);
+    put_amount(&json, report, "suppressed", &report->rows->suppressed,
+               &report->rows->suppressed_samples);
     json_begin_array(&json, "after_collections");
     for (size_t i = 0; i < report->tracker->sample_count; i++)
         json_number(&json, NULL, report->tracker->samples[i].collection);

@@ -17,11 +17,8 @@ struct leak_report {
     const struct measures *measures; /* with the baseline as the side before */
 };
 
+/* With a baseline also the changes in survivors since then, the largest first. */
 void leak_print_text(const struct leak_report *report);
-/* leak_baseline.c: prints the changes in survivors since the baseline, the largest first. */
-struct json_output;
-void leak_print_changes(const struct leak_report *report);
-void leak_put_changes(const struct leak_report *report, struct json_output *json);
 void leak_print_json(const struct leak_report *report);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
 #include "converter/trace/trace_filter.h"
 
 #define LINE_MOST 512u
@@ -129,21 +130,36 @@ void suppressions_report_unused(const struct suppressions *suppressions)
             report_line("nothing that survived is suppressed by '%s'", suppressions->items[i].text);
 }
 
-#define LEAST_POINTS ((size_t) 4)
+/* Survivors of a cell. */
+struct old_cell {
+    struct heap_amount amount;
+    struct sample_sums samples;
+    double ages_us; /* of a sampled trace, by weight */
+};
 
-static void add(struct heap_amount *sum, const struct heap_amount *amount)
+static void add_old(struct old_cell *cell, const struct live_object *object, uint64_t age_us,
+                    const struct cell_samples *samples)
 {
-    sum->objects += amount->objects;
-    sum->bytes += amount->bytes;
-    sum->ages_us += amount->ages_us;
+    double weight;
+    if (!cell_samples_are_counted(samples)) {
+        heap_amount_add(&cell->amount, &(struct heap_amount){1, object->size, age_us});
+        return;
+    }
+    if (!sample_weights_now(&samples->weights, object->object, object->size, &weight))
+        return;
+    sample_sums_weigh(&cell->samples, object->size, weight);
+    cell->ages_us += weight * (double) age_us;
+    cell->amount =
+        (struct heap_amount){estimate_whole(cell->samples.objects),
+                             estimate_whole(cell->samples.bytes), estimate_whole(cell->ages_us)};
 }
 
 /* By cell of the tracker.  Returns NULL if memory runs out. */
-static struct heap_amount *old_by_cell(const struct leak_tracker *tracker,
-                                       const struct leak_limits *limits)
+static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
+                                    const struct leak_limits *limits)
 {
     const struct object_table *live = &tracker->heap.live;
-    struct heap_amount *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
+    struct old_cell *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
     uint64_t now_us = tracker->heap.now_ns / 1000;
     for (size_t i = 0; old != NULL && i <= live->mask; i++) {
         struct live_object object;
@@ -152,7 +168,7 @@ static struct heap_amount *old_by_cell(const struct leak_tracker *tracker,
         uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
         if (age_us >= limits->age_ns / 1000 &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
-            add(&old[object.class_id], &(struct heap_amount){1, object.size, age_us});
+            add_old(&old[object.class_id], &object, age_us, &tracker->heap.samples);
     }
     return old;
 }
@@ -224,21 +240,30 @@ static bool is_born_repeatedly(const struct leak_tracker *tracker, const struct 
     return times > 1;
 }
 
+/* Growth that may be noise does not count. */
+static void estimate_growth(struct leak_row *row, bool is_step)
+{
+    row->growth = leak_trend_growth(&row->trend);
+    row->slope = is_step ? 0 : row->growth.value;
+    row->rank = !is_step && leak_growth_is_sure(row->growth) ? row->slope * row->fit : 0;
+}
+
 static void find_growth(const struct leak_tracker *tracker, struct leak_row *row)
 {
     uint64_t born[LEAK_SAMPLES], sum = 0;
-    size_t count = tracker->sample_count / 2;
-    count = count < LEAST_POINTS ? LEAST_POINTS : count;
-    count = count > tracker->sample_count ? tracker->sample_count : count;
+    size_t count = tracker->sample_count - leak_tracker_line_first(tracker);
     for (size_t i = 0; i < tracker->sample_count; i++)
         born[i] = sum += row->births[i];
     struct line live = fit_line(tracker, row->series, count);
     struct line births = fit_line(tracker, born, count);
     row->fit = live.fit;
     row->slope = live.slope < births.slope ? live.slope : births.slope;
-    if (row->slope > 0 && !is_born_repeatedly(tracker, row, count))
+    bool is_step = row->slope > 0 && !is_born_repeatedly(tracker, row, count);
+    if (is_step)
         row->slope = 0;
     row->rank = row->slope > 0 ? row->slope * row->fit : 0;
+    if (cell_samples_are_counted(&tracker->heap.samples))
+        estimate_growth(row, is_step);
 }
 
 /* Merges rows with equal keys. */
@@ -253,7 +278,9 @@ static void merge(struct leak_rows *rows)
             rows->rows[++last] = rows->rows[i];
             continue;
         }
-        add(&rows->rows[last].old, &rows->rows[i].old);
+        heap_amount_add(&rows->rows[last].old, &rows->rows[i].old);
+        sample_sums_merge(&rows->rows[last].old_samples, &rows->rows[i].old_samples);
+        leak_trend_merge(&rows->rows[last].trend, &rows->rows[i].trend);
         for (size_t k = 0; k < LEAK_SAMPLES; k++) {
             rows->rows[last].series[k] += rows->rows[i].series[k];
             rows->rows[last].births[k] += rows->rows[i].births[k];
@@ -262,12 +289,25 @@ static void merge(struct leak_rows *rows)
     rows->count = last + 1;
 }
 
+/* Of a sampled trace an estimate. */
+static uint64_t born_amount(const struct cell_samples *samples, const struct live_object *object,
+                            bool has_sizes)
+{
+    double weight;
+    if (!cell_samples_are_counted(samples))
+        return has_sizes ? object->size : 1;
+    return sample_weights_now(&samples->weights, object->object, object->size, &weight)
+               ? estimate_whole(weight * (double) object->size)
+               : 0;
+}
+
 /* Adds the births of all live objects to the rows, which are in the order of their cells. */
 static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                         struct leak_rows *rows)
 {
     const struct object_table *live = &tracker->heap.live;
     bool has_sizes = tracker->heap.cells.all.allocated_bytes > 0;
+    const struct cell_samples *samples = &tracker->heap.samples;
     for (size_t i = 0; i <= live->mask; i++) {
         struct live_object object;
         if (live->slots[i].object == 0 || row_of_cell[live->slots[i].class_id] == 0 ||
@@ -276,51 +316,55 @@ static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_
         size_t sample = leak_tracker_sample_after(tracker, object.value);
         if (sample < tracker->sample_count)
             rows->rows[row_of_cell[object.class_id] - 1].births[sample] +=
-                has_sizes ? object.size : 1;
+                born_amount(samples, &object, has_sizes);
     }
 }
 
 static void add_row(const struct leak_tracker *tracker, size_t cell, unsigned axes,
-                    const struct heap_amount *old, struct leak_rows *rows)
+                    const struct old_cell *old, struct leak_rows *rows)
 {
     struct leak_row *row = &rows->rows[rows->count++];
     row->key = tracker->heap.cells.items[cell].key;
     row->key.class_id = (axes & HEAP_BY_CLASS) != 0 ? row->key.class_id : 0;
     row->key.site = (axes & HEAP_BY_SITE) != 0 ? row->key.site : 0;
-    row->old = *old;
+    row->old = old->amount;
+    row->old_samples = old->samples;
     fill_series(tracker, cell, row);
 }
 
 /* Makes a row for each cell with old objects; `row_of_cell`: its number, from 1. */
-static void fill_rows(const struct leak_tracker *tracker, const struct heap_amount *old,
-                      unsigned axes, struct suppressions *suppressions, uint32_t *row_of_cell,
+static void fill_rows(const struct leak_tracker *tracker, const struct old_cell *old, unsigned axes,
+                      struct suppressions *suppressions, uint32_t *row_of_cell,
                       struct leak_rows *rows)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
     for (size_t i = leak_tracker_first_cell(tracker); i < cells->count; i++) {
-        if (old[i].objects == 0)
+        if (old[i].amount.objects == 0)
             continue;
-        add(&rows->all, &old[i]);
+        heap_amount_add(&rows->all, &old[i].amount);
+        sample_sums_merge(&rows->all_samples, &old[i].samples);
         if (suppressions_have(suppressions, &tracker->heap.sites, &cells->items[i].key)) {
-            add(&rows->suppressed, &old[i]);
+            heap_amount_add(&rows->suppressed, &old[i].amount);
+            sample_sums_merge(&rows->suppressed_samples, &old[i].samples);
             continue;
         }
         add_row(tracker, i, axes, &old[i], rows);
         row_of_cell[i] = (uint32_t) rows->count;
     }
     fill_births(tracker, row_of_cell, rows);
+    leak_trends_fill(tracker, row_of_cell, rows);
 }
 
 bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits *limits,
                     unsigned axes, struct suppressions *suppressions, struct leak_rows *out)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
-    struct heap_amount *old = old_by_cell(tracker, limits);
+    struct old_cell *old = old_by_cell(tracker, limits);
     uint32_t *row_of_cell = calloc(cells->count + 1, sizeof *row_of_cell);
     size_t used = 0;
     *out = (struct leak_rows){.rows = NULL};
     for (size_t i = 0; old != NULL && i < cells->count; i++)
-        used += old[i].objects > 0;
+        used += old[i].amount.objects > 0;
     if (old != NULL && row_of_cell != NULL)
         out->rows = calloc(used + 1, sizeof *out->rows);
     if (out->rows != NULL)
@@ -344,11 +388,23 @@ void leak_rows_reset(struct leak_rows *rows)
 
 /* ---- for gates ---- */
 
-static void measure_row(uint64_t *sums, const struct leak_row *row)
+static void measure_row(struct measures *measures, enum measure_axis axis, uint32_t number,
+                        const struct leak_row *row)
 {
+    uint64_t *sums = measures_sums(measures, axis, number, measures->run_count);
+    double *variances = measures_variances(measures, axis, number, measures->run_count);
+    bool is_sampled = row->old_samples.samples > 0;
     sums[SUM_LEAKED_BYTES] += row->old.bytes;
     sums[SUM_LEAKED_OBJECTS] += row->old.objects;
-    sums[SUM_GROWTH_BYTES] += row->slope > 0 ? (uint64_t) llround(row->slope) : 0;
+    if (is_sampled ? row->rank > 0 : row->slope > 0)
+        sums[SUM_GROWTH_BYTES] += (uint64_t) llround(row->slope);
+    if (!is_sampled || variances == NULL)
+        return;
+    variances[SUM_LEAKED_BYTES] += row->old_samples.bytes_variance;
+    variances[SUM_LEAKED_OBJECTS] += row->old_samples.objects_variance;
+    if (row->rank > 0)
+        variances[SUM_GROWTH_BYTES] +=
+            row->trend.more.bytes_variance + row->trend.fewer.bytes_variance;
 }
 
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
@@ -356,20 +412,23 @@ bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *
 {
     const struct heap_sites *sites = &tracker->heap.sites;
     uint32_t *site_rows = measure_sites(measures, sites);
-    bool ok = site_rows != NULL;
+    uint64_t interval_bytes = tracker->heap.samples.weights.interval_bytes;
+    bool ok = site_rows != NULL && (interval_bytes == 0 || measures_expect_estimates(measures));
     for (size_t i = 0; ok && i < rows->count; i++) {
         const struct leak_row *row = &rows->rows[i];
         uint32_t class_row = measure_class_row(measures, sites->names, row->key.class_id);
         ok = class_row != 0;
         if (!ok)
             break;
-        measure_row(measures_sums(measures, AXIS_PROGRAM, 1, measures->run_count), row);
-        measure_row(measures_sums(measures, AXIS_CLASS, class_row, measures->run_count), row);
-        measure_row(
-            measures_sums(measures, AXIS_SITE, site_rows[row->key.site], measures->run_count), row);
+        measure_row(measures, AXIS_PROGRAM, 1, row);
+        measure_row(measures, AXIS_CLASS, class_row, row);
+        measure_row(measures, AXIS_SITE, site_rows[row->key.site], row);
     }
     free(site_rows);
     if (ok)
-        measures->runs[measures->run_count++] = (struct measure_run){.side = side};
+        measures->runs[measures->run_count++] =
+            (struct measure_run){.side = side,
+                                 .sample_interval_bytes = interval_bytes,
+                                 .samples = rows->all_samples.samples};
     return ok;
 }

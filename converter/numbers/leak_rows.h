@@ -36,9 +36,19 @@ struct leak_limits {
     uint64_t age_ns;   /* minimum age; 0: any */
 };
 
+/* Of a sampled trace: what its samples add to the slope of a line fitted to live bytes.  Those that
+ * are born in the time of the line add, those that die in it take away. */
+struct leak_trend {
+    struct sample_sums born;        /* alive at the end; in bytes per collection */
+    struct sample_sums more, fewer; /* all, by the sign of what they add */
+};
+
 struct leak_row {
     struct heap_key key;
-    struct heap_amount old;        /* survivors */
+    struct heap_amount old; /* survivors; of a sampled trace estimates, as are the bytes of */
+    struct sample_sums old_samples; /* these */
+    struct leak_trend trend;
+    struct estimate growth;        /* of a sampled trace; `slope` is its value */
     uint64_t series[LEAK_SAMPLES]; /* live after each sampled collection */
     uint64_t births[LEAK_SAMPLES]; /* of objects alive at the end: births before each sample,
                                       since the previous one */
@@ -51,12 +61,24 @@ struct leak_rows {
     size_t count;
     struct heap_amount all;        /* all survivors */
     struct heap_amount suppressed; /* survivors that are not reported */
+    struct sample_sums all_samples, suppressed_samples;
 };
 
 /* `axes`: enum heap_axis bits.  Returns false if memory runs out; call reset in any case. */
 bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits *limits,
                     unsigned axes, struct suppressions *suppressions, struct leak_rows *out);
 void leak_rows_reset(struct leak_rows *rows);
+
+/* leak_trend.c: adds what the samples of a sampled trace add to the slopes of the rows;
+ * `row_of_cell` has the row of each cell, from 1, or 0. */
+void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
+                      struct leak_rows *rows);
+void leak_trend_merge(struct leak_trend *sum, const struct leak_trend *other);
+/* Estimates the growth in bytes per collection. */
+struct estimate leak_trend_growth(const struct leak_trend *trend);
+/* Returns whether growth is more than noise: its interval, made twice as wide, is above 0.  Of the
+ * simple intervals of some hundred rows, a few are above 0 by chance. */
+bool leak_growth_is_sure(struct estimate growth);
 /* Adds the rows as a run of measures for gates, each under its class and site.  Returns false if
  * memory runs out. */
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
 #include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
@@ -20,7 +21,15 @@ bool leak_tracker_init_selected(struct leak_tracker *tracker, const struct trace
 {
     const struct heap_tracker_options options = {.selected = selected};
     *tracker = (struct leak_tracker){.with_existing = with_existing, .stride = 1};
-    return heap_tracker_init(&tracker->heap, names, &options);
+    bool ok = heap_tracker_init(&tracker->heap, names, &options);
+    tracker->heap.samples.keeps_deaths = true;
+    return ok;
+}
+
+enum step_status leak_tracker_weigh(struct leak_tracker *tracker, struct event_source *source,
+                                    struct step_error *error)
+{
+    return heap_tracker_weigh(&tracker->heap, source, error);
 }
 
 void leak_tracker_reset(struct leak_tracker *tracker)
@@ -36,6 +45,25 @@ void leak_tracker_reset(struct leak_tracker *tracker)
 
 /* ---- samples ---- */
 
+static void add_bytes(void *user, const struct live_object *object, double weight)
+{
+    double *bytes = user;
+    bytes[object->class_id] += weight * (double) object->size;
+}
+
+/* Estimates the live bytes by cell.  Returns false if memory runs out. */
+static bool estimate_bytes_of_cells(struct heap_tracker *heap, uint64_t *bytes)
+{
+    double *estimates = calloc(heap->cells.count + 1, sizeof *estimates);
+    if (estimates == NULL)
+        return false;
+    heap_samples_each_live(heap, add_bytes, estimates);
+    for (size_t i = 0; i < heap->cells.count; i++)
+        bytes[i] = estimate_whole(estimates[i]);
+    free(estimates);
+    return true;
+}
+
 static bool add_sample(struct leak_tracker *tracker)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
@@ -45,6 +73,11 @@ static bool add_sample(struct leak_tracker *tracker)
         return false;
     for (size_t i = 0; i < cells->count; i++)
         bytes[i] = has_sizes ? cells->items[i].now.bytes : cells->items[i].now.objects;
+    if (cell_samples_are_counted(&tracker->heap.samples) &&
+        !estimate_bytes_of_cells(&tracker->heap, bytes)) {
+        free(bytes);
+        return false;
+    }
     tracker->samples[tracker->sample_count++] = (struct leak_sample){
         .collection = tracker->time_count, .bytes = bytes, .cell_count = cells->count};
     return true;
@@ -147,15 +180,48 @@ size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t bo
     return i;
 }
 
+#define LEAST_POINTS ((size_t) 4)
+
+size_t leak_tracker_line_first(const struct leak_tracker *tracker)
+{
+    size_t count = tracker->sample_count / 2;
+    count = count < LEAST_POINTS ? LEAST_POINTS : count;
+    return count > tracker->sample_count ? 0 : tracker->sample_count - count;
+}
+
 size_t leak_tracker_first_cell(const struct leak_tracker *tracker)
 {
     return tracker->heap.selects ? HEAP_HIDDEN_CELL + 1 : 0;
 }
 
-struct heap_amount leak_tracker_live(const struct leak_tracker *tracker)
+struct live_sum {
+    const struct leak_tracker *tracker;
+    struct sample_sums *samples;
+};
+
+static void add_live(void *user, const struct live_object *object, double weight)
+{
+    struct live_sum *sum = user;
+    if (object->class_id >= leak_tracker_first_cell(sum->tracker))
+        sample_sums_weigh(sum->samples, object->size, weight);
+}
+
+static struct heap_amount live_samples(const struct leak_tracker *tracker,
+                                       struct sample_sums *samples)
+{
+    struct live_sum sum = {tracker, samples};
+    heap_samples_each_live(&tracker->heap, add_live, &sum);
+    return (struct heap_amount){estimate_whole(samples->objects), estimate_whole(samples->bytes),
+                                0};
+}
+
+struct heap_amount leak_tracker_live(const struct leak_tracker *tracker,
+                                     struct sample_sums *samples)
 {
     const struct heap_cells *cells = &tracker->heap.cells;
     struct heap_amount live = {cells->all.objects, cells->all.bytes, 0};
+    if (cell_samples_are_counted(&tracker->heap.samples))
+        return live_samples(tracker, samples);
     if (tracker->heap.selects) {
         live.objects -= cells->items[HEAP_HIDDEN_CELL].now.objects;
         live.bytes -= cells->items[HEAP_HIDDEN_CELL].now.bytes;

@@ -3,9 +3,18 @@
 #ifndef CONVERTER_NUMBERS_MEASURE_NAMES_H
 #define CONVERTER_NUMBERS_MEASURE_NAMES_H
 
+#include <stddef.h>
+
 #include "converter/heap/heap_sites.h"
-#include "converter/numbers/lasting_names.h"
 #include "converter/numbers/measures.h"
+#include "steptrace/value.h"
+
+#define LASTING_NAME_MOST 1024u
+
+/* Writes the stable name of a class, at most `out_size` bytes, and returns the length. */
+size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size);
+/* The same for a thread: each number becomes `#`. */
+size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size);
 
 /* These return a row, or 0 if memory runs out. */
 uint32_t measure_class_row(struct measures *measures, const struct trace_names *names, uint32_t id);

@@ -9,6 +9,47 @@
 
 #include "converter/base/no_memory.h"
 
+static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
+                const struct heap_row *row_of_heap)
+{
+    const struct heap_amount *live = &row_of_heap->live;
+    double *variances = measures_variances(measures, axis, row, measures->run_count);
+    uint64_t *sums = measures_sums(measures, axis, row, measures->run_count);
+    sums[SUM_ALIVE_BYTES] += live->bytes;
+    sums[SUM_ALIVE_OBJECTS] += live->objects;
+    if (row_of_heap->samples == NULL || variances == NULL)
+        return;
+    variances[SUM_ALIVE_BYTES] += row_of_heap->samples->live.bytes_variance;
+    variances[SUM_ALIVE_OBJECTS] += row_of_heap->samples->live.objects_variance;
+}
+
+bool measure_heap(struct measures *measures, const struct heap_sites *sites,
+                  const struct heap_snapshot *snapshot, enum measure_side side)
+{
+    uint32_t *site_rows = measure_sites(measures, sites);
+    bool ok =
+        site_rows != NULL && (snapshot->samples == NULL || measures_expect_estimates(measures));
+    for (size_t i = 0; ok && i < snapshot->count; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        uint32_t class_row = measure_class_row(measures, sites->names, row->key.class_id);
+        uint32_t thread = measure_thread_row(measures, sites->names, row->key.thread_id);
+        ok = class_row != 0 && thread != 0;
+        if (!ok)
+            break;
+        add(measures, AXIS_PROGRAM, 1, row);
+        add(measures, AXIS_CLASS, class_row, row);
+        add(measures, AXIS_THREAD, thread, row);
+        add(measures, AXIS_SITE, site_rows[row->key.site], row);
+    }
+    free(site_rows);
+    if (ok)
+        measures->runs[measures->run_count++] =
+            (struct measure_run){.side = side,
+                                 .sample_interval_bytes = snapshot->sample_interval_bytes,
+                                 .samples = snapshot->all_samples.live.samples};
+    return ok;
+}
+
 enum { PEAK, END };
 
 /* ---- the pass ---- */
@@ -24,13 +65,15 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return STEP_STATUS_OK;
 }
 
-bool trace_measure_init(struct trace_measure *measure, const struct trace_names *names)
+bool trace_measure_init(struct trace_measure *measure, const struct event_source *source)
 {
+    const struct trace_names *names = &source->names;
+    uint64_t interval_bytes = event_source_sample_interval(source);
     *measure = (struct trace_measure){.names = names,
-                                      .moments = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}}};
+                                      .moments = {{.kind = HEAP_AT_END}, {.kind = HEAP_AT_PEAK}}};
     const struct heap_tracker_options options = {.by_thread = true,
                                                  .moments = measure->moments,
-                                                 .moment_count = 2,
+                                                 .moment_count = interval_bytes == 0 ? 2 : 1,
                                                  .receive = receive,
                                                  .user = measure};
     measure->curve = malloc(sizeof *measure->curve);
@@ -39,6 +82,12 @@ bool trace_measure_init(struct trace_measure *measure, const struct trace_names 
     if (measure->curve != NULL)
         level_curve_init(measure->curve);
     return ok && measure->curve != NULL;
+}
+
+enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
+                                     struct step_error *error)
+{
+    return heap_tracker_weigh(&measure->heap, source, error);
 }
 
 void trace_measure_reset(struct trace_measure *measure)
@@ -132,6 +181,17 @@ static void add_row(uint64_t *sums, const struct heap_row *row, size_t moment)
     sums[SUM_END_OBJECTS] += row->live.objects;
 }
 
+static void add_variances(double *variances, const struct heap_samples *samples)
+{
+    struct sample_sums freed = sample_sums_without(&samples->allocated, &samples->live);
+    variances[SUM_ALLOCATED_BYTES] += samples->allocated.bytes_variance;
+    variances[SUM_ALLOCATED_OBJECTS] += samples->allocated.objects_variance;
+    variances[SUM_FREED_BYTES] += freed.bytes_variance;
+    variances[SUM_FREED_OBJECTS] += freed.objects_variance;
+    variances[SUM_END_BYTES] += samples->live.bytes_variance;
+    variances[SUM_END_OBJECTS] += samples->live.objects_variance;
+}
+
 static bool fold_snapshot(struct folding *folding, size_t moment)
 {
     const struct heap_snapshot *snapshot = &folding->measure->snapshots[moment];
@@ -146,6 +206,9 @@ static bool fold_snapshot(struct folding *folding, size_t moment)
             if (rows[axis] == 0)
                 return false;
             add_row(measures_sums(measures, axis, rows[axis], folding->run), row, moment);
+            if (row->samples != NULL)
+                add_variances(measures_variances(measures, axis, rows[axis], folding->run),
+                              row->samples);
         }
     }
     return true;
@@ -221,16 +284,19 @@ static void note_run(struct folding *folding, const struct event_source *source,
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
     source->operations->summary(source, &summary);
-    *run = (struct measure_run){.path = path,
-                                .side = side,
-                                .curve = measure->curve,
-                                .first_ns = measure->first_ns,
-                                .last_ns = measure->last_ns,
-                                .has_sizes = measure->snapshots[END].has_sizes,
-                                .deaths = measure->heap.deaths,
-                                .resolution_ns = summary.resolution_ns,
-                                .kinds = recorded_kinds(source, measure->kinds),
-                                .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
+    *run =
+        (struct measure_run){.path = path,
+                             .side = side,
+                             .curve = measure->curve,
+                             .first_ns = measure->first_ns,
+                             .last_ns = measure->last_ns,
+                             .has_sizes = measure->snapshots[END].has_sizes,
+                             .deaths = measure->heap.deaths,
+                             .resolution_ns = summary.resolution_ns,
+                             .kinds = recorded_kinds(source, measure->kinds),
+                             .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
+                             .samples = measure->snapshots[END].all_samples.allocated.samples,
+                             .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
@@ -252,8 +318,9 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
     id_table_init(&folding.classes, sizeof(uint32_t));
     id_table_init(&folding.threads, sizeof(uint32_t));
     folding.sites = measure_sites(measures, &measure->heap.sites);
-    bool ok = folding.sites != NULL && fold_snapshot(&folding, END) &&
-              fold_snapshot(&folding, PEAK) && fold_calls(&folding);
+    bool ok = folding.sites != NULL &&
+              (measure->snapshots[END].samples == NULL || measures_expect_estimates(measures)) &&
+              fold_snapshot(&folding, END) && fold_snapshot(&folding, PEAK) && fold_calls(&folding);
     if (ok) {
         note_run(&folding, input->source, path, side);
         measures->run_count++;
@@ -270,8 +337,11 @@ static enum step_status go_through(struct measures *measures, struct input *inpu
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct trace_measure measure;
     enum step_status status = STEP_STATUS_OK;
-    if (!trace_measure_init(&measure, &input->source->names))
+    if (!trace_measure_init(&measure, input->source))
         status = report_error((no_memory(&error), &error));
+    if (status == STEP_STATUS_OK &&
+        trace_measure_weigh(&measure, input->source, &error) != STEP_STATUS_OK)
+        status = report_error(&error);
     if (status == STEP_STATUS_OK)
         status = input_each(input, trace_measure_put, &measure);
     bool has_partial = status == STEP_STATUS_CORRUPT && measure.has_begun;

@@ -4,15 +4,20 @@
 #define CONVERTER_NUMBERS_MEASURE_TRACE_H
 
 #include "converter/formats/input.h"
+#include "converter/heap/heap_snapshot.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/measure_names.h"
 #include "converter/numbers/statistics.h"
+
+/* Adds the live amounts by class, site and thread.  Returns false if memory runs out. */
+bool measure_heap(struct measures *measures, const struct heap_sites *sites,
+                  const struct heap_snapshot *snapshot, enum measure_side side);
 
 /* State of a pass, which may run beside others. */
 struct trace_measure {
     const struct trace_names *names;
     struct heap_moment moments[2];
-    struct heap_snapshot snapshots[2]; /* peak, end */
+    struct heap_snapshot snapshots[2]; /* peak (not of a sampled trace), end */
     struct heap_tracker heap;
     struct statistics calls; /* of all events except those of objects */
     struct level_curve *curve;
@@ -22,7 +27,10 @@ struct trace_measure {
 };
 
 /* Returns false if memory runs out; reset is allowed then. */
-bool trace_measure_init(struct trace_measure *measure, const struct trace_names *names);
+bool trace_measure_init(struct trace_measure *measure, const struct event_source *source);
+/* Call it before the first event: reads how the samples of a sampled trace are weighed. */
+enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
+                                     struct step_error *error);
 void trace_measure_reset(struct trace_measure *measure);
 /* Callback for input_each(); `user` is the measure. */
 enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,

@@ -7,6 +7,9 @@
 #ifndef CONVERTER_NUMBERS_MEASURES_H
 #define CONVERTER_NUMBERS_MEASURES_H
 
+#include <stdio.h>
+
+#include "converter/base/estimates.h"
 #include "converter/base/name_index.h"
 #include "converter/base/stack_text.h"
 #include "converter/numbers/metrics.h"
@@ -27,7 +30,8 @@ extern const char *const axis_plurals[AXIS_COUNT];
 struct measure_table {
     struct name_index index;
     size_t capacity;
-    uint64_t *sums; /* [row][run][SUM_COUNT] */
+    uint64_t *sums;    /* [row][run][SUM_COUNT]; of a sampled run estimates, rounded */
+    double *variances; /* the same, of the estimates; NULL: no run is sampled */
 };
 
 /* Live amounts over time, in one run. */
@@ -39,9 +43,11 @@ struct measure_run {
     bool has_sizes;
     struct death_dates deaths;
     uint64_t resolution_ns;
-    uint32_t kinds;       /* bits of the kinds of events that were recorded */
-    uint64_t stack_depth; /* maximum number of frames per stack; 0: unknown */
-    char program[256];    /* the program, as recorded in the trace; empty: unknown */
+    uint32_t kinds;                 /* bits of the kinds of events that were recorded */
+    uint64_t sample_interval_bytes; /* of a sampled run; 0: it has all objects */
+    uint64_t samples;               /* of a sampled run */
+    uint64_t stack_depth;           /* maximum number of frames per stack; 0: unknown */
+    char program[256];              /* the program, as recorded in the trace; empty: unknown */
 };
 
 struct measures {
@@ -50,8 +56,9 @@ struct measures {
     struct measure_run *runs;
     size_t run_count;
     size_t run_capacity;
-    bool exact_names; /* use names unchanged */
-    bool with_lines;  /* frames are distinguished by line */
+    bool exact_names;   /* use names unchanged */
+    bool with_lines;    /* frames are distinguished by line */
+    bool has_estimates; /* some runs are sampled */
 };
 
 /* Allocates room for this many runs.  Returns false if memory runs out; reset is allowed then. */
@@ -86,13 +93,51 @@ static inline uint64_t *measures_sums(const struct measures *measures, enum meas
     return &measures->tables[axis].sums[(row * measures->run_capacity + run) * SUM_COUNT];
 }
 
-/* A value of a row or of a set: the median over its runs, with the minimum and maximum. */
+/* Reports on stderr that one run is sampled and the other is not. */
+void measures_report_mixture(const struct measure_run *first, const struct measure_run *second);
+/* Prepares for runs that are sampled.  Returns false if memory runs out. */
+bool measures_expect_estimates(struct measures *measures);
+/* Returns the variances of a row's sums, or NULL if no run is sampled. */
+static inline double *measures_variances(const struct measures *measures, enum measure_axis axis,
+                                         uint32_t row, size_t run)
+{
+    const struct measure_table *table = &measures->tables[axis];
+    return table->variances == NULL
+               ? NULL
+               : &table->variances[(row * measures->run_capacity + run) * SUM_COUNT];
+}
+/* Returns whether all runs have the metric. */
+static inline bool measures_have(const struct measures *measures, const struct metric *metric)
+{
+    return !measures->has_estimates || metric->is_of_samples;
+}
+
+/* A value of a row or of a set: the median over its runs, with the minimum and maximum.  Of sampled
+ * runs these are the bounds of their 95 % intervals; `most` is infinite without a sample. */
 struct measured {
     size_t runs;
     double median, least, most;
+    bool is_estimate;
+    double scale; /* of an estimate (estimates.h) */
 };
 /* Summarises the values of `count` runs.  Sorts `values`. */
 struct measured measured_of(double *values, size_t count);
+/* Summarises a metric of the runs of one side.  `sums_of` returns the sums of a run and sets
+ * `*variances`, NULL if all are exact. */
+typedef const uint64_t *(*measured_sums)(const void *user, size_t run, const double **variances);
+struct measured measured_of_runs(const struct measures *measures, const struct metric *metric,
+                                 enum measure_side side, measured_sums sums_of, const void *user);
+/* Returns the median with its bounds. */
+struct estimate measured_estimate(const struct measured *measured);
+/* Estimates the change.  Of several runs it takes the variation between them for an interval. */
+struct estimate measured_change(const struct measured *before, const struct measured *after);
+/* Returns true if the change is within the variation between runs, or if its interval contains 0.
+ */
+bool measured_is_noise(const struct measured *before, const struct measured *after);
+/* Prints " (1 KiB to 2 KiB in 3 runs)" or " (1 KiB to 2 KiB at 95 %)" if there is a range. */
+void measured_print_range(const struct metric *metric, const struct measured *measured, FILE *out);
+/* The same of a change. */
+void measured_print_change(const struct metric *metric, struct estimate change, FILE *out);
 /* Returns a metric of `row` on one side; all 0 if that side has no runs. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);

@@ -46,6 +46,7 @@ struct metric {
     enum measure_sum sum;
     bool is_mean; /* mean of SUM_LIVED_US over freed objects, in ns */
     enum metric_group group;
+    bool is_of_samples; /* a sampled trace has it, or an estimate of it */
 };
 
 extern const struct metric metrics[];

@@ -2,6 +2,9 @@
 /* Adds up the events of a trace. */
 #include "converter/numbers/statistics.h"
 
+#include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
+
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes)
 {
@@ -30,6 +33,7 @@ void statistics_reset(struct statistics *statistics)
     id_table_reset(&statistics->threads);
     id_table_reset(&statistics->methods);
     object_table_reset(&statistics->births);
+    sample_weights_reset(&statistics->weights);
 }
 
 /* ---- objects ---- */
@@ -41,6 +45,27 @@ static void count_alloc(struct object_totals *totals, const struct trace_event *
     if ((event->flags & TRACE_EXISTING) != 0) {
         totals->existing_objects++;
         totals->existing_bytes += event->size;
+    }
+}
+
+static void weigh_alloc(struct statistics *statistics, const struct trace_event *event,
+                        struct class_totals *class, struct thread_totals *thread)
+{
+    double weight = sample_weights_of(&statistics->weights, event);
+    sample_sums_weigh(&class->sampled.allocated, event->size, weight);
+    sample_sums_weigh(&statistics->all.sampled.allocated, event->size, weight);
+    sample_sums_weigh(&thread->sampled, event->size, weight);
+}
+
+static void weigh_free(struct statistics *statistics, const struct trace_event *event,
+                       struct class_totals *class, bool has_life, uint64_t life)
+{
+    double weight = sample_weights_of(&statistics->weights, event);
+    struct sampled_totals *const totals[] = {&class->sampled, &statistics->all.sampled};
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        sample_sums_weigh(&totals[i]->freed, event->size, weight);
+        if (has_life)
+            sample_lives_weigh(&totals[i]->lives, weight, (double) life);
     }
 }
 
@@ -59,6 +84,8 @@ static bool put_alloc(struct statistics *statistics, const struct trace_event *e
     count_alloc(&statistics->all.objects, event);
     thread->allocated_objects++;
     thread->allocated_bytes += event->size;
+    if (statistics->sample_interval_bytes != 0)
+        weigh_alloc(statistics, event, class, thread);
     statistics->live_objects++;
     statistics->live_bytes += event->size;
     if (peak_passed(&statistics->peak, statistics->live_bytes, statistics->live_objects))
@@ -101,9 +128,11 @@ static bool put_free(struct statistics *statistics, const struct trace_event *ev
         statistics->live_bytes -=
             event->size < statistics->live_bytes ? event->size : statistics->live_bytes;
     }
-    if (find_lifetime(statistics, event, &lifetime) &&
-        (!lifetimes_add(&class->lifetimes, lifetime) ||
-         !lifetimes_add(&statistics->all.lifetimes, lifetime)))
+    bool has_life = find_lifetime(statistics, event, &lifetime);
+    if (statistics->sample_interval_bytes != 0)
+        weigh_free(statistics, event, class, has_life, has_life ? lifetime : 0);
+    if (has_life && (!lifetimes_add(&class->lifetimes, lifetime) ||
+                     !lifetimes_add(&statistics->all.lifetimes, lifetime)))
         return false;
     level_curve_put(&statistics->curve, event->time_ns, statistics->live_bytes,
                     statistics->live_objects);
@@ -209,7 +238,7 @@ static bool put_one(struct statistics *statistics, const struct trace_event *eve
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!put_one(statistics, &events[i]))
+        if (!put_one(statistics, &events[i]) || statistics->weights.no_memory)
             return false;
         if (statistics->event_count++ == 0)
             statistics->first_ns = events[i].time_ns;
@@ -222,6 +251,8 @@ bool statistics_put(struct statistics *statistics, const struct trace_event *eve
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
 {
     struct statistics *statistics = user;
+    if (fact->kind == TRACE_GIVEN_UP)
+        return STEP_STATUS_OK;
     if (fact->kind == TRACE_NOT_PROBED) {
         statistics->not_probed++;
         return STEP_STATUS_OK;
@@ -236,8 +267,39 @@ enum step_status statistics_put_fact(void *user, const struct trace_fact *fact)
     return STEP_STATUS_OK;
 }
 
+/* ---- sampled traces ---- */
+
+enum step_status statistics_sampled_init(struct statistics *statistics, struct event_source *source,
+                                         struct step_error *error)
+{
+    statistics->sample_interval_bytes = event_source_sample_interval(source);
+    return sample_weights_read(&statistics->weights, source, error);
+}
+
+static void add_live(void *user, const struct live_object *object, double weight)
+{
+    struct statistics *statistics = user;
+    struct class_totals *class = id_table_find(&statistics->classes, object->class_id);
+    if (class != NULL)
+        sample_sums_weigh(&class->sampled.live, object->size, weight);
+    sample_sums_weigh(&statistics->all.sampled.live, object->size, weight);
+}
+
+static void finish_sampled(struct statistics *statistics)
+{
+    for (uint32_t i = 0; id_table_next(&statistics->classes, &i); i++) {
+        struct class_totals *class = id_table_find(&statistics->classes, i);
+        if (class != NULL)
+            class->sampled.has_live = true;
+    }
+    statistics->all.sampled.has_live = true;
+    sample_weights_each_live(&statistics->weights, add_live, statistics);
+}
+
 void statistics_finish(struct statistics *statistics)
 {
+    if (!sample_weights_are_whole(&statistics->weights))
+        finish_sampled(statistics);
     for (uint32_t i = 0; id_table_next(&statistics->threads, &i); i++) {
         struct thread_totals *thread = id_table_find(&statistics->threads, i);
         if (thread != NULL && thread->stack.depth > 0) {

@@ -3,16 +3,18 @@
 #ifndef CONVERTER_NUMBERS_STATISTICS_H
 #define CONVERTER_NUMBERS_STATISTICS_H
 
+#include "converter/base/estimates.h"
 #include "converter/base/id_table.h"
+#include "converter/base/lifetimes.h"
 #include "converter/base/object_table.h"
 #include "converter/base/peak.h"
-#include "converter/numbers/lifetimes.h"
 #include "converter/trace/call_stack.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "converter/trace/event_source.h"
 #include "converter/trace/level_curve.h"
 #include "converter/trace/names.h"
+#include "converter/trace/sample_weights.h"
 
 struct object_totals {
     uint64_t allocated_objects;
@@ -23,9 +25,26 @@ struct object_totals {
     uint64_t freed_bytes;
 };
 
+/* Of a sampled trace: what its objects stand for. */
+struct sampled_totals {
+    struct sample_sums allocated;
+    struct sample_sums freed; /* of these, if their allocations are selected */
+    struct sample_lives lives;
+    struct sample_sums live; /* at the end, if objects were given up (sample_weights.h) */
+    bool has_live;
+};
+
+/* Returns what lives at the end. */
+static inline struct sample_sums sampled_totals_live(const struct sampled_totals *totals)
+{
+    return totals->has_live ? totals->live
+                            : sample_sums_without(&totals->allocated, &totals->freed);
+}
+
 struct class_totals {
     struct object_totals objects;
     struct lifetimes lifetimes;
+    struct sampled_totals sampled;
 };
 
 struct thread_totals {
@@ -36,6 +55,7 @@ struct thread_totals {
     uint64_t end_ns; /* time of the end, or of the last event */
     uint64_t allocated_objects;
     uint64_t allocated_bytes;
+    struct sample_sums sampled;
     uint64_t calls;
     struct call_stack stack;
 };
@@ -49,6 +69,8 @@ struct method_totals {
 
 struct statistics {
     const struct trace_names *names; /* borrowed */
+    uint64_t sample_interval_bytes;  /* 0: the trace has all objects */
+    struct sample_weights weights;
     uint64_t kinds[EVENT_KIND_COUNT];
     uint64_t event_count;
     uint64_t first_ns;
@@ -74,7 +96,11 @@ struct statistics {
  * Returns false if memory runs out; reset is allowed then. */
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes);
-/* Callback for the trace's facts (event_source.h); `user` is the statistics. */
+/* Of a sampled trace: sets its interval, and reads what says how its samples are weighed.  Call
+ * before its events. */
+enum step_status statistics_sampled_init(struct statistics *statistics, struct event_source *source,
+                                         struct step_error *error);
+/* Callback for the trace's facts (event_source.h), after its events; `user` is the statistics. */
 enum step_status statistics_put_fact(void *user, const struct trace_fact *fact);
 /* Returns false if memory runs out. */
 bool statistics_put(struct statistics *statistics, const struct trace_event *events, size_t count);

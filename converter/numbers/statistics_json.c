@@ -48,21 +48,16 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_end_object(json);
 }
 
-static bool put_classes(struct json_output *json, const struct statistics_report *report)
+bool ranking_array_put(const struct ranking_array *array, const struct statistics_report *report,
+                       struct json_output *json)
 {
-    const struct statistics *statistics = report->statistics;
     struct ranking ranking;
-    if (!rank_classes(report, &ranking))
+    if (!array->rank(report, &ranking))
         return false;
-    json_begin_array(json, "classes");
+    json_begin_array(json, array->name);
     for (size_t i = 0; i < ranking.shown; i++) {
-        uint32_t id = ranking.rows[i].id;
-        const struct class_totals *class = id_table_find(&statistics->classes, id);
         json_begin_object(json, NULL);
-        json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
-        json_number(json, "loader", trace_class_of(statistics->names, id)->loader);
-        put_totals(json, &class->objects);
-        put_lifetimes(json, &class->lifetimes);
+        array->put_members(json, report->statistics, ranking.rows[i].id);
         json_end_object(json);
     }
     json_end_array(json);
@@ -70,13 +65,34 @@ static bool put_classes(struct json_output *json, const struct statistics_report
     return true;
 }
 
+void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
+                               uint32_t id)
+{
+    json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
+    json_number(json, "loader", trace_class_of(statistics->names, id)->loader);
+}
+
+void statistics_put_thread_name(struct json_output *json, const struct statistics *statistics,
+                                uint32_t id)
+{
+    const struct trace_thread *names = trace_thread_of(statistics->names, id);
+    json_number(json, "thread", id == 0 ? 0 : names->number);
+    json_bytes(json, "name", names->name);
+}
+
+static void put_class(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct class_totals *class = id_table_find(&statistics->classes, id);
+    statistics_put_class_name(json, statistics, id);
+    put_totals(json, &class->objects);
+    put_lifetimes(json, &class->lifetimes);
+}
+
 static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
 {
     const struct thread_totals *thread = id_table_find(&statistics->threads, id);
     const struct trace_thread *names = trace_thread_of(statistics->names, id);
-    json_begin_object(json, NULL);
-    json_number(json, "thread", id == 0 ? 0 : names->number);
-    json_bytes(json, "name", names->name);
+    statistics_put_thread_name(json, statistics, id);
     json_bool(json, "daemon", (names->flags & TRACE_THREAD_DAEMON) != 0);
     json_bool(json, "virtual", (names->flags & TRACE_THREAD_VIRTUAL) != 0);
     if (thread->has_start)
@@ -86,27 +102,12 @@ static void put_thread(struct json_output *json, const struct statistics *statis
     json_number(json, "allocated_objects", thread->allocated_objects);
     json_number(json, "allocated_bytes", thread->allocated_bytes);
     json_number(json, "calls", thread->calls);
-    json_end_object(json);
-}
-
-static bool put_threads(struct json_output *json, const struct statistics_report *report)
-{
-    struct ranking ranking;
-    if (!rank_threads(report, &ranking))
-        return false;
-    json_begin_array(json, "threads");
-    for (size_t i = 0; i < ranking.shown; i++)
-        put_thread(json, report->statistics, ranking.rows[i].id);
-    json_end_array(json);
-    free(ranking.rows);
-    return true;
 }
 
 static void put_method(struct json_output *json, const struct statistics *statistics, uint32_t id)
 {
     const struct method_totals *totals = id_table_find(&statistics->methods, id);
     const struct trace_method *method = trace_method_of(statistics->names, id);
-    json_begin_object(json, NULL);
     json_bytes(json, "class", trace_class_of(statistics->names, method->class_id)->name);
     json_bytes(json, "method", method->name);
     json_bytes(json, "descriptor", method->descriptor);
@@ -114,22 +115,19 @@ static void put_method(struct json_output *json, const struct statistics *statis
     json_number(json, "exceptions", totals->exceptions);
     json_number(json, "exclusive_ns", totals->exclusive_ns);
     json_number(json, "inclusive_ns", totals->inclusive_ns);
-    json_end_object(json);
 }
+
+static const struct ranking_array class_array = {rank_classes, put_class, "classes"};
+static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
+static const struct ranking_array method_array = {rank_methods, put_method, "methods"};
 
 static bool put_methods(struct json_output *json, const struct statistics_report *report)
 {
-    struct ranking ranking;
-    if (!rank_methods(report, &ranking))
+    if (!ranking_array_put(&method_array, report, json))
         return false;
-    json_begin_array(json, "methods");
-    for (size_t i = 0; i < ranking.shown; i++)
-        put_method(json, report->statistics, ranking.rows[i].id);
-    json_end_array(json);
     json_number(json, "unmatched_exits", report->statistics->unmatched_exits);
     json_number(json, "open_calls", report->statistics->open_calls);
     json_number(json, "not_probed", report->statistics->not_probed);
-    free(ranking.rows);
     return true;
 }
 
@@ -162,8 +160,8 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
     json_begin_object(&json, NULL);
     json_text(&json, "trace", report->path);
     put_summary(&json, report->statistics);
-    bool ok =
-        put_classes(&json, report) && put_threads(&json, report) && put_methods(&json, report);
+    bool ok = ranking_array_put(&class_array, report, &json) &&
+              ranking_array_put(&thread_array, report, &json) && put_methods(&json, report);
     put_curve(&json, report->statistics);
     json_end_object(&json);
     json_finish(&json);

@@ -39,9 +39,23 @@ static bool rank(const struct statistics_report *report, const struct id_table *
     return true;
 }
 
+static uint64_t sampled_key(enum statistics_order order, const struct sampled_totals *totals)
+{
+    struct sample_sums live = sampled_totals_live(totals);
+    double key = order == ORDER_LIVE    ? live.bytes
+                 : order == ORDER_BYTES ? totals->allocated.bytes
+                                        : totals->allocated.objects;
+    return key < 1e18 ? (uint64_t) key : UINT64_C(1000000000000000000);
+}
+
 static bool class_key(const struct statistics_report *report, const void *entry, uint64_t *key)
 {
-    const struct object_totals *totals = &((const struct class_totals *) entry)->objects;
+    const struct class_totals *class = entry;
+    const struct object_totals *totals = &class->objects;
+    if (report->statistics->sample_interval_bytes != 0) {
+        *key = sampled_key(report->order, &class->sampled);
+        return totals->allocated_objects > 0 || totals->freed_objects > 0;
+    }
     bool has_sizes = report->statistics->all.objects.allocated_bytes > 0;
     if (report->order == ORDER_LIVE)
         *key = has_sizes ? live_bytes_of(totals) : live_objects_of(totals);
@@ -63,6 +77,8 @@ static bool thread_key(const struct statistics_report *report, const void *entry
     *key = report->order == ORDER_BYTES && report->statistics->all.objects.allocated_bytes > 0
                ? totals->allocated_bytes
                : totals->allocated_objects;
+    if (report->statistics->sample_interval_bytes != 0)
+        *key = (uint64_t) totals->sampled.bytes;
     if (report->statistics->all.objects.allocated_objects == 0)
         *key = totals->calls;
     return totals->is_used;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "converter/numbers/statistics.h"
+#include "format/json/json_output.h"
 
 enum statistics_order { ORDER_BYTES, ORDER_OBJECTS, ORDER_LIVE };
 
@@ -33,6 +34,31 @@ bool rank_classes(const struct statistics_report *report, struct ranking *rankin
 bool rank_threads(const struct statistics_report *report, struct ranking *ranking);
 bool rank_methods(const struct statistics_report *report, struct ranking *ranking);
 
+/* A table of the highest ranks: its head, a line for each id, and how many `things` were left out.
+ */
+struct ranking_table {
+    bool (*rank)(const struct statistics_report *report, struct ranking *ranking);
+    void (*print_head)(void);
+    void (*print_line)(const struct statistics *statistics, uint32_t id);
+    const char *things;
+};
+bool ranking_table_print(const struct ranking_table *table, const struct statistics_report *report);
+/* The same as an array of JSON: an object for each id, whose members `put_members` puts. */
+struct ranking_array {
+    bool (*rank)(const struct statistics_report *report, struct ranking *ranking);
+    void (*put_members)(struct json_output *json, const struct statistics *statistics, uint32_t id);
+    const char *name;
+};
+bool ranking_array_put(const struct ranking_array *array, const struct statistics_report *report,
+                       struct json_output *json);
+/* Put the members that say which class or thread it is. */
+void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
+                               uint32_t id);
+void statistics_put_thread_name(struct json_output *json, const struct statistics *statistics,
+                                uint32_t id);
+/* Prints a thread's number and name, and ends the line. */
+void statistics_print_thread_name(const struct statistics *statistics, uint32_t id);
+
 static inline uint64_t live_objects_of(const struct object_totals *totals)
 {
     return totals->allocated_objects > totals->freed_objects
@@ -50,5 +76,10 @@ static inline uint64_t live_bytes_of(const struct object_totals *totals)
 /* These return false if memory runs out. */
 bool statistics_print_text(const struct statistics_report *report);
 bool statistics_print_json(const struct statistics_report *report, FILE *out);
+/* Counts of events, and the time from the first to the last. */
+void statistics_print_kinds(const struct statistics *statistics);
+/* The same for a sampled trace: estimates, with their confidence intervals. */
+bool statistics_print_sampled(const struct statistics_report *report);
+bool statistics_print_sampled_json(const struct statistics_report *report, FILE *out);
 
 #endif

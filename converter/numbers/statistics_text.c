@@ -19,7 +19,7 @@ static struct quantity lifetime(const struct statistics *statistics, double valu
     return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : quantity_of_ns(value);
 }
 
-static void print_kinds(const struct statistics *statistics)
+void statistics_print_kinds(const struct statistics *statistics)
 {
     printf("events    %s (", quantity_of_count(statistics->event_count).text);
     const char *separator = "";
@@ -72,9 +72,33 @@ static void print_lifetimes(const struct statistics *statistics)
            statistics->lifetimes_in_bytes ? " (allocated meanwhile)" : "");
 }
 
-static void print_class(const struct statistics_report *report, uint32_t id)
+bool ranking_table_print(const struct ranking_table *table, const struct statistics_report *report)
 {
-    const struct statistics *statistics = report->statistics;
+    struct ranking ranking;
+    if (!table->rank(report, &ranking))
+        return false;
+    if (ranking.count > 0)
+        table->print_head();
+    for (size_t i = 0; i < ranking.shown; i++)
+        table->print_line(report->statistics, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, table->things);
+    free(ranking.rows);
+    return true;
+}
+
+void statistics_print_thread_name(const struct statistics *statistics, uint32_t id)
+{
+    const struct trace_thread *thread = trace_thread_of(statistics->names, id);
+    printf("%" PRIu64 " ", id == 0 ? 0 : thread->number);
+    if (id == 0)
+        printf("(the VM, or not known)");
+    else
+        print_shown(thread->name, stdout);
+    putchar('\n');
+}
+
+static void print_class(const struct statistics *statistics, uint32_t id)
+{
     const struct class_totals *class = id_table_find(&statistics->classes, id);
     const struct object_totals *totals = &class->objects;
     printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64 " %10" PRIu64 " %12" PRIu64,
@@ -89,53 +113,35 @@ static void print_class(const struct statistics_report *report, uint32_t id)
     putchar('\n');
 }
 
-static bool print_classes(const struct statistics_report *report)
+static void print_class_head(void)
 {
-    struct ranking ranking;
-    if (!rank_classes(report, &ranking))
-        return false;
-    if (ranking.count > 0)
-        printf("\n%12s %14s %12s %14s %10s %12s %10s %10s  %s\n", "allocated", "bytes", "freed",
-               "bytes", "at end", "bytes", "mean life", "half below", "class");
-    for (size_t i = 0; i < ranking.shown; i++)
-        print_class(report, ranking.rows[i].id);
-    table_print_rest(ranking.shown, ranking.count, "classes");
-    free(ranking.rows);
-    return true;
+    printf("\n%12s %14s %12s %14s %10s %12s %10s %10s  %s\n", "allocated", "bytes", "freed",
+           "bytes", "at end", "bytes", "mean life", "half below", "class");
 }
+
+static const struct ranking_table class_table = {rank_classes, print_class_head, print_class,
+                                                 "classes"};
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
     const struct thread_totals *thread = id_table_find(&statistics->threads, id);
-    const struct trace_thread *names = trace_thread_of(statistics->names, id);
     char end[sizeof(struct quantity)] = "-";
     if (thread->has_end)
         strcpy(end, quantity_of_ns((double) thread->end_ns).text);
-    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10s %10s  %" PRIu64 " ",
-           thread->allocated_objects, thread->allocated_bytes, thread->calls,
-           thread->has_start ? quantity_of_ns((double) thread->start_ns).text : "-", end,
-           id == 0 ? 0 : names->number);
-    if (id == 0)
-        printf("(the VM, or not known)");
-    else
-        print_shown(names->name, stdout);
-    putchar('\n');
+    printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10s %10s  ", thread->allocated_objects,
+           thread->allocated_bytes, thread->calls,
+           thread->has_start ? quantity_of_ns((double) thread->start_ns).text : "-", end);
+    statistics_print_thread_name(statistics, id);
 }
 
-static bool print_threads(const struct statistics_report *report)
+static void print_thread_head(void)
 {
-    struct ranking ranking;
-    if (!rank_threads(report, &ranking))
-        return false;
-    if (ranking.count > 0)
-        printf("\n%12s %14s %12s %10s %10s  %s\n", "allocated", "bytes", "calls", "start", "end",
-               "thread");
-    for (size_t i = 0; i < ranking.shown; i++)
-        print_thread(report->statistics, ranking.rows[i].id);
-    table_print_rest(ranking.shown, ranking.count, "threads");
-    free(ranking.rows);
-    return true;
+    printf("\n%12s %14s %12s %10s %10s  %s\n", "allocated", "bytes", "calls", "start", "end",
+           "thread");
 }
+
+static const struct ranking_table thread_table = {rank_threads, print_thread_head, print_thread,
+                                                  "threads"};
 
 static void print_method(const struct statistics *statistics, uint32_t id)
 {
@@ -151,18 +157,18 @@ static void print_method(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
+static void print_method_head(void)
+{
+    printf("\n%12s %10s %10s %10s  %s\n", "calls", "exceptions", "itself", "with inner", "method");
+}
+
 static bool print_methods(const struct statistics_report *report)
 {
+    static const struct ranking_table table = {rank_methods, print_method_head, print_method,
+                                               "methods"};
     const struct statistics *statistics = report->statistics;
-    struct ranking ranking;
-    if (!rank_methods(report, &ranking))
+    if (!ranking_table_print(&table, report))
         return false;
-    if (ranking.count > 0)
-        printf("\n%12s %10s %10s %10s  %s\n", "calls", "exceptions", "itself", "with inner",
-               "method");
-    for (size_t i = 0; i < ranking.shown; i++)
-        print_method(statistics, ranking.rows[i].id);
-    table_print_rest(ranking.shown, ranking.count, "methods");
     if (statistics->unmatched_exits > 0)
         printf("  %" PRIu64 " exits of calls whose entry the trace does not have\n",
                statistics->unmatched_exits);
@@ -171,7 +177,6 @@ static bool print_methods(const struct statistics_report *report)
     if (statistics->not_probed > 0)
         printf("\n%" PRIu64 " methods or classes could not be traced (steptrace info names them)\n",
                statistics->not_probed);
-    free(ranking.rows);
     return true;
 }
 
@@ -213,10 +218,11 @@ static void print_curve(const struct statistics *statistics)
 bool statistics_print_text(const struct statistics_report *report)
 {
     const struct statistics *statistics = report->statistics;
-    print_kinds(statistics);
+    statistics_print_kinds(statistics);
     print_objects(statistics);
     print_lifetimes(statistics);
-    if (!print_classes(report) || !print_threads(report) || !print_methods(report))
+    if (!ranking_table_print(&class_table, report) || !ranking_table_print(&thread_table, report) ||
+        !print_methods(report))
         return false;
     print_curve(statistics);
     return true;

@@ -6,7 +6,70 @@
 #include <string.h>
 
 #include "converter/base/quantity.h"
+#include "converter/base/svg_chart.h"
 #include "format/json/json_output.h"
+
+static struct quantity calls_label(double calls)
+{
+    return quantity_of_count((uint64_t) calls);
+}
+
+/* The largest values become the ends of the axes. */
+static void set_scale(struct svg_chart *chart, const struct replay *replay)
+{
+    for (size_t i = 0; i < replay->allocators.count; i++) {
+        const struct replay_control *result = replay->allocators.items[i].best;
+        for (uint32_t j = 0; j < result->sample_count; j++) {
+            const struct replay_sample *sample = &result->samples[j];
+            uint64_t most = sample->live_bytes > sample->resident_bytes ? sample->live_bytes
+                                                                        : sample->resident_bytes;
+            if ((double) sample->operation > chart->x_most)
+                chart->x_most = (double) sample->operation;
+            if ((double) most > chart->y_most)
+                chart->y_most = (double) most;
+        }
+    }
+    chart->y_most *= 1.05;
+}
+
+static void print_curve(struct svg_chart *chart, const struct replay_control *result,
+                        const char *name, bool is_live)
+{
+    svg_chart_begin_curve(chart, is_live);
+    for (uint32_t i = 0; i < result->sample_count; i++) {
+        const struct replay_sample *sample = &result->samples[i];
+        svg_chart_point(chart, (double) sample->operation,
+                        (double) (is_live ? sample->live_bytes : sample->resident_bytes));
+    }
+    svg_chart_end_curve(chart, name, is_live);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+void replay_print_picture(const void *replay_pointer, FILE *out)
+{
+    const struct replay *replay = replay_pointer;
+    const struct replay_allocators *allocators = &replay->allocators;
+    struct svg_chart chart = {.out = out,
+                              .title = "Memory by allocator",
+                              .subject = last_part(replay->settings.name),
+                              .x_name = "calls",
+                              .x_most = 1,
+                              .y_most = 1,
+                              .x_label = calls_label,
+                              .x_steps = 5};
+    set_scale(&chart, replay);
+    svg_chart_begin(&chart);
+    if (allocators->count > 0)
+        print_curve(&chart, allocators->items[0].best, "live bytes", true);
+    for (size_t i = 0; i < allocators->count; i++)
+        print_curve(&chart, allocators->items[i].best, last_part(allocators->items[i].name), false);
+    svg_chart_end(&chart);
+}
 
 static const char *touch_name(const struct replay *replay)
 {

@@ -12,6 +12,7 @@ void replay_print_csv(const struct replay *replay, FILE *out);
 void replay_print_json(const struct replay *replay, FILE *out);
 /* Prints an SVG of live bytes, and of the resident bytes of each allocator, over the trace's
  * calls. */
-void replay_print_picture(const struct replay *replay, FILE *out);
+/* For svg_file_write(). */
+void replay_print_picture(const void *replay, FILE *out);
 
 #endif

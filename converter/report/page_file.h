@@ -7,7 +7,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "converter/numbers/compare_report.h"
 #include "steptrace/status.h"
+
+enum step_status compare_page_write(const char *path, const struct compare_report *report,
+                                    struct step_error *error);
 
 struct page_parts {
     const unsigned char *before;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/trace_gap.h"
 #include "converter/graph/keeper_names.h"
 #include "converter/numbers/statistics_report.h"
+#include "converter/report/report_collectors.h"
+#include "converter/report/report_properties.h"
 #include "converter/report/report_sites_data.h"
-#include "converter/report/report_timeline_data.h"
+#include "converter/report/report_timeline.h"
 #include "format/json/json_output.h"
-#include "steptrace/live.h"
 
 /* ---- retained sizes: the dominator tree added up in two ways ---- */
 
@@ -98,70 +98,7 @@ struct writer {
     struct json_output json;
 };
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* ---- the summary ---- */
-
-/* Writes what the trace lacks, one sentence each, as other verbs report it on stderr. */
-static void put_gaps(struct writer *writer, const struct trace_summary *summary)
-{
-    const struct event_source *source = writer->model->source;
-    struct json_output *json = &writer->json;
-    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER);
-    const char *incomplete = event_source_property(source, "incomplete");
-    uint64_t not_probed = writer->model->statistics.not_probed;
-    char text[TRACE_GAP_ROOM];
-    json_begin_array(json, "gaps");
-    if (summary->running)
-        json_text(json, NULL,
-                  "The program is still running; the page shows the events recorded so far.");
-    else if (missing != NULL)
-        json_text(json, NULL, trace_gap_end(missing, text));
-    else if (!summary->whole || source->operations->damage_count(source) > 0)
-        json_text(json, NULL,
-                  "The trace is not whole: the program was killed, or the file is cut or damaged. "
-                  "What is there is shown.");
-    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped"), text);
-    const char *early = trace_gap_early(event_source_property(source, "end"));
-    if (dropped != NULL)
-        json_text(json, NULL, dropped);
-    if (early != NULL)
-        json_text(json, NULL, early);
-    if (incomplete != NULL)
-        json_text(json, NULL, incomplete);
-    if (not_probed > 0) {
-        snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
-                 not_probed);
-        json_text(json, NULL, text);
-    }
-    json_end_array(json);
-}
-
-static void put_properties(struct writer *writer)
-{
-    const struct event_source *source = writer->model->source;
-    struct json_output *json = &writer->json;
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
-    json_text(json, "title",
-              writer->options->title != NULL ? writer->options->title : file_name(source->path));
-    put_gaps(writer, &summary);
-    json_begin_array(json, "properties");
-    for (size_t i = 0; i < source->operations->property_count(source); i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        json_begin_array(json, NULL);
-        json_text(json, NULL, key);
-        json_text(json, NULL, value);
-        json_end_array(json);
-    }
-    json_end_array(json);
-}
 
 static uint64_t used_threads(const struct statistics *statistics)
 {
@@ -495,15 +432,17 @@ bool report_data_put(const struct report_model *model, const struct report_retai
     writer.json.is_compact = true;
     writer.json.is_in_html = true;
     json_begin_object(&writer.json, NULL);
-    put_properties(&writer);
+    report_properties_put(model->source, model->statistics.not_probed, options, &writer.json);
     put_summary(&writer);
     put_moment(&writer);
     bool ok = report_timeline_put_data(model, &writer.json);
     report_phases_put_data(&model->phases, &model->timeline, &writer.json);
     put_lifetimes(&writer);
     death_dates_put_json(&model->statistics.deaths, &writer.json);
+    report_collectors_put_data(model->collectors, &writer.json);
     report_retained_put_data(retained, &writer.json);
     ok = ok && report_leaks_put_data(model->has_leaks ? &model->leaks : NULL, &writer.json) &&
+         report_advice_put_data(&model->advice, &model->source->names, &writer.json) &&
          put_classes(&writer, &report) && put_threads(&writer, &report) &&
          put_methods(&writer, &report) && put_calls(&writer) &&
          report_sites_put_data(model, options, &report, &writer.json);

@@ -30,8 +30,9 @@ void report_retained_reset(struct report_retained *retained);
 bool report_leaks_put_data(const struct leak_tracker *tracker, struct json_output *json);
 
 struct report_options {
-    const char *title; /* NULL: the trace's file name */
-    uint64_t top;      /* maximum number of rows per table */
+    const char *title;      /* NULL: the trace's file name */
+    const char *source_url; /* address of a line, with {path} and {line}; NULL: no links */
+    uint64_t top;           /* maximum number of rows per table */
 };
 
 /* Returns false if memory runs out.  The caller checks `file` for write errors. */

@@ -7,6 +7,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/report/report_collectors.h"
 #include "format/core/grow.h"
 
 /* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
@@ -325,6 +326,9 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
         ok = leak_tracker_init(&model->leaks, &source->names, false) && ok;
+    if (has_leaks)
+        ok = report_collectors_begin(&model->collectors, source) && ok;
+    ok = report_advice_init(&model->advice, source, has_leaks) && ok;
     return timeline_init(&model->timeline) && ok;
 }
 
@@ -339,8 +343,10 @@ void report_model_reset(struct report_model *model)
     report_bins_reset(&model->bins);
     report_calls_reset(&model->calls);
     heap_tracker_reset(&model->heap);
+    report_advice_reset(&model->advice);
     if (model->has_leaks)
         leak_tracker_reset(&model->leaks);
+    report_collectors_end(model->collectors);
 }
 
 enum step_status report_model_put(void *user, const struct trace_event *events, size_t count,
@@ -353,6 +359,10 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
     enum step_status status = report_calls_put(&model->calls, events, count, error);
     if (status == STEP_STATUS_OK && model->has_leaks)
         status = leak_tracker_put(&model->leaks, events, count, error);
+    if (status == STEP_STATUS_OK)
+        status = report_collectors_put(&model->collectors, events, count, error);
+    if (status == STEP_STATUS_OK)
+        status = report_advice_put(&model->advice, events, count, error);
     if (status != STEP_STATUS_OK)
         return status;
     return report_bins_put(&model->bins, &model->heap, events, count, error);
@@ -375,6 +385,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
             (unsigned long long) model->heap.collections, plural(model->heap.collections));
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];
+    if (model->collectors != NULL)
+        simulation_finish(model->collectors);
     statistics_finish(&model->statistics);
     timeline_finish(&model->timeline);
     return report_bins_finish(&model->bins, &model->heap) ? STEP_STATUS_OK : out_of_memory(error);

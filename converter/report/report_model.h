@@ -10,6 +10,7 @@
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/leak_tracker.h"
 #include "converter/numbers/statistics.h"
+#include "converter/report/report_advice.h"
 #include "converter/report/report_phases.h"
 #include "converter/report/report_timeline.h"
 #include "converter/trace/call_events.h"
@@ -74,6 +75,8 @@ struct report_model {
     struct report_calls calls;
     struct leak_tracker leaks; /* valid if `has_leaks` */
     bool has_leaks;
+    struct simulation *collectors; /* NULL: a part of the trace was selected */
+    struct report_advice advice;
 };
 
 /* `has_leaks`: tracks leaks of the whole trace, since a selection would change which collections

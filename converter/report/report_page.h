@@ -16,4 +16,9 @@ extern const size_t compare_page_parts_before_bytes;
 extern const unsigned char compare_page_parts_after[];
 extern const size_t compare_page_parts_after_bytes;
 
+extern const unsigned char sampled_page_parts_before[];
+extern const size_t sampled_page_parts_before_bytes;
+extern const unsigned char sampled_page_parts_after[];
+extern const size_t sampled_page_parts_after_bytes;
+
 #endif

@@ -13,6 +13,12 @@
 #include "converter/base/id_table.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/event.h"
+#include "format/json/json_output.h"
+
+struct report_model;
+/* Writes "timeline": bytes, objects and maximum bytes of each step, collections, and the largest
+ * classes.  Returns false if memory runs out. */
+bool report_timeline_put_data(const struct report_model *model, struct json_output *json);
 
 #define TIMELINE_STEPS 480u /* even */
 /* The classes with most live bytes at the end of a step are stored; the others are its rest. */

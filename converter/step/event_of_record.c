@@ -38,6 +38,12 @@ static uint32_t resolve_class(struct stepfile_decoder *decoder, uint64_t id)
     if (java_class(&decoder->java, id, &entry)) {
         class->name = entry.name;
         class->loader = entry.loader;
+        if (!java_sources_update(&decoder->java))
+            return give_up(decoder);
+        const struct java_source *source = java_source(&decoder->java, id);
+        class->file = source->file;
+        class->map_text = source->map_text;
+        class->map = source->map;
     } else {
         class->name = placeholder(decoder, class_id);
     }
@@ -154,11 +160,18 @@ bool stepfile_decoder_event(struct stepfile_decoder *decoder, const struct step_
     case STEP_JAVA_OBJECT_ALLOC:
     case STEP_JAVA_OBJECT_EXISTING:
         GET(object_alloc, event->class_id = resolve_class(decoder, out.class_);
-            event->size = out.size; event->object = out.object;)
+            event->size = out.size; event->object = out.object;
+            event->padding = java_padding(out.padding);)
     case STEP_JAVA_OBJECT_ALLOC_AT:
         GET(object_alloc_at, event->class_id = resolve_class(decoder, out.class_);
             event->size = out.size; event->object = out.object;
+            event->padding = java_padding(out.padding);
             event->stack_id = resolve_frame(decoder, out.stack);)
+    case STEP_JAVA_OBJECT_SAMPLED:
+        GET(object_sampled, event->class_id = resolve_class(decoder, out.class_);
+            event->size = out.size; event->object = out.object;
+            event->stack_id = resolve_frame(decoder, out.stack);
+            event->drawn_bytes = java_interval(out.interval);)
     case STEP_JAVA_OBJECT_FREE:
         GET(object_free, event->object = out.object;)
     case STEP_JAVA_OBJECT_DEATH:
@@ -188,6 +201,7 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
 {
     struct step_java_not_probed not_probed;
     struct step_java_method_count count;
+    struct step_java_object_given_up given_up;
     uint64_t ticks;
     if (step_java_not_probed_get(&decoder->java.binding, view, &not_probed)) {
         *fact = (struct trace_fact){.kind = TRACE_NOT_PROBED,
@@ -205,6 +219,10 @@ bool stepfile_decoder_fact(struct stepfile_decoder *decoder, const struct step_r
                                     .inclusive_ns = count.inclusive,
                                     .exclusive_ns = count.exclusive};
         ticks = count.time;
+    } else if (step_java_object_given_up_get(&decoder->java.binding, view, &given_up)) {
+        *fact = (struct trace_fact){
+            .kind = TRACE_GIVEN_UP, .object = given_up.object, .threshold = given_up.threshold};
+        ticks = given_up.time;
     } else {
         return false;
     }

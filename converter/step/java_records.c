@@ -7,6 +7,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_ticks.h"
+#include "converter/trace/source_map.h"
+#include "format/core/grow.h"
 
 /* ---- kinds ---- */
 
@@ -29,6 +31,7 @@ static const struct java_kind table[] = {
     {STEP_JAVA_THREAD_END, EVENT_THREAD_END, 0, NO_GRAPH, 0},
     {STEP_JAVA_OBJECT_ALLOC, EVENT_OBJECT_ALLOC, 0, GRAPH_ALLOC, 0},
     {STEP_JAVA_OBJECT_ALLOC_AT, EVENT_OBJECT_ALLOC, 0, GRAPH_ALLOC, 0},
+    {STEP_JAVA_OBJECT_SAMPLED, EVENT_OBJECT_ALLOC, 0, GRAPH_ALLOC, 0},
     {STEP_JAVA_OBJECT_EXISTING, EVENT_OBJECT_ALLOC, TRACE_EXISTING, GRAPH_EXISTING, 0},
     {STEP_JAVA_OBJECT_FREE, EVENT_OBJECT_FREE, 0, GRAPH_FREE, OBJECT},
     {STEP_JAVA_OBJECT_FREE_UNKNOWN, EVENT_OBJECT_FREE, 0, GRAPH_FREE, OBJECT},
@@ -87,7 +90,7 @@ enum step_status java_records_init(struct java_records *java, struct step_reader
         return no_memory(error);
     for (; java->count < definition->record_count; java->count++)
         java->kinds[java->count] = find(step_java_trace_record(&java->binding, java->count));
-    return STEP_STATUS_OK;
+    return java_sources_update(java) ? STEP_STATUS_OK : no_memory(error);
 }
 
 void java_records_reset(struct java_records *java)
@@ -95,6 +98,9 @@ void java_records_reset(struct java_records *java)
     if (java->binding.inner != NULL)
         step_java_trace_unbind(&java->binding);
     free(java->kinds);
+    for (size_t i = 0; i < java->source_capacity; i++)
+        source_map_destroy(java->sources[i].map);
+    free(java->sources);
     *java = (struct java_records){0};
 }
 
@@ -104,6 +110,54 @@ struct step_bytes java_class_name(const struct java_records *java, uint64_t id)
 {
     struct step_java_class entry;
     return java_class(java, id, &entry) ? entry.name : step_text("?");
+}
+
+/* Returns false if out of memory. */
+static bool set_source(struct java_records *java, const struct step_java_source_file *entry)
+{
+    size_t before = java->source_capacity, class = (size_t) entry->class_;
+    if (class >= before) {
+        struct java_source *grown =
+            step_grown(java->sources, &java->source_capacity, class + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        memset(grown + before, 0, (java->source_capacity - before) * sizeof *grown);
+        java->sources = grown;
+    }
+    struct source_map *map = entry->map.length > 0 ? source_map_create(entry->map) : NULL;
+    source_map_destroy(java->sources[class].map);
+    java->sources[class] = (struct java_source){entry->file, entry->map, map};
+    return true;
+}
+
+bool java_sources_update(struct java_records *java)
+{
+    uint64_t count = java_entry_count(java, STEP_JAVA_SOURCE_FILE);
+    uint64_t classes = java->sources_known < count ? java_entry_count(java, STEP_JAVA_CLASS) : 0;
+    for (; java->sources_known < count; java->sources_known++) {
+        struct step_java_source_file entry;
+        if (step_java_source_file_look_up(&java->binding, java->reader, java->sources_known + 1,
+                                          &entry) &&
+            entry.class_ <= classes && !set_source(java, &entry))
+            return false;
+    }
+    return true;
+}
+
+const struct java_source *java_source(const struct java_records *java, uint64_t class)
+{
+    static const struct java_source unknown;
+    return class < java->source_capacity ? &java->sources[class] : &unknown;
+}
+
+struct frame_place java_place(const struct java_records *java, uint64_t class,
+                              const struct step_java_frame *frame)
+{
+    const struct java_source *source = java_source(java, class);
+    struct frame_place place = {
+        .line = frame->line, .bytecode = frame->bytecode, .file = source->file};
+    source_map_find(source->map, &place);
+    return place;
 }
 
 bool java_frame(const struct java_records *java, uint64_t id, struct step_java_frame *entry)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "converter/base/stack_text.h"
 #include "converter/trace/event.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
@@ -21,7 +22,7 @@ enum graph_event_kind {
     GRAPH_FREE,     /* object, by a collection at `time`; number 1: the record contains the class */
     GRAPH_DEATH,    /* object, which became unreachable at `time`; amount: time of its collection */
     GRAPH_ENTRY,    /* object: the receiver or 0; number: the method */
-    GRAPH_EXIT,     /* number: the method */
+    GRAPH_EXIT,     /* number: the method; amount 1: left by an exception */
     GRAPH_FIELD,    /* target was stored into field `number` of object (0: static, or unknown) */
     GRAPH_ELEMENT,  /* target was stored into element `number` of object */
     GRAPH_RANGE, /* `amount` elements of source from `from` on were copied to object from `number`
@@ -55,13 +56,22 @@ struct java_kind {
     uint8_t traits; /* bitmap of enum java_trait */
 };
 
+/* Where a class comes from; all empty if the trace does not say it. */
+struct java_source {
+    struct step_bytes file, map_text;
+    struct source_map *map; /* owned; NULL: none */
+};
+
 struct java_records {
     struct step_reader *reader; /* borrowed */
     struct step_java_trace_binding binding;
     const struct java_kind **kinds; /* by record of the file; its own or the nearest known kind */
     uint32_t count;
     uint64_t resolution_ns;
-    bool numbers_in_names; /* the names of threads contain their numbers */
+    bool numbers_in_names;       /* the names of threads contain their numbers */
+    struct java_source *sources; /* by class */
+    size_t source_capacity;
+    uint64_t sources_known; /* entries that are in `sources` */
 };
 
 /* Binds the trace's definition.  Returns INVALID or another error for a definition that is
@@ -115,10 +125,22 @@ static inline uint8_t java_rank(const struct java_kind *kind, uint64_t stream)
 #define THREAD_NUMBERS_PROPERTY "thread-numbers"
 #define THREAD_NUMBERS_IN_NAMES "name"
 
+/* Returns a sampling interval; one that no JVM has is the trace's own (0). */
+static inline uint32_t java_interval(uint64_t bytes)
+{
+    return bytes <= UINT32_C(1) << 30 ? (uint32_t) bytes : 0;
+}
+
 /* Returns 0 (unknown) for ids that exceed every dictionary. */
 static inline uint32_t java_id(uint64_t value)
 {
     return value < UINT32_MAX ? (uint32_t) value : 0;
+}
+
+/* No agent writes more: then the size cannot be that of an array. */
+static inline uint8_t java_padding(uint64_t value)
+{
+    return value < UINT8_MAX ? (uint8_t) value : UINT8_MAX;
 }
 
 static inline bool java_class(const struct java_records *java, uint64_t id,
@@ -141,6 +163,13 @@ static inline bool java_field(const struct java_records *java, uint64_t id,
 
 /* Returns "java/lang/String", or "?" for an unknown class. */
 struct step_bytes java_class_name(const struct java_records *java, uint64_t id);
+/* Returns the source file of a class, among those of the last java_sources_update(). */
+const struct java_source *java_source(const struct java_records *java, uint64_t class);
+/* Returns a line (0: unknown) or bytecode index of a class as a place in a source file. */
+struct frame_place java_place(const struct java_records *java, uint64_t class,
+                              const struct step_java_frame *frame);
+/* Takes source files that the trace got since the last call.  Returns false if out of memory. */
+bool java_sources_update(struct java_records *java);
 /* Looks up a frame.  A frame must be defined after its parent: other parents are ignored, so
  * that there are no cycles. */
 bool java_frame(const struct java_records *java, uint64_t id, struct step_java_frame *entry);

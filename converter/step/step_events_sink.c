@@ -40,6 +40,19 @@ static struct stepfile_sink *of(struct event_sink *sink)
     return (struct stepfile_sink *) sink;
 }
 
+static void define_source(struct stepfile_sink *sink, uint64_t class_id,
+                          const struct trace_class *class)
+{
+    static const uint8_t nothing[1] = {0};
+    struct step_java_source_file entry = {
+        .class_ = class_id, .file = {nothing, 0}, .map = {nothing, 0}};
+    if (class->file.length > 0)
+        entry.file = class->file;
+    if (class->map_text.length > 0)
+        entry.map = class->map_text;
+    step_java_source_file_define(sink->writer, &entry, NULL);
+}
+
 /* These return the id in the output, defining it if necessary; 0 if the writer failed. */
 static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
 {
@@ -49,6 +62,8 @@ static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
     const struct trace_class *class = trace_class_of(&sink->source->names, id);
     struct step_java_class entry = {.name = class->name, .loader = class->loader};
     step_java_class_define(sink->writer, &entry, known);
+    if (*known != 0 && (class->file.length > 0 || class->map_text.length > 0))
+        define_source(sink, *known, class);
     return *known;
 }
 
@@ -139,7 +154,8 @@ static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace
                                             .thread = thread,
                                             .class_ = class_id(sink, event->class_id),
                                             .size = event->size,
-                                            .object = event->object};
+                                            .object = event->object,
+                                            .padding = event->padding};
     if (sink->is_part &&
         !object_table_put(&sink->live, &(struct live_object){.object = event->object,
                                                              .class_id = event->class_id}))
@@ -148,12 +164,12 @@ static enum step_status put_alloc(struct stepfile_sink *sink, const struct trace
         return step_java_object_alloc_at_put(
             sink->writer, STREAM,
             &(struct step_java_object_alloc_at){record.time, record.thread, record.class_,
-                                                record.size, record.object,
+                                                record.size, record.object, record.padding,
                                                 frame_id(sink, event->stack_id)});
     if ((event->flags & TRACE_EXISTING) == 0)
         return step_java_object_alloc_put(sink->writer, STREAM, &record);
     struct step_java_object_existing existing = {record.time, record.thread, record.class_,
-                                                 record.size, record.object};
+                                                 record.size, record.object, record.padding};
     return step_java_object_existing_put(sink->writer, STREAM, &existing);
 }
 
@@ -252,6 +268,8 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
 {
     struct stepfile_sink *sink = of(user);
     uint64_t time = fact->time_ns / sink->resolution_ns;
+    if (fact->kind == TRACE_GIVEN_UP) /* copies are made of exact traces only */
+        return STEP_STATUS_OK;
     if (fact->kind == TRACE_NOT_PROBED)
         return step_java_not_probed_put(
             sink->writer, STEP_LIVE_STREAM_GLOBAL,

@@ -380,10 +380,13 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
     return verify(source);
 }
 
+#define FACT_KINDS 3
+
 /* Returns the names of the fact records that the file defines, for a selection. */
 static size_t fact_names(const struct stepfile_source *source, const char *names[2])
 {
-    static const int known[] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT};
+    static const int known[FACT_KINDS] = {STEP_JAVA_NOT_PROBED, STEP_JAVA_METHOD_COUNT,
+                                          STEP_JAVA_OBJECT_GIVEN_UP};
     size_t count = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (java_record_of(&source->order.decoder.java, known[i]) != STEP_NO_RECORD)
@@ -398,7 +401,7 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
     struct step_selection *selection = NULL;
     struct step_records *records = NULL;
     struct step_record_view view;
-    const char *names[2];
+    const char *names[FACT_KINDS];
     size_t count = fact_names(source, names);
     if (count == 0)
         return STEP_STATUS_OK;
@@ -430,6 +433,25 @@ static enum step_status phases(struct event_source *base, trace_phase_visit visi
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
+static enum step_status layouts(struct event_source *base, trace_layout_visit visit, void *user)
+{
+    const struct java_records *java = &of(base)->order.decoder.java;
+    uint64_t count = java_entry_count(java, STEP_JAVA_LAYOUT);
+    enum step_status status = STEP_STATUS_OK;
+    for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
+        struct step_java_layout entry;
+        if (!step_java_layout_look_up(&java->binding, java->reader, id, &entry))
+            continue;
+        struct trace_layout layout = {.class_id = java_id(entry.class_),
+                                      .name = java_class_name(java, entry.class_),
+                                      .super_id = java_id(entry.super),
+                                      .fields = entry.fields};
+        if (layout.class_id != 0)
+            status = visit(user, &layout);
+    }
+    return status;
+}
+
 static double progress(const struct event_source *base)
 {
     uint64_t done, all;
@@ -456,6 +478,7 @@ static const struct event_source_operations operations = {
     .inventory = inventory,
     .facts = facts,
     .phases = phases,
+    .layouts = layouts,
     .progress = progress,
     .destroy = destroy,
 };
@@ -497,20 +520,16 @@ static enum step_status start(struct stepfile_source *source, struct step_reader
                              error);
 }
 
-enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
-                                        struct opened_trace *out, struct step_error *error)
+enum step_status stepfile_event_source_create(const char *path, struct step_reader *reader,
+                                              const struct event_selection *selected,
+                                              struct event_source **out, struct step_error *error)
 {
-    struct step_reader *reader;
-    enum step_status status = open_with_given_definition(path, &reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (stepfile_reader_has_heap_events(reader))
-        return stepfile_alloc_source_create(path, reader, &out->allocs, error);
     struct stepfile_source *source = calloc(1, sizeof *source);
     if (source == NULL) {
         step_reader_destroy(reader);
         return step_no_memory(error, path);
     }
+    enum step_status status;
     if (event_source_init(&source->base, &operations, path, selected)) {
         status = start(source, reader, error);
     } else {
@@ -521,6 +540,18 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
         destroy(&source->base);
         return status;
     }
-    out->events = &source->base;
+    *out = &source->base;
     return status;
+}
+
+enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
+                                        struct opened_trace *out, struct step_error *error)
+{
+    struct step_reader *reader;
+    enum step_status status = open_with_given_definition(path, &reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return stepfile_reader_has_heap_events(reader)
+               ? stepfile_alloc_source_create(path, reader, &out->allocs, error)
+               : stepfile_event_source_create(path, reader, selected, &out->events, error);
 }

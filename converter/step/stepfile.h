@@ -9,6 +9,11 @@
 
 enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
                                         struct opened_trace *out, struct step_error *error);
+/* The same for a trace of events whose reader is open.  Takes ownership of `reader`, even on
+ * failure. */
+enum step_status stepfile_event_source_create(const char *path, struct step_reader *reader,
+                                              const struct event_selection *selected,
+                                              struct event_source **out, struct step_error *error);
 enum step_status stepfile_sink_create(const struct format_output *to, struct event_sink **out,
                                       struct step_error *error);
 /* Opens a trace with records of hatf.step.  Takes ownership of `reader`, even on failure. */

@@ -45,6 +45,8 @@ static const char *format_of(enum table_type type)
         return "U";
     case TABLE_DATA:
         return "Z";
+    case TABLE_REAL:
+        return "g";
     default:
         return "l";
     }

@@ -220,6 +220,8 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     row_put(builder, CLASSES_LOADER, entry.loader, false);
     row_put(builder, CLASSES_LOADED, time->begin_ns, !time->has_begin);
     row_put_flag(builder, CLASSES_EXISTING, time->is_existing);
+    struct step_bytes file = java_source(&tables->java, id)->file;
+    row_put_text(builder, CLASSES_FILE, file.length > 0 ? file : step_text(""));
     bool good = put_name(rows, CLASSES_CLASS, tables_class_code(tables, id), false);
     row_builder_end_row(builder);
     return good;
@@ -298,7 +300,18 @@ static uint64_t depth_of(struct entry_rows *rows, uint64_t id, struct step_java_
     return depth;
 }
 
-/* Returns "java/util/HashMap.newNode:1901 <- java/util/HashMap.merge:1401". */
+static void put_place(struct frame_place place, FILE *out)
+{
+    bool has_file = place.file.length > 0;
+    if (has_file) {
+        fputc('(', out);
+        fwrite(place.file.data, 1, place.file.length, out);
+    }
+    fprintf(out, ":%" PRIu64 "%s", place.line, has_file ? ")" : "");
+}
+
+/* Returns "java/util/HashMap.resize(HashMap.java:702) <- java/util/HashMap.put:612": with the file
+ * where it is known. */
 static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, size_t *length)
 {
     struct tables *tables = rows->base.tables;
@@ -319,7 +332,8 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
         }
         fwrite(name.data, 1, name.length, memory); /* it may contain a NUL */
         if (frame.line != 0)
-            fprintf(memory, ":%" PRIu64, frame.line);
+            put_place(java_place(&tables->java, tables_method_class(tables, frame.method), &frame),
+                      memory);
         has_more = frame.parent != 0 && java_frame(&rows->base.tables->java, frame.parent, &frame);
     }
     if (fclose(memory) == 0)

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/tables/block_choice.h"
 #include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
 
-enum { COLUMNS_MOST = 16 };
+enum { COLUMNS_MOST = 20 };
 
 struct java_column {
     struct table_column column;
@@ -47,7 +48,11 @@ static const struct java_column objects[] = {
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
      CELL_IS,
      STEP_JAVA_OBJECT_EXISTING,
-     NULL}};
+     NULL},
+    {{"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},
+     CELL_WEIGHT,
+     ALLOC,
+     "size"}};
 
 static const struct java_column allocations[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
@@ -63,7 +68,11 @@ static const struct java_column allocations[] = {
     {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
      CELL_IS,
      STEP_JAVA_OBJECT_EXISTING,
-     NULL}};
+     NULL},
+    {{"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},
+     CELL_WEIGHT,
+     ALLOC,
+     "size"}};
 
 static const struct java_column frees[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, FREE, "time"},
@@ -124,7 +133,8 @@ static const struct java_column classes[] = {
     {{"class", "", "name", TABLE_NAME, false}, MADE},
     {{"loader", "", "number; 0: boot", TABLE_UINT, false}, MADE},
     {{"loaded", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
-    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE}};
+    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE},
+    {{"file", "", "of its source; empty: not known", TABLE_TEXT, false}, MADE}};
 
 static const struct java_column methods[] = {
     {{"method_id", "", "", TABLE_UINT, false}, MADE},
@@ -180,32 +190,66 @@ static const struct java_column phases[] = {
     {{"ended", "ns", "null: it was open at the end", TABLE_TIME, true}, MADE},
     {{"duration", "ns", "", TABLE_DURATION, true}, MADE}};
 
+static const struct java_column lifetimes[] = {
+    {{"class", "", "", TABLE_NAME, true}, MADE},
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
+    {{"site", "", "number in sites", TABLE_UINT, true}, MADE},
+    {{"objects", "", "allocated in the trace", TABLE_UINT, false}, MADE},
+    {{"bytes", "bytes", "", TABLE_UINT, false}, MADE},
+    {{"dead_objects", "", "by the end", TABLE_UINT, false}, MADE},
+    {{"dead_bytes", "bytes", "", TABLE_UINT, false}, MADE},
+    {{"old_objects", "", "survived two collections or more", TABLE_UINT, false}, MADE},
+    {{"old_bytes", "bytes", "", TABLE_UINT, false}, MADE},
+    {{"most_living", "", "objects at one time", TABLE_UINT, false}, MADE},
+    {{"meaning", "", "of the lifetimes: exact, upper_bound, estimate", TABLE_NAME, false}, MADE},
+    {{"p10_bytes", "bytes", "allocated in 10 % of lifetimes at most", TABLE_UINT, true}, MADE},
+    {{"p50_bytes", "bytes", "half", TABLE_UINT, true}, MADE},
+    {{"p90_bytes", "bytes", "90 %", TABLE_UINT, true}, MADE},
+    {{"p99_bytes", "bytes", "99 %", TABLE_UINT, true}, MADE},
+    {{"p50_time", "ns", "half of the lifetimes are no longer", TABLE_DURATION, true}, MADE},
+    {{"p90_time", "ns", "90 %", TABLE_DURATION, true}, MADE}};
+
+static const struct java_column advice[] = {
+    {{"advice", "", "pretenure, reuse, duplicate, scalar, presize", TABLE_NAME, false}, MADE},
+    {{"class", "", "", TABLE_NAME, true}, MADE},
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
+    {{"site", "", "number in sites", TABLE_UINT, true}, MADE},
+    {{"bytes", "bytes", "at stake", TABLE_UINT, false}, MADE},
+    {{"objects", "", "that show it", TABLE_UINT, false}, MADE},
+    {{"site_objects", "", "all of the site", TABLE_UINT, false}, MADE},
+    {{"is_estimate", "", "some deaths are lower bounds", TABLE_BOOL, false}, MADE}};
+
 struct java_table {
     const char *name;
     const char *doc;
     const struct java_column *columns;
     size_t column_count;
     table_rows_create create;
-    int record; /* -1: rows come from several record types */
+    int record;   /* -1: rows come from several record types */
+    bool adds_up; /* over all objects: a sampled trace has no such table */
 };
 
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
 
 static const struct java_table java_tables[] = {
-    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC},
-    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC},
-    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE},
-    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1},
+    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC, false},
+    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC,
+     false},
+    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE, false},
+    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1, false},
     {"method_counts", "what calls came to (method=count)", COLUMNS(method_counts),
-     record_rows_create, COUNT},
-    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS},
-    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD},
-    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD},
-    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME},
+     record_rows_create, COUNT, false},
+    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS, false},
+    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD, false},
+    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD, false},
+    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME,
+     false},
     {"collections", "one row a collection that freed something", COLUMNS(collections),
-     level_rows_create, -1},
-    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1},
-    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1}};
+     level_rows_create, -1, true},
+    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1, true},
+    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1, false},
+    {"lifetimes", "one row an allocation site", COLUMNS(lifetimes), site_rows_create, -1, true},
+    {"advice", "what `steptrace advise` says", COLUMNS(advice), site_rows_create, -1, true}};
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
@@ -239,24 +283,43 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
 {
     struct table_column columns[COLUMNS_MOST];
     struct table_cell cells[COLUMNS_MOST];
-    const struct table_definition definition = {
-        .base = {table->name, table->doc, columns, table->column_count},
+    struct table_definition definition = {
+        .base = {table->name, table->doc, columns, 0},
         .create = table->create,
         .record =
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
         .cells = cells};
     if (table->record >= 0 && definition.record == STEP_NO_RECORD)
         return STEP_STATUS_OK; /* the definition lacks these records */
+    if (table->adds_up && tables->sample_interval_bytes != 0)
+        return STEP_STATUS_OK;
     for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].kind == CELL_WEIGHT && !tables->has_weights)
+            continue;
         columns[i] = table->columns[i].column;
         cells[i] = resolve(tables, definition.record, &table->columns[i]);
+        definition.base.column_count = i + 1;
     }
     return tables_add(tables, &definition, error);
+}
+
+/* With records of other kinds, a weight takes more than a size (sample_weights.h). */
+static bool has_weights(const struct tables *tables)
+{
+    uint32_t sampled = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
+    uint32_t given_up = java_record_of(&tables->java, STEP_JAVA_OBJECT_GIVEN_UP);
+    uint64_t rows = 0;
+    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
+        rows += sampled != STEP_NO_RECORD ? block_rows(tables, i, sampled) : 0;
+        rows += given_up != STEP_NO_RECORD ? block_rows(tables, i, given_up) : 0;
+    }
+    return tables->sample_interval_bytes != 0 && rows == 0;
 }
 
 enum step_status java_tables_add(struct tables *tables, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
+    tables->has_weights = has_weights(tables);
     for (size_t i = 0; i < sizeof java_tables / sizeof java_tables[0]; i++)
         if (status == STEP_STATUS_OK)
             status = add(tables, &java_tables[i], error);

@@ -20,6 +20,8 @@ enum step_status level_rows_create(struct tables *tables, const struct table_req
                                    struct table_rows **out, struct step_error *error);
 enum step_status phase_rows_create(struct tables *tables, const struct table_request *request,
                                    struct table_rows **out, struct step_error *error);
+enum step_status site_rows_create(struct tables *tables, const struct table_request *request,
+                                  struct table_rows **out, struct step_error *error);
 enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
                                   struct table_rows **out, struct step_error *error);
 
@@ -41,6 +43,7 @@ enum {
     OBJECTS_ALIVE,
     OBJECTS_SURVIVED,
     OBJECTS_EXISTING,
+    OBJECTS_WEIGHT, /* of sampled traces: tables of others end before it */
     OBJECTS_COLUMNS
 };
 enum {
@@ -58,7 +61,7 @@ enum {
     CALLS_SELF,
     CALLS_ENDED
 };
-enum { CLASSES_ID, CLASSES_CLASS, CLASSES_LOADER, CLASSES_LOADED, CLASSES_EXISTING };
+enum { CLASSES_ID, CLASSES_CLASS, CLASSES_LOADER, CLASSES_LOADED, CLASSES_EXISTING, CLASSES_FILE };
 enum {
     METHODS_ID,
     METHODS_METHOD,
@@ -105,6 +108,35 @@ enum {
     PHASES_STARTED,
     PHASES_ENDED,
     PHASES_DURATION
+};
+enum {
+    LIFETIMES_CLASS,
+    LIFETIMES_CLASS_ID,
+    LIFETIMES_SITE,
+    LIFETIMES_OBJECTS,
+    LIFETIMES_BYTES,
+    LIFETIMES_DEAD_OBJECTS,
+    LIFETIMES_DEAD_BYTES,
+    LIFETIMES_OLD_OBJECTS,
+    LIFETIMES_OLD_BYTES,
+    LIFETIMES_MOST_LIVING,
+    LIFETIMES_MEANING,
+    LIFETIMES_P10_BYTES,
+    LIFETIMES_P50_BYTES,
+    LIFETIMES_P90_BYTES,
+    LIFETIMES_P99_BYTES,
+    LIFETIMES_P50_TIME,
+    LIFETIMES_P90_TIME
+};
+enum {
+    ADVICE_WORD,
+    ADVICE_CLASS,
+    ADVICE_CLASS_ID,
+    ADVICE_SITE,
+    ADVICE_BYTES,
+    ADVICE_OBJECTS,
+    ADVICE_SITE_OBJECTS,
+    ADVICE_IS_ESTIMATE
 };
 enum { LIVE_TIME, LIVE_STEP, LIVE_OBJECTS, LIVE_BYTES, LIVE_MOST_BYTES };
 enum {

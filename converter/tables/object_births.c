@@ -20,9 +20,14 @@ bool object_column_is_joined(size_t column)
 static void choose_columns(struct object_births *births)
 {
     const uint8_t *needed = births->request->needed;
+    size_t count = births->request->table->base.column_count;
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++) {
-        bool wanted = needed[i] != 0 && !object_column_is_joined(i) && i != OBJECTS_CLASS;
-        if (i == OBJECTS_OBJECT || (i == OBJECTS_BORN && needed[OBJECTS_SURVIVED] != 0) ||
+        bool wanted = i < count && needed[i] != 0 && !object_column_is_joined(i) &&
+                      i != OBJECTS_CLASS && i != OBJECTS_WEIGHT;
+        bool is_weighed =
+            i == OBJECTS_SIZE && OBJECTS_WEIGHT < count && needed[OBJECTS_WEIGHT] != 0;
+        if (i == OBJECTS_OBJECT || is_weighed ||
+            (i == OBJECTS_BORN && needed[OBJECTS_SURVIVED] != 0) ||
             (i == OBJECTS_CLASS_ID && needed[OBJECTS_CLASS] != 0))
             wanted = true;
         births->places[i] = wanted ? births->column_count : SIZE_MAX;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "converter/base/estimates.h"
 #include "converter/tables/makers.h"
 
 /* Prefetches births, which were written long ago. */
@@ -186,6 +187,9 @@ void object_group_put(struct object_group *group, struct tables *tables,
     put_deaths(group, builder, are_dead);
     PUT(OBJECTS_EXISTING, uint8_t, run->page->existing >> (place + i) & 1);
     put_survived(group, tables, builder, are_dead);
+    if (tables->has_weights)
+        PUT(OBJECTS_WEIGHT, double,
+            sample_weight(run->page->size[place + i], tables->sample_interval_bytes));
     builder->count += group->row_count;
     group->run_count = group->row_count = 0;
 }

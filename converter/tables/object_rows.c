@@ -389,7 +389,7 @@ static enum step_status create_joined(struct tables *tables, const struct table_
 enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error)
 {
-    for (size_t i = 0; i < OBJECTS_COLUMNS; i++)
+    for (size_t i = 0; i < request->table->base.column_count; i++)
         if (request->needed[i] != 0 && object_column_is_joined(i))
             return create_joined(tables, request, out, error);
     return record_rows_create(tables, request, out, error);

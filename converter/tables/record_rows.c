@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/estimates.h"
 #include "converter/base/no_memory.h"
 #include "converter/records/record_values.h"
 #include "converter/tables/makers.h"
@@ -108,6 +109,17 @@ static void put_numbers(const struct step_column_view *view, size_t from, size_t
 {
     for (size_t i = 0; i < count; i++)
         out[i] = view->values[(from + i) * view->step];
+}
+
+/* From sizes, the bits of doubles. */
+static void put_weights(const struct record_batch *batch, const struct step_column_view *view,
+                        size_t from, size_t count, uint64_t *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        double weight = sample_weight(view->values[(from + i) * view->step],
+                                      batch->tables->sample_interval_bytes);
+        memcpy(&out[i], &weight, sizeof weight);
+    }
 }
 
 static void put_times(const struct record_batch *batch, const struct step_column_view *view,
@@ -329,6 +341,9 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
         return true;
     case CELL_COLLECTION:
         put_collections(batch, from, count, values);
+        break;
+    case CELL_WEIGHT:
+        put_weights(batch, view, from, count, values);
         break;
     case CELL_MADE:
         return true;

@@ -39,7 +39,8 @@ enum table_type {
     TABLE_BOOL,     /* flags */
     TABLE_NAME,     /* codes: indexes into the vector's dictionary */
     TABLE_TEXT,     /* texts: UTF-8 if the trace has valid UTF-8 */
-    TABLE_DATA      /* texts: arbitrary bytes */
+    TABLE_DATA,     /* texts: arbitrary bytes */
+    TABLE_REAL      /* numbers: the bits of a double */
 };
 
 struct table_column {
@@ -79,7 +80,7 @@ bool tables_have_class(const struct tables *tables, const char *glob, char *text
 /* Finds a column of a table in the same way. */
 enum step_status table_find_column(const struct table *table, const char *name, size_t *out,
                                    struct step_error *error);
-/* Returns "uint", "int", "time", "duration", "bool", "name", "text" or "data". */
+/* Returns "uint", "int", "time", "duration", "bool", "name", "text", "data" or "real". */
 const char *table_type_name(enum table_type type);
 
 /* Returns the reader, for properties, damage so far, and completeness (steptrace/reader.h). */

@@ -22,7 +22,8 @@ enum cell_kind {
     CELL_JSON,         /* the slot as JSON */
     CELL_IS,           /* whether the record is an `owner` */
     CELL_TYPE,         /* name of the record type */
-    CELL_COLLECTION    /* number of the collection at that time */
+    CELL_COLLECTION,   /* number of the collection at that time */
+    CELL_WEIGHT        /* of a sampled trace: objects that a sample of that size stands for */
 };
 
 struct table_cell {

@@ -50,7 +50,9 @@ enum step_status tables_find(const struct tables *tables, const char *name,
         return no_memory(error);
     for (size_t i = 0; i < tables->count; i++)
         names[i] = tables->items[i].base.name;
-    enum step_status status = report_names("table", name, names, tables->count, error);
+    const char *what =
+        tables->sample_interval_bytes != 0 ? "table of a sample (engine=sampled)" : "table";
+    enum step_status status = report_names(what, name, names, tables->count, error);
     free(names);
     return status;
 }
@@ -78,8 +80,8 @@ enum step_status table_find_column(const struct table *table, const char *name, 
 
 const char *table_type_name(enum table_type type)
 {
-    static const char *const names[] = {"uint", "int",  "time", "duration",
-                                        "bool", "name", "text", "data"};
+    static const char *const names[] = {"uint", "int",  "time", "duration", "bool",
+                                        "name", "text", "data", "real"};
     return (size_t) type < sizeof names / sizeof names[0] ? names[type] : "?";
 }
 

@@ -5,6 +5,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/step/stepfile.h"
 #include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
@@ -54,7 +55,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         free(tables);
         return no_memory(error);
     }
-    enum step_status status = open_with_given_definition(path, &tables->reader, error);
+    enum step_status status = open_with_weights(path, &tables->reader, error);
     if (status == STEP_STATUS_FORMAT)
         step_error_set(error, status, path, STEP_NO_OFFSET,
                        "tables are made of .step traces; `steptrace convert` makes one of others");
@@ -66,6 +67,9 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
                                                                        : TABLES_OF_RECORDS;
         tables->has_resolution = trace_given_resolution_ns(tables->reader) > 0;
         tables->resolution_ns = trace_resolution_ns(tables->reader);
+        tables->sample_interval_bytes =
+            sampled_interval_bytes(step_reader_property(tables->reader, "engine"),
+                                   step_reader_property(tables->reader, "sample"));
         status = add_tables(tables, error);
     }
     if (status != STEP_STATUS_OK) {

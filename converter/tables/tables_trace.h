@@ -51,7 +51,10 @@ struct tables {
     const struct step_definition *definition; /* the reader's */
     enum tables_kind kind;
     uint64_t resolution_ns;
-    bool has_resolution; /* the trace specifies it */
+    bool has_resolution;            /* the trace specifies it */
+    uint64_t sample_interval_bytes; /* of a sampled trace; 0: it has all objects */
+    bool has_weights; /* of a sampled trace: all samples have that interval, and none was
+                         given up */
     struct table_definition *items;
     size_t count, capacity;
     /* Java traces. */

@@ -46,10 +46,13 @@ struct trace_event {
         };
         uint64_t collected_ns; /* OF with TRACE_DATED: time of the collection that found it dead */
     };
-    uint32_t class_id;  /* CL, OA, OF; 0: unknown */
-    uint32_t thread_id; /* id in the names; 0: the VM, or unknown */
-    uint8_t kind;       /* enum step_text_kind */
+    uint32_t class_id;    /* CL, OA, OF; 0: unknown */
+    uint32_t thread_id;   /* id in the names; 0: the VM, or unknown */
+    uint32_t drawn_bytes; /* OA of engine=sampled: the interval with which it was drawn; 0: that of
+                           * the trace */
+    uint8_t kind;         /* enum step_text_kind */
     uint8_t flags;
+    uint8_t padding; /* OA: bytes after an array's elements, if the agent had layout=yes */
 };
 
 /* Sets of event kinds are bitmaps. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "converter/base/sampled_trace.h"
 #include "format/core/no_memory.h"
 #include "steptrace/live.h"
 
@@ -41,6 +42,12 @@ const char *event_source_property(const struct event_source *source, const char 
     return NULL;
 }
 
+uint64_t event_source_sample_interval(const struct event_source *source)
+{
+    return sampled_interval_bytes(event_source_property(source, "engine"),
+                                  event_source_property(source, "sample"));
+}
+
 bool event_source_has_times(const struct event_source *source)
 {
     const char *clock = event_source_property(source, "clock");
@@ -64,6 +71,13 @@ enum step_status event_source_phases(struct event_source *source, trace_phase_vi
     return source->operations->phases == NULL
                ? STEP_STATUS_OK
                : source->operations->phases(source, visit, user, error);
+}
+
+enum step_status event_source_layouts(struct event_source *source, trace_layout_visit visit,
+                                      void *user)
+{
+    return source->operations->layouts == NULL ? STEP_STATUS_OK
+                                               : source->operations->layouts(source, visit, user);
 }
 
 bool event_source_follow(struct event_source *source, struct trace_event *event)

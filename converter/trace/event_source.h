@@ -44,15 +44,16 @@ struct trace_inventory {
     uint64_t threads;
 };
 
-/* A record that is not an event: a method that could not be traced, or the totals of a method's
- * calls.  Its texts are valid during the visit only. */
+/* A record that is not an event: a method that could not be traced, the totals of a method's calls,
+ * or a sampled object whose death is not known.  Its texts are valid during the visit only. */
 struct trace_fact {
-    enum { TRACE_NOT_PROBED, TRACE_METHOD_COUNT } kind;
+    enum { TRACE_NOT_PROBED, TRACE_METHOD_COUNT, TRACE_GIVEN_UP } kind;
     uint64_t time_ns;
     struct step_bytes class_name, method_name, descriptor, reason; /* NOT_PROBED */
     uint64_t missing;
     uint32_t method_id; /* METHOD_COUNT */
     uint64_t calls, exceptions, inclusive_ns, exclusive_ns;
+    uint64_t object, threshold; /* GIVEN_UP: sample_weights.h */
 };
 
 typedef enum step_status (*trace_fact_visit)(void *user, const struct trace_fact *fact);
@@ -69,6 +70,17 @@ struct trace_phase {
 };
 
 typedef enum step_status (*trace_phase_visit)(void *user, const struct trace_phase *phase);
+
+/* The fields of a class's objects (the agent's layout=yes).  The class need not have events.  Texts
+ * live as long as the source. */
+struct trace_layout {
+    uint32_t class_id;
+    struct step_bytes name;   /* of the class */
+    uint32_t super_id;        /* 0: none */
+    struct step_bytes fields; /* descriptors of its own instance fields, one after the other */
+};
+
+typedef enum step_status (*trace_layout_visit)(void *user, const struct trace_layout *layout);
 
 /* The kind of data in a trace, which determines what verbs can do with it. */
 enum trace_content {
@@ -109,6 +121,8 @@ struct event_source_operations {
     /* Visits all phases, before or after the events; NULL: the format has none. */
     enum step_status (*phases)(struct event_source *source, trace_phase_visit visit, void *user,
                                struct step_error *error);
+    /* Visits the layouts of classes that the trace has so far; NULL: the format has none. */
+    enum step_status (*layouts)(struct event_source *source, trace_layout_visit visit, void *user);
     /* Returns the share of the input that was read, 0 to 1. */
     double (*progress)(const struct event_source *source);
     void (*destroy)(struct event_source *source);
@@ -135,6 +149,10 @@ static inline bool event_source_is_of_records(const struct event_source *source)
 /* Returns a property's value, or NULL. */
 const char *event_source_property(const struct event_source *source, const char *key);
 
+/* Returns the mean number of bytes from one sample to the next (sampled_trace.h); 0 if the trace
+ * has all objects. */
+uint64_t event_source_sample_interval(const struct event_source *source);
+
 /* Returns whether the trace has times.  Otherwise it counts collections instead (the agent's
  * resolution=none). */
 bool event_source_has_times(const struct event_source *source);
@@ -146,6 +164,10 @@ enum step_status event_source_facts(struct event_source *source, trace_fact_visi
 /* The same for all phases, in the order of their ends. */
 enum step_status event_source_phases(struct event_source *source, trace_phase_visit visit,
                                      void *user, struct step_error *error);
+
+/* The same for all layouts of classes: call it after the events. */
+enum step_status event_source_layouts(struct event_source *source, trace_layout_visit visit,
+                                      void *user);
 
 /* For implementations of sources.  Returns false if out of memory. */
 bool event_source_init(struct event_source *source,

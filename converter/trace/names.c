@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/trace/source_map.h"
+
 #define CHUNK_BYTES ((size_t) 65536)
 
 struct name_chunk {
@@ -89,4 +91,36 @@ const struct trace_thread *trace_thread_of(const struct trace_names *names, uint
 {
     const struct trace_thread *entry = id_table_find(&names->threads, id);
     return entry != NULL && entry->known ? entry : &unknown_thread;
+}
+
+struct frame_place trace_place(const struct trace_names *names, uint32_t method_id, uint32_t line,
+                               uint32_t bytecode)
+{
+    const struct trace_class *class =
+        trace_class_of(names, trace_method_of(names, method_id)->class_id);
+    struct frame_place place = {.line = line, .bytecode = bytecode, .file = class->file};
+    source_map_find(class->map, &place);
+    return place;
+}
+
+size_t trace_source_path(const struct trace_names *names, uint32_t class_id,
+                         const struct frame_place *place, char *out, size_t out_size)
+{
+    struct step_bytes directory = place->directory;
+    if (directory.length == 0) {
+        directory = trace_class_of(names, class_id)->name;
+        while (directory.length > 0 && directory.data[directory.length - 1] != '/')
+            directory.length--;
+    }
+    const struct step_bytes parts[] = {directory, place->file};
+    size_t used = 0;
+    for (size_t i = 0; place->file.length > 0 && i < 2; i++) {
+        size_t room = out_size - 1 - used;
+        size_t length = parts[i].length < room ? parts[i].length : room;
+        if (length > 0)
+            memcpy(out + used, parts[i].data, length);
+        used += length;
+    }
+    out[used] = '\0';
+    return used;
 }

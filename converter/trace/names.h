@@ -11,11 +11,15 @@
 #include <stdint.h>
 
 #include "converter/base/id_table.h"
+#include "converter/base/stack_text.h"
 #include "steptrace/value.h"
 
 struct trace_class {
     struct step_bytes name; /* as in a class file */
     uint64_t loader;
+    struct step_bytes file;       /* of its source, as "HashMap.java"; empty: unknown */
+    struct step_bytes map_text;   /* of its source map; empty: none */
+    const struct source_map *map; /* borrowed; NULL: lines are the file's */
     bool known;
 };
 
@@ -35,7 +39,7 @@ struct trace_frame {
     uint32_t parent; /* 0: it is the outermost */
     uint32_t method_id;
     uint32_t line;     /* 0: unknown */
-    uint32_t bytecode; /* 1 + bytecode index if the line is unknown; 0: none */
+    uint32_t bytecode; /* 1 + bytecode index, if the line is unknown or with places=bytecode */
     bool known;
 };
 
@@ -55,6 +59,7 @@ struct trace_phase_name {
 };
 
 struct name_chunk;
+struct source_map;
 
 struct trace_names {
     struct id_table classes; /* struct trace_class */
@@ -77,5 +82,14 @@ const struct trace_class *trace_class_of(const struct trace_names *names, uint32
 const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);
 const struct trace_frame *trace_frame_of(const struct trace_names *names, uint32_t id);
 const struct trace_thread *trace_thread_of(const struct trace_names *names, uint32_t id);
+
+/* Returns a line (0: unknown) or bytecode index of a method as a place in a source file. */
+struct frame_place trace_place(const struct trace_names *names, uint32_t method_id, uint32_t line,
+                               uint32_t bytecode);
+/* Writes "java/util/HashMap.java", truncated to `out_size`, for a place in a class's method:
+ * sources lie in directories named after packages.  Returns the length; 0 if the file is not known.
+ */
+size_t trace_source_path(const struct trace_names *names, uint32_t class_id,
+                         const struct frame_place *place, char *out, size_t out_size);
 
 #endif

@@ -86,10 +86,27 @@ struct place {
     struct step_bytes line;   /* "class/method:line"; without line if it is unknown */
 };
 
+/* Returns true if the pattern is a frame as it is printed, "Words.count(Words.java:7)", and sets
+ * `out` to the pattern without the file, "Words.count:7". */
+static bool drop_file(const char *glob, char out[NAME_MOST])
+{
+    size_t length = strlen(glob);
+    const char *open = strrchr(glob, '('), *colon = strrchr(glob, ':');
+    if (length >= NAME_MOST || open == NULL || colon == NULL || colon < open ||
+        glob[length - 1] != ')' || colon + 1 + strspn(colon + 1, "0123456789") != glob + length - 1)
+        return false;
+    snprintf(out, NAME_MOST, "%.*s%.*s", (int) (open - glob), glob,
+             (int) (glob + length - 1 - colon), colon);
+    return true;
+}
+
 /* A pattern that names only a class matches all its methods. */
 static bool place_matches(const void *user, const char *glob)
 {
     const struct place *place = user;
+    char plain[NAME_MOST];
+    if (drop_file(glob, plain))
+        glob = plain;
     return strchr(glob, ':') != NULL ? trace_glob_matches(glob, place->line)
                                      : trace_glob_matches(glob, place->method) ||
                                            trace_glob_matches(glob, place->class_name);
@@ -111,7 +128,8 @@ uint32_t trace_filter_frame_mask(const struct trace_names *names,
         }
     place.method = place.line = (struct step_bytes){(const uint8_t *) text, used};
     if (line != 0)
-        place.line.length += (size_t) snprintf(text + used, sizeof text - used, ":%" PRIu32, line);
+        place.line.length += (size_t) snprintf(text + used, sizeof text - used, ":%" PRIu64,
+                                               trace_place(names, method_id, line, 0).line);
     return selected_globs_mask(globs, place_matches, &place);
 }
 

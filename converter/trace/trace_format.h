@@ -19,9 +19,9 @@ struct standard_input;
 #define TRACE_FORMATS(X) \
     X(step) X(text) X(lines) X(hatf) X(hatf_gz) X(hatf_zst) X(hatf_zip) X(hatf_txt) X(mtf) \
     X(simple_binary) X(memory_replay) X(heaptrack) X(heaptrack_gz) X(heaptrack_zst) \
-    X(memory_infra) X(memory_infra_gz) X(pprof) X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
-    X(collapsed) X(speedscope) X(speedscope_calls) X(chrome_trace) X(csv) X(jsonl) X(ctf) \
-    X(hprof) X(parquet) X(clickhouse_native)
+    X(memory_infra) X(memory_infra_gz) X(pprof) X(otlp) X(callgrind) X(callgrind_calls) X(dhat) X(massif) \
+    X(collapsed) X(speedscope) X(speedscope_calls) X(chrome_trace) X(lifetimes) X(csv) X(jsonl) X(ctf) \
+    X(jfr) X(hprof) X(heapdump) X(heapdump_zst) X(elephant_tracks) X(parquet) X(clickhouse_native)
 /* clang-format on */
 
 /* ---- options ---- */
@@ -99,6 +99,7 @@ struct trace_format {
     enum format_needs needs;
     enum step_packing packing; /* compression of the whole file */
     bool is_directory;
+    const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */
     /* Groups of options, ending with NULL; or NULL. */
     const struct format_options *const *options;
     /* Reading. */

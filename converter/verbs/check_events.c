@@ -223,6 +223,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
                          "are of whole traces"
                : is_damaged              ? "no breach in what could be read"
                : run->incomplete != NULL ? "no breach, but the trace is incomplete"
+               : run->is_sampled         ? "closed; its objects are a sample (engine=sampled)"
                                          : "closed");
 }
 
@@ -311,6 +312,7 @@ struct check_run *event_check_create(struct input *input)
         return NULL;
     check->base.operations = &operations;
     check->base.incomplete = event_source_property(source, "incomplete");
+    check->base.is_sampled = event_source_sample_interval(source) != 0;
     check_rules_init(&check->rules, &source->names, print_breach, check);
     source->operations->summary(source, &summary);
     /* the streams of a trace that is being written end at different times */

@@ -12,6 +12,7 @@ struct check_run {
     struct input *input;
     uint64_t limit; /* maximum number of breaches to print */
     uint64_t printed;
+    bool is_sampled;          /* the trace has a sample of the objects */
     const char *incomplete;   /* why most of the events are missing; NULL: they are not */
     struct json_output *json; /* NULL: text; else inside the array of breaches until the verdict */
 };

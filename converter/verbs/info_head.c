@@ -12,6 +12,14 @@ static bool is_whole(const struct event_source *source, const struct trace_summa
     return summary->whole && source->operations->damage_count(source) == 0;
 }
 
+static void print_sampling(const struct event_source *source)
+{
+    uint64_t interval_bytes = event_source_sample_interval(source);
+    if (interval_bytes != 0)
+        printf("%-14s a sample: one in %s allocated, on average\n", "objects",
+               quantity_of_bytes((double) interval_bytes).text);
+}
+
 void info_print_state(const struct event_source *source, const struct trace_summary *summary)
 {
     size_t damage = source->operations->damage_count(source);
@@ -27,6 +35,7 @@ void info_print_state(const struct event_source *source, const struct trace_summ
     if (summary->recovered > 0)
         printf(", %s records taken from the live file", quantity_of_count(summary->recovered).text);
     putchar('\n');
+    print_sampling(source);
 }
 
 static void put_damage(struct json_output *json, const struct event_source *source)

@@ -24,7 +24,8 @@ enum step_status report_of(const char *trace)
     snprintf(input, sizeof input, "%s%s", trace[0] == '-' ? "./" : "", trace);
     char *arguments[] = {input, option, page, NULL};
     enum step_status status = verb_report(3, arguments);
-    if (status == STEP_STATUS_OK || status == STEP_STATUS_CORRUPT)
+    bool is_part = status == STEP_STATUS_CORRUPT && access(page, F_OK) == 0;
+    if (status == STEP_STATUS_OK || is_part)
         report_line("%s", page);
     return status;
 }

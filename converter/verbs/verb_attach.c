@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace attach: records a JVM that is already running. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,18 +16,26 @@
 #include "converter/attach/trace_name.h"
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
+#include "converter/base/quantity.h"
 #include "converter/verbs/agent_of.h"
+#include "converter/verbs/attach_forecast.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/recording_options.h"
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
+#include "converter/verbs/watch_target.h"
+#include "steptrace/reader.h"
 
 #define NAMES_TRIED 8u /* attempts, if others take the names meanwhile */
+/* What --sampled sets unless -O does otherwise: a limit that costs about 1 % of a core. */
+#define SAMPLED_OPTIONS ",engine=sampled,rate=1000"
+#define SAMPLE_MOST (UINT64_C(1) << 30)
 
 static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
     "Records a JVM that is already running: for some time (-d), until interrupted\n"
     "(--wait), or, without either, until the JVM ends or `steptrace attach --stop PID`.\n"
+    "--sampled records a sample of the objects, at a small cost.\n"
     "Root can attach to a JVM of another user. For a JVM in a container, the agent is\n"
     "copied into its /tmp and the trace is fetched from there.\n"
     "`steptrace record -O help java` lists the options of the agent (-O).\n"};
@@ -38,6 +47,10 @@ struct attachment {
     uint64_t duration_ns;
     bool wait;
     bool stop;
+    bool dry_run;
+    bool status;
+    bool sampled;
+    uint64_t sample_bytes; /* 0: not given */
     bool report;
     struct recording_options options;
     struct jvm_process process;
@@ -60,12 +73,22 @@ static enum step_status fail(const struct step_error *error)
 
 /* ---- beginning and end ---- */
 
+/* Writes the options that this command implies; those of -O come after them and prevail. */
+static void implied_options(const struct attachment *attachment, char *out, size_t size)
+{
+    int used = snprintf(out, size, "%s%s", attachment->report ? RECORDING_REPORT_STACK : "",
+                        attachment->sampled ? SAMPLED_OPTIONS : "");
+    if (attachment->sample_bytes != 0)
+        snprintf(out + used, size - (size_t) used, ",sample=%" PRIu64, attachment->sample_bytes);
+}
+
 static enum step_status begin(struct attachment *attachment)
 {
     char agent[PATH_MAX], options[sizeof attachment->options + 2 * PATH_MAX];
-    const char *stack = attachment->report ? RECORDING_REPORT_STACK : "";
+    char implied[128] = "";
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const struct jvm_process *process = &attachment->process;
+    implied_options(attachment, implied, sizeof implied);
     if (process->is_elsewhere) {
         if (!component_find("libtracer.so", "../agent", attachment->agent, "STEPTRACE_AGENT",
                             agent)) {
@@ -74,7 +97,7 @@ static enum step_status begin(struct attachment *attachment)
         }
         if (shared_place_make(process, agent, &attachment->place, &error) != STEP_STATUS_OK)
             return fail(&error);
-        snprintf(options, sizeof options, "start,file=%s%s%s", attachment->place.trace, stack,
+        snprintf(options, sizeof options, "start,file=%s%s%s", attachment->place.trace, implied,
                  attachment->options.text);
         snprintf(agent, sizeof agent, "%s", attachment->place.agent);
     } else {
@@ -84,7 +107,7 @@ static enum step_status begin(struct attachment *attachment)
         if (attachment->output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
             strcat(directory, "/");
         snprintf(options, sizeof options, "start,file=%s%s%s%s", directory, attachment->output,
-                 stack, attachment->options.text);
+                 implied, attachment->options.text);
     }
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
         return fail(&error);
@@ -198,6 +221,47 @@ static enum step_status record(struct attachment *attachment)
     return status;
 }
 
+static enum step_status forecast(const struct attachment *attachment)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (attach_forecast_print(stdout, &attachment->process, &attachment->options, &error) !=
+        STEP_STATUS_OK)
+        return fail(&error);
+    return fflush(stdout) == 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
+}
+
+/* ---- status ---- */
+
+static void print_property(const struct step_reader *reader, const char *key)
+{
+    const char *value = step_reader_property(reader, key);
+    if (value != NULL)
+        printf("%-9s %s\n", key, value);
+}
+
+/* Prints what the process records, as its trace says. */
+static enum step_status print_status(const char *pid)
+{
+    static const char *const keys[] = {"engine",    "sample", "rate",        "live",
+                                       "rotate-ns", "keep",   "file-number", "stack"};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct watch_target target;
+    struct step_reader *reader = NULL;
+    if (watch_target_find(pid, &target, &error) != STEP_STATUS_OK) {
+        report_line("%s", error.message);
+        return STEP_STATUS_NOT_FOUND;
+    }
+    enum step_status status = step_reader_open(target.path, &reader, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    printf("process   %s\ntrace     %s\n", pid, target.path);
+    printf("size      %s\n", quantity_of_bytes((double) step_reader_file_size(reader)).text);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        print_property(reader, keys[i]);
+    step_reader_destroy(reader);
+    return STEP_STATUS_OK;
+}
+
 static enum step_status attach_to(struct attachment *attachment, pid_t pid,
                                   const struct arguments *arguments)
 {
@@ -207,12 +271,19 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
         fail(&error);
         return STEP_STATUS_IO;
     }
+    if (attachment->dry_run)
+        return forecast(attachment);
     if (attachment->stop)
         return end(attachment);
     if (attachment->process.is_elsewhere && !waits)
         return arguments_fault(arguments,
                                "process %ld has other files than this one: -d TIME or "
                                "--wait, so that its trace can be fetched",
+                               (long) pid);
+    if (attachment->process.is_elsewhere && strstr(attachment->options.text, ",rotate=") != NULL)
+        return arguments_fault(arguments,
+                               "process %ld has other files than this one: only one trace can be "
+                               "fetched, without rotate=",
                                (long) pid);
     enum step_status status = record(attachment);
     shared_place_remove(&attachment->process, &attachment->place);
@@ -226,8 +297,12 @@ static enum step_status run(struct attachment *attachment, const struct argument
     bool waits = attachment->duration_ns != 0 || attachment->wait;
     if (!take_count(&pid, arguments->operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(arguments, "'%s' is no process id", arguments->operands[0]);
+    if (attachment->status)
+        return print_status(arguments->operands[0]);
     if (attachment->report && !waits)
         return arguments_fault(arguments, "--report needs -d TIME or --wait");
+    if (attachment->sample_bytes != 0 && !attachment->sampled)
+        return arguments_fault(arguments, "--sample needs --sampled");
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
@@ -239,6 +314,21 @@ static enum step_status run(struct attachment *attachment, const struct argument
     return status;
 }
 
+static bool take_gentle(void *target, const char *value, const char **fault)
+{
+    (void) value;
+    return recording_take_pair(target, "gentle=yes", fault);
+}
+
+static bool take_sample(void *uint64_target, const char *value, const char **fault)
+{
+    uint64_t bytes = 0;
+    bool taken = take_size(&bytes, value, fault) && bytes > 0 && bytes <= SAMPLE_MOST;
+    *fault = "a size from 1 to 1g is expected";
+    *(uint64_t *) uint64_target = bytes;
+    return taken;
+}
+
 enum step_status verb_attach(int argc, char **argv)
 {
     /* The default for services is to write nothing into the JVM, unless -O internals= overrides
@@ -247,11 +337,16 @@ enum step_status verb_attach(int argc, char **argv)
                                            .options = {",internals=safe"},
                                            .process = {.root = -1, .mount_namespace = -1}};
     const struct option_row rows[] = {
-        {"duration", 'd', "TIME", "record for this time, as 30s", take_time,
+        {"duration", 'd', "TIME", "record for this time, as 30s or 10min", take_time,
          &attachment.duration_ns},
         {"wait", 0, NULL, "record until interrupted, or until the JVM ends", take_flag,
          &attachment.wait},
         {"stop", 0, NULL, "end the trace of this JVM", take_flag, &attachment.stop},
+        {"status", 0, NULL, "print what this JVM records", take_flag, &attachment.status},
+        {"sampled", 0, NULL, "record a sample of the objects (engine=sampled), 1,000 a second",
+         take_flag, &attachment.sampled},
+        {"sample", 0, "SIZE", "with --sampled: bytes from one sample to the next (512k)",
+         take_sample, &attachment.sample_bytes},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
@@ -260,6 +355,10 @@ enum step_status verb_attach(int argc, char **argv)
          recording_take_events, &attachment.options},
         {"stack", 0, "N", "record call stacks of allocations, N frames at most (0)",
          recording_take_stack, &attachment.options},
+        {"gentle", 0, NULL, "change classes in slices with pauses (above 2,000 classes: always)",
+         take_gentle, &attachment.options},
+        {"dry-run", 0, NULL, "print classes, expected pauses and memory; change nothing", take_flag,
+         &attachment.dry_run},
         {"option", 'O', "KEY=VALUE", "set any option of the agent", recording_take_pair,
          &attachment.options},
         {"mode", 0, "MODE", "permissions of the trace, octal (600)", recording_take_mode,

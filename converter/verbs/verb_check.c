@@ -5,6 +5,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/verbs/check_run.h"
 #include "converter/verbs/snapshot_check.h"
@@ -104,6 +105,7 @@ static bool is_step(const struct input *input)
 
 enum step_status verb_check(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     uint64_t limit = LIMIT_DEFAULT;
     const struct trace_format *from = NULL;
     bool as_json = false, with_graph = false;

@@ -8,10 +8,11 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_options.h"
 #include "converter/numbers/measure_names.h"
-#include "converter/report/compare_page.h"
+#include "converter/report/page_file.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
@@ -89,6 +90,7 @@ static void report_differences(const struct measures *measures)
         if (is_other_program(first->program, run->program))
             report_line("%s and %s are of different programs: '%s', '%s'", first->path, run->path,
                         first->program, run->program);
+        measures_report_mixture(first, run);
         if (run->has_sizes != first->has_sizes)
             report_line("%s has no object sizes", run->has_sizes ? first->path : run->path);
         if (death_dates_are_exact(&run->deaths) != death_dates_are_exact(&first->deaths))
@@ -192,6 +194,14 @@ static enum step_status run(struct comparison *comparison, const struct argument
             (comparison->page != NULL) >
         1)
         return arguments_fault(arguments, "--tree, --json, --csv and --html exclude each other");
+    const char *needs_all = comparison->as_csv         ? "--csv"
+                            : comparison->as_tree      ? "--tree"
+                            : comparison->page != NULL ? "--html"
+                                                       : NULL;
+    if (needs_all != NULL)
+        sampled_traces_refuse(needs_all);
+    else
+        sampled_traces_accept(true);
     enum step_status status = STEP_STATUS_OK;
     for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
         status = trace_set_find(arguments->operands[side], &sets[side]);

@@ -175,7 +175,9 @@ static void prepare_calls(struct conversion *conversion)
     *from_ns = selected->from_ns;
     selected->from_ns = 0;
     selected->untracked = true;
-    selected->kinds &= HEAP_KINDS & ~TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
+    selected->kinds &= HEAP_KINDS;
+    if (!conversion->job.format->follows_objects)
+        selected->kinds &= ~TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
 }
 
 static enum step_status prepare(const struct arguments *arguments, struct conversion *conversion)
@@ -184,7 +186,7 @@ static enum step_status prepare(const struct arguments *arguments, struct conver
     switch (conversion->job.format->needs) {
     case FORMAT_NEEDS_GRAPH:
         return takes_all ? STEP_STATUS_OK
-                         : arguments_fault(arguments, "an .%s is of the whole heap at one moment",
+                         : arguments_fault(arguments, "%s is of all objects and takes no selection",
                                            conversion->job.format->name);
     case FORMAT_NEEDS_TABLES:
         return STEP_STATUS_OK;

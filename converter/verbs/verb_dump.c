@@ -2,6 +2,7 @@
 /* steptrace dump: prints events as lines of text. */
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
 #include "converter/formats/text/text_format.h"
@@ -72,6 +73,7 @@ static enum step_status dump_metatf(const struct arguments *arguments, const cha
 
 enum step_status verb_dump(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     struct event_selection selected;
     struct input input;
     const struct trace_format *from = NULL;

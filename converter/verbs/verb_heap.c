@@ -7,14 +7,102 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/graph/keepers_of_trace.h"
+#include "converter/heap/heap_report.h"
+#include "converter/heap/heap_table.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/heap/heap_tree.h"
+#include "converter/numbers/measure_trace.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/heap_asked.h"
 #include "converter/verbs/heap_of_dump.h"
-#include "converter/verbs/heaps_found.h"
 #include "converter/verbs/verb.h"
+
+struct heaps_found {
+    const struct heap_asked *asked; /* borrowed, as are path and sites */
+    const char *path;
+    const struct heap_sites *sites;
+    struct heap_snapshot snapshots[HEAP_MOMENTS_MOST]; /* without rows if there is no such moment */
+    struct heap_ages ages;                             /* if requested */
+    uint64_t collections;                              /* of the whole trace */
+    uint64_t end_ns;                                   /* of the whole trace */
+    bool is_import;                                    /* from a dump, not a trace */
+};
+
+/* Of two moments, the first is the side before. */
+static bool measure(const struct heaps_found *found, struct measures *measures)
+{
+    const struct heap_asked *asked = found->asked;
+    size_t count = asked->gates.count > 0 ? asked->moment_count : 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = measure_heap(measures, found->sites, &found->snapshots[i],
+                          i + 1 < count ? SIDE_BEFORE : SIDE_AFTER);
+    return ok;
+}
+
+static bool print_heaps(struct heaps_found *found)
+{
+    const struct heap_asked *asked = found->asked;
+    struct heap_report report = asked->report;
+    report.path = found->path;
+    report.sites = found->sites;
+    report.is_import = found->is_import;
+    if (asked->moment_count == 2)
+        return heap_print_changes(&report, &found->snapshots[0], &found->snapshots[1]);
+    if (asked->ages) {
+        heap_print_ages(&report, &found->snapshots[0], &found->ages);
+        return true;
+    }
+    if (report.tree != HEAP_NO_TREE)
+        return heap_print_tree(&report, &found->snapshots[0]);
+    return heap_print_table(&report, &found->snapshots[0]);
+}
+
+static enum step_status check_found(const struct heaps_found *found, struct step_error *error)
+{
+    bool is_missing = false;
+    for (size_t i = 0; i < found->asked->moment_count; i++)
+        is_missing |= found->snapshots[i].rows == NULL;
+    if (is_missing && found->is_import)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND, found->path, STEP_NO_OFFSET,
+                              "the file has no such dump");
+    if (is_missing)
+        return step_error_set(error, STEP_STATUS_NOT_FOUND, found->path, STEP_NO_OFFSET,
+                              "the trace has no such moment: it ends at %s and has %llu "
+                              "collection%s",
+                              quantity_of_ns((double) found->end_ns).text,
+                              (unsigned long long) found->collections, plural(found->collections));
+    return STEP_STATUS_OK;
+}
+
+/* Prints the request's result, and evaluates its rules.  Sets `*failed` to the number of failed
+ * rules. Reports errors; NOT_FOUND: there is no such moment. */
+static enum step_status heaps_found_print(struct heaps_found *found, size_t *failed)
+{
+    const struct gates *gates = &found->asked->gates;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (check_found(found, &error) != STEP_STATUS_OK)
+        return report_error(&error);
+    struct measures measures;
+    bool ok = measures_init(&measures, HEAP_MOMENTS_MOST) && measure(found, &measures) &&
+              (gates->is_quiet || print_heaps(found));
+    enum step_status status = ok ? STEP_STATUS_OK : no_memory(&error);
+    if (ok && gates->count > 0)
+        status = gates_judge(gates, "heap", &measures, failed);
+    measures_reset(&measures);
+    return ok ? status : report_error(&error);
+}
+
+/* Frees the snapshots. */
+static void heaps_found_reset(struct heaps_found *found)
+{
+    for (size_t i = 0; i < HEAP_MOMENTS_MOST; i++)
+        heap_snapshot_reset(&found->snapshots[i]);
+}
 
 /* Finds the heaps in one pass over the trace, or in two for ages at the peak. */
 
@@ -84,7 +172,10 @@ static enum step_status follow(struct pass *pass, uint64_t event_limit)
         return report_error(&error);
     }
     pass->tracker.event_limit = event_limit;
-    enum step_status status = input_each(pass->input, visit, pass);
+    enum step_status status = heap_tracker_weigh(&pass->tracker, pass->input->source, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    status = input_each(pass->input, visit, pass);
     if (status != STEP_STATUS_OK)
         return status;
     pass->input->unknown_frees = pass->tracker.unknown_frees;
@@ -150,6 +241,8 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     enum step_status status = input_open_seekable(&input, path, asked->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
+    if (event_source_sample_interval(input.source) != 0 && !asked->has_moment)
+        asked->moments[0].kind = HEAP_AT_END;
     status = input_choose_objects(&input, path, NULL, &asked->selected);
     if (status != STEP_STATUS_OK) {
         input_close(&input);
@@ -180,13 +273,6 @@ static bool class_is_wanted(const struct heaps_found *found, uint32_t class_id)
     return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
 }
 
-static void add_amount(struct heap_amount *sum, const struct heap_amount *amount)
-{
-    sum->objects += amount->objects;
-    sum->bytes += amount->bytes;
-    sum->ages_us += amount->ages_us;
-}
-
 static void filter_classes(const struct heaps_found *found, struct heap_snapshot *snapshot)
 {
     size_t kept = 0;
@@ -197,8 +283,8 @@ static void filter_classes(const struct heaps_found *found, struct heap_snapshot
         if (!class_is_wanted(found, snapshot->rows[i].key.class_id))
             continue;
         snapshot->rows[kept++] = snapshot->rows[i];
-        add_amount(&snapshot->live, &snapshot->rows[i].live);
-        add_amount(&snapshot->allocated, &snapshot->rows[i].allocated);
+        heap_amount_add(&snapshot->live, &snapshot->rows[i].live);
+        heap_amount_add(&snapshot->allocated, &snapshot->rows[i].allocated);
     }
     snapshot->count = kept;
 }
@@ -273,8 +359,25 @@ static enum step_status run_retained(const struct heap_asked *asked, const char 
     return keepers_print_retained(path, &keepers);
 }
 
+/* The maximum of an estimate is no estimate of the maximum. */
+static void admit_samples(const struct heap_asked *asked)
+{
+    const char *option = asked->retained                      ? "--retained"
+                         : asked->ages                        ? "--ages"
+                         : asked->report.tree != HEAP_NO_TREE ? "--tree"
+                                                              : NULL;
+    for (size_t i = 0; i < asked->moment_count; i++)
+        if (asked->has_moment && asked->moments[i].kind == HEAP_AT_PEAK)
+            option = "the moment 'peak'";
+    if (option != NULL)
+        sampled_traces_refuse(option);
+    else
+        sampled_traces_accept(true);
+}
+
 static enum step_status run(struct heap_asked *asked, const char *path)
 {
+    admit_samples(asked);
     size_t failed = 0;
     if (asked->retained)
         return run_retained(asked, path);

@@ -12,6 +12,7 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/records/record_dump.h"
@@ -504,6 +505,7 @@ static enum step_status run(const char *path, const struct trace_format *from,
 
 enum step_status verb_info(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     bool json = false, definition = false;
     const struct trace_format *from = NULL;
     struct event_selection selected;

@@ -6,6 +6,7 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_options.h"
 #include "converter/numbers/leak_report.h"
@@ -79,9 +80,13 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
     struct leak_rows rows;
     size_t failed = 0;
     unsigned axes = options->axes;
+    struct measure_run *runs = options->measures.runs;
     enum step_status status = measure(options, tracker, SIDE_AFTER);
     if (status != STEP_STATUS_OK)
         return status;
+    for (size_t i = 0; i < options->measures.run_count; i++)
+        runs[i].path = runs[i].side == SIDE_BEFORE ? options->baseline : path;
+    measures_report_mixture(&runs[0], &runs[options->measures.run_count - 1]);
     if (axes == 0)
         axes = tracker->heap.sites.count > 1 ? HEAP_BY_SITE : HEAP_BY_CLASS;
     if (!leak_rows_make(tracker, &options->limits, axes, &options->suppressions, &rows)) {
@@ -119,7 +124,9 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     enum step_status status = STEP_STATUS_OK;
     if (leak_tracker_init_selected(&tracker, &input->source->names, options->with_existing,
                                    selected)) {
-        status = input_each(input, leak_tracker_put, &tracker);
+        status = leak_tracker_weigh(&tracker, input->source, &error);
+        status = status == STEP_STATUS_OK ? input_each(input, leak_tracker_put, &tracker)
+                                          : report_error(&error);
         if (status == STEP_STATUS_OK) {
             status = leak_tracker_finish(&tracker, &error);
             if (status != STEP_STATUS_OK)
@@ -164,6 +171,7 @@ static enum step_status run(struct leaks_options *options, const char *path)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status before = STEP_STATUS_OK;
+    sampled_traces_accept(true);
     if (!measures_init(&options->measures, SIDE_COUNT)) {
         no_memory(&error);
         return report_error(&error);

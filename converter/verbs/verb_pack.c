@@ -14,6 +14,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
 #include "converter/formats/pour.h"
@@ -226,6 +227,7 @@ static enum step_status pack_operand(const char *path, const char *output,
 
 enum step_status verb_pack(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     const char *output = NULL;
     struct choice choice = {3000000, 8000000, NULL};
     const struct option_row rows[] = {

@@ -8,17 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/live.h"
+
+enum { PAUSE_MS = 10, LONGEST_WAIT_MS = 5000 };
 
 static const struct verb_help help = {
     "recover", "IN [-o OUT]",
@@ -40,6 +44,19 @@ static bool is_held(const char *path)
     bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(file);
     return held;
+}
+
+/* A killed process leaves its writer behind, which ends as soon as all events are in the files.
+ * Returns true if the files are free within LONGEST_WAIT_MS. */
+static bool are_free(const char *path, const char *live_path)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    for (int waited = 0; is_held(path) || is_held(live_path); waited += PAUSE_MS) {
+        if (waited >= LONGEST_WAIT_MS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 static char *live_path_of(const char *path)
@@ -155,7 +172,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
     struct step_error error = {.offset = STEP_NO_OFFSET};
     bool in_place = output == NULL;
     enum step_status status;
-    if (is_held(path) || is_held(live_path)) {
+    if (!are_free(path, live_path)) {
         step_error_set(&error, STEP_STATUS_BUSY, path, STEP_NO_OFFSET,
                        "its process still runs and writes it");
         return report_error(&error);
@@ -186,6 +203,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
 
 enum step_status verb_recover(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     const char *output = NULL;
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output},

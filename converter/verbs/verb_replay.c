@@ -8,7 +8,7 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/output_file.h"
+#include "converter/base/svg_chart.h"
 #include "converter/formats/input.h"
 #include "converter/replay/replay_report.h"
 #include "converter/verbs/component.h"
@@ -97,28 +97,6 @@ static enum step_status add_allocators(struct replay *replay, const char *list, 
     return status;
 }
 
-static enum step_status write_picture(const struct replay *replay, const char *path,
-                                      struct step_error *error)
-{
-    char *text = NULL;
-    size_t length = 0;
-    struct output_file file;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream == NULL)
-        return step_no_memory(error, path);
-    replay_print_picture(replay, stream);
-    fclose(stream);
-    enum step_status status = output_file_open(&file, path, error);
-    if (status == STEP_STATUS_OK) {
-        status = output_file_write(&file, text, length, error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, error);
-        output_file_abort(&file);
-    }
-    free(text);
-    return status;
-}
-
 static enum step_status report(const struct replay *replay, const struct wanted *wanted,
                                struct step_error *error)
 {
@@ -128,7 +106,8 @@ static enum step_status report(const struct replay *replay, const struct wanted 
         replay_print_csv(replay, stdout);
     else
         replay_print_table(replay, stdout);
-    return wanted->svg != NULL ? write_picture(replay, wanted->svg, error) : STEP_STATUS_OK;
+    return wanted->svg != NULL ? svg_file_write(wanted->svg, replay_print_picture, replay, error)
+                               : STEP_STATUS_OK;
 }
 
 static enum step_status run(const struct wanted *wanted)

@@ -5,12 +5,14 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/report/page_file.h"
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
+#include "converter/report/sampled_page.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
@@ -28,14 +30,29 @@ struct report_request {
     const char *output;
     const struct trace_format *from;
     struct heap_moment moment;
+    bool has_moment; /* a moment was given */
     struct event_selection selected;
     struct report_options report;
 };
 
-static bool take_moment(void *moment_target, const char *value, const char **fault)
+static bool take_moment(void *request_target, const char *value, const char **fault)
 {
+    struct report_request *request = request_target;
     *fault = "peak, end, gc:N or a time is expected";
-    return heap_moment_parse(value, moment_target);
+    request->has_moment = true;
+    return heap_moment_parse(value, &request->moment);
+}
+
+/* The address of a page, and not a script. */
+static bool take_source_url(void *target, const char *value, const char **fault)
+{
+    static const char *const schemes[] = {"https://", "http://", "file://", "idea://", "vscode://"};
+    *fault = "an address such as https://example.org/src/{path}#L{line} is expected";
+    bool has_scheme = false;
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        has_scheme = has_scheme || strncmp(value, schemes[i], strlen(schemes[i])) == 0;
+    *(const char **) target = value;
+    return has_scheme && strstr(value, "{path}") != NULL;
 }
 
 struct page_data {
@@ -64,23 +81,24 @@ static enum step_status write_page(const struct report_request *request,
     return page_file_write(request->output, &parts, put_data, &page, error);
 }
 
-/* Adds the largest retained sizes, if the whole trace is shown and it has references. */
-static enum step_status write_with_retained(const struct report_request *request, const char *path,
-                                            enum trace_content content,
-                                            const struct report_model *model,
-                                            struct step_error *error)
+/* Adds the largest retained sizes and advice, if the whole trace is shown; some of it is known only
+ * if the trace has references. */
+static enum step_status write_with_references(const struct report_request *request,
+                                              const char *path, const struct event_source *source,
+                                              struct report_model *model, struct step_error *error)
 {
     struct report_retained retained = {.is_known = false};
     struct step_reader *reader = NULL;
     struct seekable_path seekable = {0};
     enum step_status status = STEP_STATUS_OK;
     if (event_selection_is_all(&request->selected) && strcmp(path, "-") != 0 &&
-        content == TRACE_OF_GRAPHS) {
+        source->content == TRACE_OF_GRAPHS)
         status = record_open(path, &reader, &seekable, error);
-        if (status == STEP_STATUS_OK)
-            status = report_retained_find(&retained, reader, &request->moment, request->report.top,
-                                          error);
-    }
+    if (status == STEP_STATUS_OK)
+        status = report_advice_find(&model->advice, &source->names, reader, error);
+    if (status == STEP_STATUS_OK && reader != NULL)
+        status =
+            report_retained_find(&retained, reader, &request->moment, request->report.top, error);
     if (status == STEP_STATUS_OK)
         status = write_page(request, model, &retained, error);
     report_retained_reset(&retained);
@@ -102,28 +120,68 @@ static enum step_status make_page(const struct report_request *request, const ch
     if (status == STEP_STATUS_OK)
         status = report_phases_find(&model->phases, source, &model->timeline, &error);
     if (status == STEP_STATUS_OK)
-        status = write_with_retained(request, path, source->content, model, &error);
+        status = write_with_references(request, path, source, model, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status run(const struct report_request *request, const char *path)
+/* Reports errors. */
+static enum step_status make_sampled_page(const struct report_request *request, struct input *input)
 {
-    struct input input;
-    struct report_model model;
-    enum step_status status = input_open(&input, path, request->from, &request->selected);
-    if (status != STEP_STATUS_OK)
-        return status;
-    if (report_model_init(&model, input.source, &request->moment,
-                          event_selection_is_all(&request->selected))) {
-        status = input_each(&input, report_model_put, &model);
+    static const struct heap_moment end = {.kind = HEAP_AT_END};
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct sampled_model model;
+    if (!sampled_model_init(&model, input->source, request->has_moment ? &request->moment : &end,
+                            event_selection_is_all(&request->selected))) {
+        sampled_model_reset(&model);
+        no_memory(&error);
+        return report_error(&error);
+    }
+    enum step_status status = sampled_model_weigh(&model, &error);
+    status = status == STEP_STATUS_OK ? input_each(input, sampled_model_put, &model)
+                                      : report_error(&error);
+    if (status == STEP_STATUS_OK) {
+        status = sampled_model_finish(&model, &error);
         if (status == STEP_STATUS_OK)
-            status = make_page(request, path, input.source, &model);
+            status = sampled_page_write(request->output, &model, &request->report, &error);
+        if (status != STEP_STATUS_OK)
+            report_error(&error);
+    }
+    sampled_model_reset(&model);
+    return status;
+}
+
+static enum step_status make_exact_page(const struct report_request *request, const char *path,
+                                        struct input *input)
+{
+    struct report_model model;
+    enum step_status status;
+    if (report_model_init(&model, input->source, &request->moment,
+                          event_selection_is_all(&request->selected))) {
+        status = input_each(input, report_model_put, &model);
+        if (status == STEP_STATUS_OK)
+            status = make_page(request, path, input->source, &model);
     } else {
         struct step_error error = {.offset = STEP_NO_OFFSET};
         no_memory(&error);
         status = report_error(&error);
     }
     report_model_reset(&model);
+    return status;
+}
+
+static enum step_status run(const struct report_request *request, const char *path)
+{
+    struct input input;
+    if (request->has_moment && request->moment.kind == HEAP_AT_PEAK)
+        sampled_traces_refuse("the moment 'peak'");
+    else
+        sampled_traces_accept(true);
+    enum step_status status = input_open(&input, path, request->from, &request->selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = event_source_sample_interval(input.source) != 0
+                 ? make_sampled_page(request, &input)
+                 : make_exact_page(request, path, &input);
     if (status == STEP_STATUS_OK)
         status = input_report_damage(&input);
     input_close(&input);
@@ -138,9 +196,11 @@ enum step_status verb_report(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
         {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time", take_moment,
-         &request.moment},
+         &request},
         {"title", 0, "TEXT", "title of the page (the file name of the trace)", take_text,
          &request.report.title},
+        {"source-url", 0, "URL", "link frames to their source: {path} and {line} stand for both",
+         take_source_url, &request.report.source_url},
         {"top", 'n', "N", "most rows of each table (1000, at most 5000)", take_count,
          &request.report.top},
         FROM_ROW(&request.from),

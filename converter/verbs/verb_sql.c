@@ -4,16 +4,18 @@
 
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/tables/sql/sql_run.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
     "sql", "[NAME=]IN.step... \"SELECT ...\"",
     "Queries STEP traces in SQL (SQLite's). The tables are objects, allocations, frees,\n"
-    "calls, method_counts, classes, methods, threads, sites, collections and live, and\n"
-    "one for each record type; `pragma table_info(objects)` lists columns. If several\n"
-    "traces are given, each is a schema, called NAME or the file name without its ending;\n"
-    "the first needs no schema name. Times are nanoseconds since the start of the JVM.\n"};
+    "calls, method_counts, classes, methods, threads, sites, collections, live, phases,\n"
+    "lifetimes and advice, and one for each record type; `pragma table_info(objects)`\n"
+    "lists columns. If several traces are given, each is a schema, called NAME or the\n"
+    "file name without its ending; the first needs no schema name. Times are nanoseconds\n"
+    "since the start of the JVM.\n"};
 
 struct sql_options {
     bool csv;
@@ -34,6 +36,7 @@ static enum step_status run(const struct arguments *arguments, const struct sql_
 
 enum step_status verb_sql(int argc, char **argv)
 {
+    sampled_traces_accept(true);
     struct sql_options options = {0};
     const struct option_row rows[] = {
         {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &options.csv},

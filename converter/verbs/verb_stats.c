@@ -5,6 +5,7 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_options.h"
 #include "converter/numbers/measure_trace.h"
@@ -114,13 +115,24 @@ static enum step_status judge(const struct stats_options *options, const char *p
         own = no_memory(&error);
     if (own != STEP_STATUS_OK)
         status = report_error(&error);
-    else if (is_whole)
+    for (size_t i = 0; own == STEP_STATUS_OK && is_whole && i < baseline.count; i++)
+        measures_report_mixture(&measures.runs[i], &measures.runs[baseline.count]);
+    if (own == STEP_STATUS_OK && is_whole)
         own = gates_judge(&options->gates, help.name, &measures, &failed);
     measures_reset(&measures);
     trace_set_reset(&baseline);
     if (failed > 0)
         verb_exit_code = VERB_EXIT_GATE;
     return status == STEP_STATUS_OK ? own : status;
+}
+
+/* Returns false if memory runs out. */
+static bool print(const struct statistics_report *report, bool as_json)
+{
+    if (report->statistics->sample_interval_bytes != 0)
+        return as_json ? statistics_print_sampled_json(report, stdout)
+                       : statistics_print_sampled(report);
+    return as_json ? statistics_print_json(report, stdout) : statistics_print_text(report);
 }
 
 static enum step_status add_up(const struct stats_options *options, const char *path,
@@ -130,9 +142,14 @@ static enum step_status add_up(const struct stats_options *options, const char *
     struct statistics *statistics = &pass->statistics;
     bool ok = statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
     pass->is_measured = options->gates.count > 0;
-    ok = (!pass->is_measured || trace_measure_init(&pass->measure, &input->source->names)) && ok;
+    ok = (!pass->is_measured || trace_measure_init(&pass->measure, input->source)) && ok;
     if (ok) {
-        enum step_status status = input_each(input, visit, pass);
+        enum step_status status = statistics_sampled_init(statistics, input->source, &error);
+        if (status == STEP_STATUS_OK && pass->is_measured)
+            status = trace_measure_weigh(&pass->measure, input->source, &error);
+        if (status != STEP_STATUS_OK)
+            return report_error(&error);
+        status = input_each(input, visit, pass);
         if (status != STEP_STATUS_OK)
             return status;
         if (event_selection_is_all(&options->selected))
@@ -142,8 +159,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
         statistics_finish(statistics);
         const struct statistics_report report = {
             .statistics = statistics, .path = path, .top = options->top, .order = options->order};
-        ok = options->gates.is_quiet || (options->json ? statistics_print_json(&report, stdout)
-                                                       : statistics_print_text(&report));
+        ok = options->gates.is_quiet || print(&report, options->json);
     }
     if (ok) {
         enum step_status judged =
@@ -158,6 +174,10 @@ static enum step_status add_up(const struct stats_options *options, const char *
 static enum step_status run(const struct stats_options *options, const char *path)
 {
     struct input input;
+    if (options->lifetimes_in_bytes)
+        sampled_traces_refuse("--lifetimes=bytes");
+    else
+        sampled_traces_accept(true);
     enum step_status status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -30,7 +30,7 @@ static void find_columns(const struct watch_tail *tail, int known, struct watch_
         find_field(tail, columns->record, (enum watch_field) i, columns);
 }
 
-bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tail)
+bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tail, bool phases)
 {
     const struct java_records *java = &tail->decoder.java;
     watch_schema_reset(schema);
@@ -41,13 +41,16 @@ bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tai
     if (with_stack != STEP_NO_RECORD && schema->births.record != STEP_NO_RECORD)
         find_field(tail, with_stack, WATCH_STACK, &schema->births);
     schema->facts = java_record_of(java, STEP_JAVA_METHOD_COUNT);
+    schema->given_up = java_record_of(java, STEP_JAVA_OBJECT_GIVEN_UP);
     schema->wanted = calloc(java->count + 1, 1);
     if (schema->wanted == NULL)
         return false;
     for (uint32_t i = 0; i < java->count; i++) {
         uint8_t kind = java_kind_of(java, i)->event;
         schema->wanted[i] = kind == EVENT_OBJECT_ALLOC || kind == EVENT_OBJECT_FREE ||
-                            kind == EVENT_METHOD_ENTRY || i == schema->facts;
+                            kind == EVENT_METHOD_ENTRY || i == schema->facts ||
+                            i == schema->given_up ||
+                            (phases && java_is_phase(java_kind_of(java, i)));
     }
     return true;
 }
@@ -164,31 +167,81 @@ static void put_facts(struct watch_tail *tail, struct step_block *block, struct 
             watch_model_put_calls(model, fact.method_id, fact.calls);
 }
 
-enum step_status watch_block_read(struct watch_tail *tail, const struct watch_schema *schema,
-                                  size_t number, struct step_block **block,
-                                  struct watch_model *model, struct step_error *error)
+/* ---- records in order, for phases and samples; the counts of calls are of the whole trace ---- */
+
+static void put_event(struct watch_tail *tail, const struct step_record_view *view,
+                      struct watch_model *model, struct watch_phases *phases)
 {
-    const struct step_block_info *info = step_reader_block_info(tail->reader, number);
+    struct trace_event event;
+    uint64_t ticks;
+    if (!stepfile_decoder_event(&tail->decoder, view, &event, &ticks))
+        return;
+    event.time_ns = watch_tail_time_ns(tail, ticks);
+    if (event.kind == EVENT_OBJECT_FREE)
+        event.stack_id = 0;
+    if (watch_phases_accept(phases, event.thread_id, event.time_ns))
+        event.flags |= TRACE_IN_PHASE;
+    name_event(tail, model, &event);
+    watch_model_put(model, &event);
+}
+
+static void put_records(struct watch_tail *tail, const struct watch_schema *schema,
+                        struct step_block *block, struct watch_model *model,
+                        struct watch_phases *phases)
+{
+    struct step_record_view view;
+    struct step_java_phase mark;
+    while (step_block_next(block, &view) == STEP_STATUS_OK) {
+        const struct java_kind *kind = java_kind_of(&tail->decoder.java, view.record);
+        if (view.record == schema->given_up)
+            model->gave_up = true;
+        else if (!java_is_phase(kind))
+            put_event(tail, &view, model, phases);
+        else if (step_java_phase_get(&tail->decoder.java.binding, &view, &mark) &&
+                 !watch_phases_put(phases, &tail->names, &mark,
+                                   (kind->traits & JAVA_BEGINS_PHASE) != 0))
+            model->no_memory = true;
+    }
+}
+
+/* ---- blocks ---- */
+
+static enum step_status put_columns(struct watch_tail *tail, const struct watch_schema *schema,
+                                    const struct step_block_info *info, struct step_block *block,
+                                    struct watch_model *model, struct step_error *error)
+{
     struct columns columns;
     bool has_facts = false;
     for (size_t i = 0; i < info->type_count; i++)
         has_facts |= info->counts[i].record == schema->facts;
-    enum step_status status = step_reader_load(tail->reader, number, schema->wanted, block, error);
-    if (status == STEP_STATUS_OK)
-        status = load_columns(*block, &schema->births, &columns, error);
+    enum step_status status = load_columns(block, &schema->births, &columns, error);
     if (status == STEP_STATUS_OK) {
         put_births(tail, &columns, model);
-        status = load_columns(*block, &schema->calls, &columns, error);
+        status = load_columns(block, &schema->calls, &columns, error);
     }
     if (status == STEP_STATUS_OK) {
         put_calls(tail, &columns, model);
-        status = load_columns(*block, &schema->deaths, &columns, error);
+        status = load_columns(block, &schema->deaths, &columns, error);
     }
     if (status == STEP_STATUS_OK) {
         put_deaths(tail, &columns, model);
         if (has_facts)
-            put_facts(tail, *block, model);
+            put_facts(tail, block, model);
     }
+    return status;
+}
+
+enum step_status watch_block_read(struct watch_tail *tail, const struct watch_schema *schema,
+                                  size_t number, struct step_block **block,
+                                  struct watch_model *model, struct watch_phases *phases,
+                                  struct step_error *error)
+{
+    const struct step_block_info *info = step_reader_block_info(tail->reader, number);
+    enum step_status status = step_reader_load(tail->reader, number, schema->wanted, block, error);
+    if (status == STEP_STATUS_OK && phases != NULL)
+        put_records(tail, schema, *block, model, phases);
+    else if (status == STEP_STATUS_OK)
+        status = put_columns(tail, schema, info, *block, model, error);
     if (model->no_memory)
         return step_no_memory(error, tail->path);
     return status == STEP_STATUS_NO_MEMORY || status == STEP_STATUS_IO ? status : STEP_STATUS_OK;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/quantity.h"
-#include "converter/watch/watch_view.h"
+#include "converter/watch/watch_sampled.h"
 #include "steptrace/show.h"
 
 /* Screen heights from which more is drawn than the state, the live amounts and the table. */
@@ -15,6 +15,7 @@
 #define ROWS_FOR_NUMBERS 10u
 #define ROWS_FOR_CURVE 14u
 #define ROWS_FOR_LARGE_CURVE 22u
+#define LABEL_CELLS 11u /* left of the curve and the bands */
 
 /* A screen being drawn, from its first row to its last. */
 struct drawing {
@@ -195,6 +196,33 @@ static void put_numbers(struct drawing *drawing)
                     view->total.calls > 0 ? " calls" : "");
 }
 
+/* Puts an ASCII text on as many lines as it takes, so that no number is cut. */
+static void put_wrapped(struct drawing *drawing, enum watch_look look, char *text)
+{
+    size_t width = drawing->screen->width;
+    while (strlen(text) > width) {
+        size_t end = width;
+        while (end > 0 && text[end] != ' ')
+            end--;
+        if (end == 0)
+            break;
+        text[end] = '\0';
+        drawing_line(drawing, look, text);
+        text += end + 1;
+    }
+    drawing_line(drawing, look, text);
+}
+
+/* Of a sampled trace: what the figures are is never left out. */
+static void put_estimates(struct drawing *drawing)
+{
+    char lines[WATCH_SAMPLED_LINES][WATCH_SAMPLED_TEXT];
+    size_t count = drawing->screen->height >= ROWS_FOR_NUMBERS ? WATCH_SAMPLED_LINES : 2;
+    watch_sampled_lines(drawing->view, lines);
+    for (size_t i = 0; i < count; i++)
+        put_wrapped(drawing, i == 1 ? WATCH_STRONG : WATCH_PLAIN, lines[i]);
+}
+
 /* ---- the curve ---- */
 
 static void put_curve(struct drawing *drawing, size_t rows)
@@ -203,8 +231,8 @@ static void put_curve(struct drawing *drawing, size_t rows)
                                           "\u2585", "\u2586", "\u2587", "\u2588"};
     const struct watch_feed *feed = drawing->view->feed;
     uint64_t levels[WATCH_WIDTH_MOST], most = 1;
-    size_t label = 11, width = drawing->screen->width;
-    size_t columns = width > label + 4 ? width - label : 0;
+    size_t width = drawing->screen->width;
+    size_t columns = width > LABEL_CELLS + 4 ? width - LABEL_CELLS : 0;
     watch_curve_live(&feed->model.curve, watch_feed_read_ns(feed), levels, columns);
     for (size_t i = 0; i < columns; i++)
         most = levels[i] > most ? levels[i] : most;
@@ -227,6 +255,44 @@ static void put_curve(struct drawing *drawing, size_t rows)
         }
         drawing_line(drawing, WATCH_GRAPH, text);
     }
+}
+
+/* Escapes the name, and keeps its last part if it is too long.  Returns its cells. */
+static size_t band_label(const struct drawing *drawing, struct step_bytes name, char *out)
+{
+    enum { MOST = LABEL_CELLS - 1 };
+    char text[1024];
+    const struct step_bytes end =
+        name.length > 200 ? (struct step_bytes){name.data + name.length - 200, 200} : name;
+    step_show(end, text, sizeof text);
+    size_t length = strlen(text);
+    const char *from = text;
+    if (length > MOST)
+        for (from += length - (MOST - 2); (*from & 0xc0) == 0x80; from++)
+            ;
+    out += snprintf(out, 3, "%s", from != text ? ".." : "");
+    return (from != text ? 2 : 0) + fit(drawing->screen, from, MOST - 2 + (from == text) * 2, out);
+}
+
+/* A row for each of the names with the longest phases, in the curve's columns. */
+static void put_band(struct drawing *drawing, const struct watch_band *band)
+{
+    const struct watch_phases *phases = &drawing->view->feed->phases;
+    const struct trace_phase_name *name =
+        id_table_find(&drawing->view->feed->tail.names.phases, band->number);
+    char label[LABEL_CELLS * 4 + 8], text[WATCH_LINE_BYTES];
+    size_t width = drawing->screen->width, at;
+    size_t columns = width > LABEL_CELLS + 4 ? width - LABEL_CELLS : 0;
+    size_t shown = band_label(drawing, name != NULL ? name->name : step_text("?"), label);
+    at = (size_t) snprintf(text, sizeof text, "%*s%s ", (int) (LABEL_CELLS - 1 - shown), "", label);
+    double until_ns = (double) watch_feed_read_ns(drawing->view->feed);
+    for (size_t i = 0; i < columns; i++) {
+        bool is_in = watch_band_covers(phases, band, until_ns * (double) i / (double) columns,
+                                       until_ns * (double) (i + 1) / (double) columns);
+        const char *mark = !is_in ? " " : drawing->screen->unicode ? "\u2594" : "-";
+        at += (size_t) snprintf(text + at, sizeof text - at, "%s", mark);
+    }
+    drawing_line(drawing, WATCH_GRAPH, text);
 }
 
 static void put_tabs(struct drawing *drawing)
@@ -260,6 +326,11 @@ static const struct drawing_column method_table[] = {{WATCH_CALLS, "calls", 9},
                                                      {WATCH_BYTES, "allocated", 11},
                                                      {WATCH_LIVE_BYTES, "live", 11}};
 
+static const struct drawing_column sampled_table[] = {{WATCH_LIVE_BYTES, "live (95 %)", 33},
+                                                      {WATCH_BYTES, "allocated (95 %)", 33},
+                                                      {WATCH_LIVE_OBJECTS, "objects (95 %)", 28},
+                                                      {WATCH_OBJECTS, "all (95 %)", 28}};
+
 static void add_column(struct drawing_layout *layout, const struct drawing_column *column,
                        size_t least)
 {
@@ -276,9 +347,14 @@ static void add_column(struct drawing_layout *layout, const struct drawing_colum
 static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout *layout)
 {
     const struct watch_view *view = drawing->view;
-    bool calls = view->axis == WATCH_METHODS, marked = view->feed->model.has_mark;
-    const struct drawing_column *table = calls ? method_table : object_table;
-    size_t rows = calls ? sizeof method_table / sizeof *table : sizeof object_table / sizeof *table;
+    bool sampled = watch_feed_is_sampled(view->feed);
+    bool calls = view->axis == WATCH_METHODS && !sampled, marked = view->feed->model.has_mark;
+    const struct drawing_column *table = sampled ? sampled_table
+                                         : calls ? method_table
+                                                 : object_table;
+    size_t rows = sampled ? sizeof sampled_table / sizeof *table
+                  : calls ? sizeof method_table / sizeof *table
+                          : sizeof object_table / sizeof *table;
     size_t width = drawing->screen->width, least = width / 3 < 16 ? width / 3 : 16;
     *layout = (struct drawing_layout){.name_width = width > 1 ? width - 1 : 0, .calls = calls};
     for (size_t i = 0; i < rows; i++)
@@ -356,7 +432,7 @@ static void drawing_rows(struct drawing *drawing, const struct drawing_layout *l
 {
     struct watch_view *view = drawing->view;
     bool has_rates = view->feed->tail.state != WATCH_RUNNING || view->seconds > 0;
-    bool marked = view->feed->model.has_mark;
+    bool marked = view->feed->model.has_mark, sampled = watch_feed_is_sampled(view->feed);
     size_t last = view->table.count > rows ? view->table.count - rows : 0;
     view->page = rows;
     view->top = view->top < last ? view->top : last;
@@ -368,7 +444,10 @@ static void drawing_rows(struct drawing *drawing, const struct drawing_layout *l
         for (size_t k = 0; k < layout->count; k++)
             at += (size_t) snprintf(
                 text + at, sizeof text - at, "%*s", (int) layout->columns[k]->width,
-                cell(layout, line, layout->columns[k]->column, has_rates, marked).text);
+                sampled
+                    ? watch_sampled_cell_of(&view->feed->model, line, layout->columns[k]->column)
+                          .text
+                    : cell(layout, line, layout->columns[k]->column, has_rates, marked).text);
         snprintf(text + at, sizeof text - at, " %s",
                  shortened(view, name, length, layout->name_width));
         drawing_line(drawing, WATCH_PLAIN, text);
@@ -417,7 +496,8 @@ static void put_help(struct drawing *drawing)
         "space        freeze, and go on",
         "m            mark this moment: growth since; twice: no mark",
         "q            quit",
-        "~, behind    not all is read yet (--cpu): sums are lower bounds, live is older"};
+        "~, behind    not all is read yet (--cpu): sums are lower bounds, live is older",
+        "estimated    a sample: estimates with 95 % intervals; no curve, growth, row's rate"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         drawing_line(drawing, WATCH_PLAIN, lines[i]);
 }
@@ -435,15 +515,22 @@ void watch_view_draw(struct watch_view *view, struct watch_screen *screen)
     if (screen->width == 0 || screen->height == 0)
         return;
     size_t height = screen->height, foot = height >= ROWS_FOR_KEYS ? 1 : 0;
+    const struct watch_phases *phases = &view->feed->phases;
     put_state(&drawing);
-    put_live(&drawing);
+    bool sampled = watch_feed_is_sampled(view->feed);
+    if (sampled)
+        put_estimates(&drawing);
+    else
+        put_live(&drawing);
     if (view->help) {
         put_help(&drawing);
     } else {
-        if (height >= ROWS_FOR_NUMBERS)
+        if (height >= ROWS_FOR_NUMBERS && !sampled)
             put_numbers(&drawing);
-        if (height >= ROWS_FOR_CURVE)
+        if (height >= ROWS_FOR_CURVE && !sampled)
             put_curve(&drawing, height >= ROWS_FOR_LARGE_CURVE ? 5 : 3);
+        for (size_t i = 0; height >= ROWS_FOR_CURVE + WATCH_BANDS && i < phases->band_count; i++)
+            put_band(&drawing, &phases->bands[i]);
         put_tabs(&drawing);
         drawing_lay_out(&drawing, &layout);
         if (height >= ROWS_FOR_KEYS)

@@ -29,20 +29,49 @@ static void begin(struct watch_feed *feed)
     feed->settled_ns = -1;
 }
 
+/* Returns true if the records of a stream are read in order, and all of them again in the order of
+ * time when the trace has ended: phases, and weights of samples, need it. */
+static bool needs_order(const struct watch_feed *feed)
+{
+    return watch_phases_are_selected(&feed->phases) || watch_feed_is_sampled(feed);
+}
+
+/* Returns true if events come from a source in the order of time or of arrival. */
+static bool is_in_order(const struct watch_feed *feed)
+{
+    return feed->tail.is_heap || (needs_order(feed) && feed->tail.state != WATCH_RUNNING);
+}
+
+static enum step_status start_reading(struct watch_feed *feed, struct step_error *error)
+{
+    if (feed->tail.is_heap)
+        return watch_heap_start(&feed->heap, &feed->tail, &feed->model, error);
+    if (is_in_order(feed))
+        return watch_heap_start_ordered(&feed->heap, &feed->tail, &feed->model, error);
+    watch_heap_reset(&feed->heap);
+    feed->model.names = &feed->tail.names;
+    sample_weights_reset(&feed->model.weights);
+    return sample_weights_init(&feed->model.weights, feed->tail.sample_bytes) ? STEP_STATUS_OK
+                                                                              : no_memory(error);
+}
+
+static bool init_schema(struct watch_feed *feed)
+{
+    return watch_schema_init(&feed->schema, &feed->tail, watch_phases_are_selected(&feed->phases));
+}
+
 enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  const struct event_selection *selected, double share,
                                  struct step_error *error)
 {
     *feed = (struct watch_feed){.selected = *selected, .share = share};
     bool has_model = watch_model_init(&feed->model, &feed->tail.names, selected);
+    watch_phases_init(&feed->phases, &feed->selected.phases);
     begin(feed);
     enum step_status status = watch_tail_open(&feed->tail, path, error);
     if (status == STEP_STATUS_OK)
-        status = has_model && watch_schema_init(&feed->schema, &feed->tail) ? STEP_STATUS_OK
-                                                                            : no_memory(error);
-    return status == STEP_STATUS_OK && feed->tail.is_heap
-               ? watch_heap_start(&feed->heap, &feed->tail, &feed->model, error)
-               : status;
+        status = has_model && init_schema(feed) ? STEP_STATUS_OK : no_memory(error);
+    return status == STEP_STATUS_OK ? start_reading(feed, error) : status;
 }
 
 void watch_feed_close(struct watch_feed *feed)
@@ -52,23 +81,45 @@ void watch_feed_close(struct watch_feed *feed)
     watch_tail_reset(&feed->tail);
     step_block_destroy(feed->block);
     watch_schema_reset(&feed->schema);
+    watch_phases_reset(&feed->phases);
 }
 
 static enum step_status restart(struct watch_feed *feed, bool forget, struct step_error *error)
 {
     begin(feed);
+    watch_phases_restart(&feed->phases);
     if (!watch_model_restart(&feed->model, &feed->selected, forget))
         return no_memory(error);
-    return feed->tail.is_heap ? watch_heap_start(&feed->heap, &feed->tail, &feed->model, error)
-                              : STEP_STATUS_OK;
+    return start_reading(feed, error);
+}
+
+static enum step_status read_phases(struct watch_feed *feed, bool *changed,
+                                    struct step_error *error)
+{
+    if (!watch_feed_peek_phases(feed))
+        return no_memory(error);
+    return watch_phases_refresh(&feed->phases, &feed->tail, feed->read_ns, changed, error);
+}
+
+/* A begin or end that became known after later events of other threads: starts again. */
+static enum step_status refresh_phases(struct watch_feed *feed, struct step_error *error)
+{
+    bool changed = false;
+    enum step_status status = read_phases(feed, &changed, error);
+    return status == STEP_STATUS_OK && changed && !is_in_order(feed) ? restart(feed, false, error)
+                                                                     : status;
 }
 
 enum step_status watch_feed_select(struct watch_feed *feed, const struct event_selection *selected,
                                    struct step_error *error)
 {
+    bool changed;
     feed->selected = *selected;
     feed->model.has_mark = false;
-    return restart(feed, true, error);
+    if (!watch_phases_select(&feed->phases, &feed->tail.names) || !init_schema(feed))
+        return no_memory(error);
+    enum step_status status = read_phases(feed, &changed, error);
+    return status == STEP_STATUS_OK ? restart(feed, true, error) : status;
 }
 
 /* ---- reading ---- */
@@ -86,9 +137,10 @@ static enum step_status read_block(struct watch_feed *feed, struct step_error *e
     feed->records_read += count;
     feed->read_ns = time_ns > feed->read_ns ? time_ns : feed->read_ns;
     size_t number = feed->next++;
+    struct watch_phases *phases = needs_order(feed) ? &feed->phases : NULL;
     return count == 0 ? STEP_STATUS_OK
                       : watch_block_read(&feed->tail, &feed->schema, number, &feed->block,
-                                         &feed->model, error);
+                                         &feed->model, phases, error);
 }
 
 /* Returns true if the share of the core is not used up. */
@@ -104,7 +156,7 @@ static enum step_status refresh_tail(struct watch_feed *feed, struct step_error 
 {
     bool opened_anew;
     enum step_status status = watch_tail_refresh(&feed->tail, &opened_anew, error);
-    if (status == STEP_STATUS_OK && opened_anew && !watch_schema_init(&feed->schema, &feed->tail))
+    if (status == STEP_STATUS_OK && opened_anew && !init_schema(feed))
         status = no_memory(error); /* otherwise existing blocks keep their numbers */
     return status;
 }
@@ -125,18 +177,22 @@ static enum step_status look_at_live_file(struct watch_feed *feed, struct step_e
     return status;
 }
 
+/* With --phase it is left out: its events may be of phases whose begin is not known yet. */
 static bool wants_live_file(const struct watch_feed *feed)
 {
-    return feed->tail.state == WATCH_RUNNING && !feed->is_pending && feed->follows < FOLLOWS_MOST;
+    return !watch_phases_are_selected(&feed->phases) && feed->tail.state == WATCH_RUNNING &&
+           !feed->is_pending && feed->follows < FOLLOWS_MOST;
 }
 
-/* ---- a native program's trace: first the file, then the live file ---- */
+/* ---- a native program's trace: first the file, then the live file; a Java program's phases ----
+ */
 
 /* If the trace has ended since reading began, starts again, in time order.  The new source numbers
  * rows differently. */
 static enum step_status end_heap(struct watch_feed *feed, struct step_error *error)
 {
-    if (!feed->heap.is_running || feed->tail.state == WATCH_RUNNING)
+    bool was_growing = feed->tail.is_heap ? feed->heap.is_running : feed->heap.events == NULL;
+    if (!was_growing || feed->tail.state == WATCH_RUNNING)
         return STEP_STATUS_OK;
     watch_model_drop_rows(&feed->model);
     feed->model.total.shown = (struct watch_sums){0};
@@ -206,7 +262,7 @@ enum step_status watch_feed_read(struct watch_feed *feed, uint64_t slice_ns, boo
     double until = watch_feed_cpu_ns() + (double) slice_ns;
     enum step_status status = STEP_STATUS_OK;
     bool may = true;
-    if (feed->tail.is_heap)
+    if (is_in_order(feed))
         return read_heap(feed, slice_ns, more, error);
     while (status == STEP_STATUS_OK && (has_blocks(feed) || wants_live_file(feed)) &&
            watch_feed_cpu_ns() < until && (may = may_read(feed)))
@@ -226,7 +282,11 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
     feed->follows = 0;
     watch_model_begin_pending(&feed->model);
     enum step_status status = refresh_tail(feed, error);
-    return status == STEP_STATUS_OK && feed->tail.is_heap ? end_heap(feed, error) : status;
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!feed->tail.is_heap)
+        status = refresh_phases(feed, error);
+    return status == STEP_STATUS_OK && is_in_order(feed) ? end_heap(feed, error) : status;
 }
 
 /* ---- progress ---- */
@@ -238,7 +298,7 @@ const struct trace_names *watch_feed_names(const struct watch_feed *feed)
 
 bool watch_feed_is_exact(const struct watch_feed *feed)
 {
-    if (feed->tail.is_heap)
+    if (is_in_order(feed))
         return feed->heap.at_end;
     return !has_blocks(feed) && (feed->is_pending || feed->tail.state != WATCH_RUNNING);
 }
@@ -251,7 +311,7 @@ uint64_t watch_feed_now_ns(const struct watch_feed *feed)
 uint64_t watch_feed_read_ns(const struct watch_feed *feed)
 {
     return watch_feed_is_exact(feed) ? watch_feed_now_ns(feed)
-           : feed->tail.is_heap      ? feed->model.last_ns
+           : is_in_order(feed)       ? feed->model.last_ns
                                      : feed->read_ns;
 }
 
@@ -263,7 +323,7 @@ uint64_t watch_feed_behind_ns(const struct watch_feed *feed)
 double watch_feed_progress(const struct watch_feed *feed)
 {
     uint64_t all = feed->records_read;
-    if (feed->tail.is_heap)
+    if (is_in_order(feed))
         return feed->heap.at_end ? 1.0 : feed->heap.events->operations->progress(feed->heap.events);
     size_t end = step_reader_block_count(feed->tail.reader);
     for (size_t i = feed->next; i < end; i++)

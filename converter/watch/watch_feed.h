@@ -18,6 +18,7 @@ struct watch_feed {
     struct event_selection selected;
     struct step_block *block;
     struct watch_schema schema;
+    struct watch_phases phases;
     double share;          /* of a core, for a running trace; 0: unlimited */
     size_t next;           /* the next block to read */
     uint64_t records_read; /* of the record types that are read */
@@ -53,6 +54,10 @@ static inline const struct step_reader *watch_feed_reader(const struct watch_fee
 {
     return feed->heap.reader != NULL ? feed->heap.reader : feed->tail.reader;
 }
+static inline bool watch_feed_is_sampled(const struct watch_feed *feed)
+{
+    return feed->tail.sample_bytes != 0;
+}
 /* Returns the names of the model's rows. */
 const struct trace_names *watch_feed_names(const struct watch_feed *feed);
 /* Returns true if everything recorded until the last look has been read.  Otherwise sums are lower
@@ -76,5 +81,8 @@ double watch_feed_cpu_ns(void);
 
 /* Adds the events of the live file that the trace does not have yet, as pending events. */
 void watch_feed_peek(struct watch_feed *feed);
+/* Replaces the marks of phases that the live file has beyond the trace.  Returns false if memory
+ * runs out. */
+bool watch_feed_peek_phases(struct watch_feed *feed);
 
 #endif

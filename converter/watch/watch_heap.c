@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "converter/base/estimates.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/step/stepfile.h"
@@ -212,6 +213,27 @@ static enum step_status open_ended(struct watch_heap *heap, const struct watch_t
     return status;
 }
 
+enum step_status watch_heap_start_ordered(struct watch_heap *heap, const struct watch_tail *tail,
+                                          struct watch_model *model, struct step_error *error)
+{
+    struct event_selection everything;
+    struct step_reader *reader;
+    event_selection_init(&everything);
+    event_selection_mark_phases(&everything, &model->filter.selected);
+    watch_heap_reset(heap);
+    estimates_repeat_forget(); /* a trace that has ended says more */
+    enum step_status status = open_with_given_definition(tail->path, &reader, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            stepfile_event_source_create(tail->path, reader, &everything, &heap->events, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    heap->reader = reader;
+    model->names = &heap->events->names;
+    sample_weights_reset(&model->weights);
+    return sample_weights_read(&model->weights, heap->events, error);
+}
+
 enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_tail *tail,
                                   struct watch_model *model, struct step_error *error)
 {
@@ -250,6 +272,8 @@ enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *mo
         watch_model_put(model, &events[i]);
     heap->events_put += count;
     heap->at_end = status == STEP_STATUS_END;
+    if (heap->at_end)
+        watch_model_finish(model);
     if (model->no_memory)
         return no_memory(error);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;

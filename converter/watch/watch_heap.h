@@ -13,7 +13,7 @@
 struct watch_birth;
 
 struct watch_heap {
-    struct event_source *events;      /* NULL: the trace is of a Java program */
+    struct event_source *events;      /* NULL: a Java program's trace is read by blocks */
     const struct step_reader *reader; /* reader of the source, for a completed trace; or NULL */
     uint64_t events_put;
     bool is_running;  /* the source reads a growing trace */
@@ -31,6 +31,9 @@ struct watch_heap {
 /* Starts at the first event, with a model that was restarted and borrows the names. */
 enum step_status watch_heap_start(struct watch_heap *heap, const struct watch_tail *tail,
                                   struct watch_model *model, struct step_error *error);
+/* The same for a Java program's trace that has ended, in the order of time: with phases. */
+enum step_status watch_heap_start_ordered(struct watch_heap *heap, const struct watch_tail *tail,
+                                          struct watch_model *model, struct step_error *error);
 void watch_heap_reset(struct watch_heap *heap);
 /* Adds some thousand events. */
 enum step_status watch_heap_read(struct watch_heap *heap, struct watch_model *model,

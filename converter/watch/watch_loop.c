@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/watch/watch_sampled.h"
 #include "converter/watch/watch_selection.h"
 #include "converter/watch/watch_terminal.h"
 #include "converter/watch/watch_view.h"
@@ -61,6 +62,26 @@ static void put_curve(const struct watch_feed *feed, struct json_output *json)
     json_end_object(json);
 }
 
+/* The names with the longest phases. */
+static void put_phases(const struct watch_feed *feed, struct json_output *json)
+{
+    const struct watch_phases *phases = &feed->phases;
+    if (phases->band_count == 0)
+        return;
+    json_begin_array(json, "phases");
+    for (size_t i = 0; i < phases->band_count; i++) {
+        const struct watch_band *band = &phases->bands[i];
+        const struct trace_phase_name *name = id_table_find(&feed->tail.names.phases, band->number);
+        json_begin_object(json, NULL);
+        json_bytes(json, "name", name != NULL ? name->name : step_text("?"));
+        json_number(json, "phases", band->phases);
+        json_number(json, "total_ns", band->total_ns);
+        json_bool(json, "program", band->of_program);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
                       struct json_output *json)
 {
@@ -68,6 +89,7 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
     const struct watch_order order = {
         .axis = axis, .by = view->by[axis], .name = view->name, .seconds = seconds};
     char name[WATCH_NAME_TEXT];
+    bool sampled = watch_feed_is_sampled(view->feed);
     if (!watch_table_make(&view->table, view->feed, &order))
         return false;
     json_begin_array(json, plurals[axis]);
@@ -76,14 +98,39 @@ static bool put_table(struct watch_view *view, enum watch_axis axis, size_t top,
         size_t length = watch_name(view->feed, axis, line->id, name, sizeof name);
         json_begin_object(json, NULL);
         json_bytes(json, "name", (struct step_bytes){(const uint8_t *) name, length});
-        put_sums(json, &line->now);
-        if (seconds > 0)
+        if (sampled)
+            watch_sampled_put_sums(&view->feed->model, json, &line->estimates);
+        else
+            put_sums(json, &line->now);
+        if (seconds > 0 && !sampled)
             json_real(json, axis == WATCH_METHODS ? "calls_a_second" : "bytes_a_second",
                       line->rate);
         json_end_object(json);
     }
     json_end_array(json);
     return true;
+}
+
+static void put_total(const struct watch_view *view, struct json_output *json)
+{
+    const struct watch_feed *feed = view->feed;
+    bool sampled = watch_feed_is_sampled(feed);
+    if (sampled) {
+        json_bool(json, "estimated", true);
+        json_number(json, "sample_interval_bytes", feed->tail.sample_bytes);
+    }
+    json_begin_object(json, "total");
+    if (sampled)
+        watch_sampled_put_sums(&feed->model, json, &view->estimates);
+    else
+        put_sums(json, &view->total);
+    json_end_object(json);
+    if (sampled) {
+        watch_sampled_put_rates(view, json);
+    } else {
+        put_rates(view, json);
+        put_curve(feed, json);
+    }
 }
 
 /* `top`: rows of each table, by the view's sort column; 0: all.  Returns false if memory runs
@@ -106,11 +153,8 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
     json_bool(&json, "exact", watch_feed_is_exact(feed));
     json_number(&json, "behind_ns", watch_feed_behind_ns(feed));
     json_real(&json, "read", watch_feed_progress(feed));
-    json_begin_object(&json, "total");
-    put_sums(&json, &view->total);
-    json_end_object(&json);
-    put_rates(view, &json);
-    put_curve(feed, &json);
+    put_total(view, &json);
+    put_phases(feed, &json);
     bool ok = true;
     for (int axis = 0; axis < WATCH_AXES && ok; axis++)
         ok = put_table(view, (enum watch_axis) axis, top, &json);
@@ -127,6 +171,8 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
 #define CURVE_FROM 14u /* minimum rows of a screen with a curve, */
 #define LARGE_FROM 20u /* and with a large curve, which */
 #define LARGE_MORE 2u  /* needs this many more */
+#define SAMPLED_MORE                                                                               \
+    24u /* of a sampled trace, whose lines wrap; those that stay empty are left out */
 
 static uint64_t now_ns(void)
 {
@@ -170,6 +216,10 @@ static void print_text(struct watch_view *view, size_t top)
     screen.height = FIXED_ROWS + view->table.count;
     screen.height = screen.height > CURVE_FROM ? screen.height : CURVE_FROM;
     screen.height += screen.height >= LARGE_FROM ? LARGE_MORE : 0;
+    if (view->feed->phases.band_count > 0)
+        screen.height += WATCH_BANDS;
+    if (watch_feed_is_sampled(view->feed))
+        screen.height += SAMPLED_MORE;
     snprintf(view->message, sizeof view->message, " ");
     watch_view_draw(view, &screen);
     for (size_t i = 0; i + 1 < screen.height; i++) {

@@ -2,9 +2,55 @@
 /* Counts events in the rows of the watch model. */
 #include "converter/watch/watch_model.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "format/core/hash.h"
+
+static uint64_t larger(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+static struct watch_sums highest(const struct watch_sums *shown, const struct watch_sums *now)
+{
+    return (struct watch_sums){.objects = larger(shown->objects, now->objects),
+                               .bytes = larger(shown->bytes, now->bytes),
+                               .freed_objects = larger(shown->freed_objects, now->freed_objects),
+                               .freed_bytes = larger(shown->freed_bytes, now->freed_bytes),
+                               .calls = larger(shown->calls, now->calls)};
+}
+
+static void settle_row(const struct watch_model *model, struct watch_row *row, double seconds,
+                       bool is_final)
+{
+    struct watch_sums now = watch_row_now(model, row), before = row->shown;
+    row->shown = is_final ? now : highest(&before, &now);
+    if (seconds > 0) {
+        row->bytes_rate = fmax(0, (double) row->shown.bytes - (double) before.bytes) / seconds;
+        row->calls_rate = fmax(0, (double) row->shown.calls - (double) before.calls) / seconds;
+    }
+}
+
+void watch_model_settle(struct watch_model *model, double seconds, bool is_final)
+{
+    settle_row(model, &model->total, seconds, is_final);
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++)
+            settle_row(model, id_table_find(&model->rows[axis], id), seconds, is_final);
+}
+
+void watch_model_mark(struct watch_model *model)
+{
+    for (int axis = 0; axis < WATCH_AXES; axis++)
+        for (uint32_t id = 0; id_table_next(&model->rows[axis], &id); id++) {
+            struct watch_row *row = id_table_find(&model->rows[axis], id);
+            row->marked = row->shown;
+        }
+    model->total.marked = model->total.shown;
+    model->has_mark = true;
+    model->marked_ns = model->last_ns;
+}
 
 #define FIRST_STEP_NS UINT64_C(1000000)
 
@@ -100,8 +146,10 @@ bool watch_model_init(struct watch_model *model, const struct trace_names *names
                       const struct event_selection *selected)
 {
     *model = (struct watch_model){.names = names};
-    for (int i = 0; i < WATCH_AXES; i++)
+    for (int i = 0; i < WATCH_AXES; i++) {
         id_table_init(&model->rows[i], sizeof(struct watch_row));
+        id_table_init(&model->estimates[i], sizeof(struct watch_estimates));
+    }
     id_set_init(&model->early);
     id_set_init(&model->early_pending);
     watch_curve_init(&model->curve);
@@ -111,8 +159,11 @@ bool watch_model_init(struct watch_model *model, const struct trace_names *names
 
 void watch_model_reset(struct watch_model *model)
 {
-    for (int i = 0; i < WATCH_AXES; i++)
+    for (int i = 0; i < WATCH_AXES; i++) {
         id_table_reset(&model->rows[i]);
+        id_table_reset(&model->estimates[i]);
+    }
+    sample_weights_reset(&model->weights);
     id_set_reset(&model->early);
     id_set_reset(&model->early_pending);
     object_table_reset(&model->live);
@@ -124,6 +175,18 @@ static void forget_early(struct id_set *set, uint64_t *count)
     id_set_reset(set);
     id_set_init(set);
     *count = 0;
+}
+
+static void forget_estimates(struct watch_model *model)
+{
+    for (int axis = 0; axis < WATCH_AXES; axis++) {
+        id_table_reset(&model->estimates[axis]);
+        id_table_init(&model->estimates[axis], sizeof(struct watch_estimates));
+    }
+    for (size_t i = 0; i < sizeof model->places / sizeof model->places[0]; i++)
+        model->places[i].is_known = false;
+    model->total_estimates = (struct watch_estimates){.live = {0}};
+    model->gave_up = model->has_live = false;
 }
 
 bool watch_model_restart(struct watch_model *model, const struct event_selection *selected,
@@ -139,6 +202,7 @@ bool watch_model_restart(struct watch_model *model, const struct event_selection
                 row->shown = shown;
         }
     forget_early(&model->early, &model->early_count);
+    forget_estimates(model);
     object_table_reset(&model->live);
     trace_filter_reset(&model->filter);
     watch_curve_init(&model->curve);
@@ -152,8 +216,7 @@ void watch_model_drop_rows(struct watch_model *model)
         id_table_reset(&model->rows[axis]);
         id_table_init(&model->rows[axis], sizeof(struct watch_row));
     }
-    for (size_t i = 0; i < sizeof model->places / sizeof model->places[0]; i++)
-        model->places[i].is_known = false;
+    forget_estimates(model);
 }
 
 /* ---- rows ---- */
@@ -186,10 +249,18 @@ static void add(struct watch_sums *sums, const struct watch_sums *more)
     sums->calls += more->calls;
 }
 
-static void add_row(struct watch_place *place, struct watch_row *row)
+static void add_row(struct watch_model *model, struct watch_place *place, enum watch_axis axis,
+                    uint32_t id)
 {
+    struct watch_row *row = row_of(model, axis, id);
     if (row != NULL)
         place->rows[place->count++] = row;
+    if (!watch_model_is_sampled(model))
+        return;
+    struct watch_estimates *estimates = id_table_get(&model->estimates[axis], id);
+    if (estimates != NULL)
+        place->estimates[place->estimate_count++] = estimates;
+    model->no_memory |= estimates == NULL;
 }
 
 /* A frame without a name may get one later, and then its method too. */
@@ -203,13 +274,15 @@ static void find_rows(struct watch_model *model, const struct origin *origin,
                                   .stack = origin->stack,
                                   .thread = origin->thread,
                                   .rows = {&model->total},
-                                  .count = 1};
-    add_row(place, row_of(model, WATCH_CLASSES, origin->class_id));
-    add_row(place, row_of(model, WATCH_THREADS, origin->thread));
+                                  .count = 1,
+                                  .estimates = {&model->total_estimates},
+                                  .estimate_count = watch_model_is_sampled(model) ? 1 : 0};
+    add_row(model, place, WATCH_CLASSES, origin->class_id);
+    add_row(model, place, WATCH_THREADS, origin->thread);
     if (origin->stack != 0)
-        add_row(place, row_of(model, WATCH_SITES, origin->stack));
+        add_row(model, place, WATCH_SITES, origin->stack);
     if (method != 0)
-        add_row(place, row_of(model, WATCH_METHODS, method));
+        add_row(model, place, WATCH_METHODS, method);
 }
 
 static const struct watch_place *place_of(struct watch_model *model, const struct origin *origin)
@@ -245,6 +318,76 @@ static void count_death(struct watch_model *model, const struct origin *origin, 
     }
 }
 
+/* ---- samples ---- */
+
+/* Adds a birth or a death to the estimates of its rows.  Births come before deaths. */
+static void weigh(struct watch_model *model, const struct trace_event *event,
+                  const struct origin *origin)
+{
+    if (!watch_model_is_sampled(model))
+        return;
+    double weight = sample_weights_of(&model->weights, event);
+    const struct watch_place *place = place_of(model, origin);
+    for (size_t i = 0; i < place->estimate_count; i++)
+        sample_sums_weigh(event->kind == EVENT_OBJECT_ALLOC ? &place->estimates[i]->allocated
+                                                            : &place->estimates[i]->freed,
+                          event->size, weight);
+    model->no_memory |= model->weights.no_memory;
+}
+
+/* The same for the live file's events. */
+static void weigh_pending(struct watch_model *model, const struct origin *origin, uint64_t size,
+                          double weight, bool is_birth)
+{
+    const struct watch_place *place = place_of(model, origin);
+    for (size_t i = 0; i < place->estimate_count; i++) {
+        struct watch_estimates *estimates = place->estimates[i];
+        if (estimates->look != model->look)
+            estimates->pending = estimates->pending_freed = (struct sample_sums){.samples = 0};
+        estimates->look = model->look;
+        sample_sums_weigh(is_birth ? &estimates->pending : &estimates->pending_freed, size, weight);
+    }
+}
+
+struct watch_estimates watch_estimates_now(const struct watch_model *model,
+                                           const struct watch_estimates *estimates)
+{
+    struct watch_estimates now = *estimates;
+    if (now.look == model->look) {
+        sample_sums_merge(&now.allocated, &now.pending);
+        sample_sums_merge(&now.freed, &now.pending_freed);
+    }
+    return now;
+}
+
+static void add_live(void *user, const struct live_object *object, double weight)
+{
+    struct watch_model *model = user;
+    struct live_object known;
+    if (!object_table_find(&model->live, object->object, &known))
+        return;
+    struct origin origin = origin_of(&known);
+    const struct watch_place *place = place_of(model, &origin);
+    for (size_t i = 0; i < place->estimate_count; i++)
+        sample_sums_weigh(&place->estimates[i]->live, object->size, weight);
+}
+
+void watch_model_finish(struct watch_model *model)
+{
+    if (!watch_model_is_sampled(model) || sample_weights_are_whole(&model->weights) ||
+        model->has_live)
+        return;
+    sample_weights_each_live(&model->weights, add_live, model);
+    model->has_live = true;
+}
+
+struct sample_sums watch_estimates_live(const struct watch_model *model,
+                                        const struct watch_estimates *estimates)
+{
+    return model->has_live ? estimates->live
+                           : sample_sums_without(&estimates->allocated, &estimates->freed);
+}
+
 /* ---- events of the file ---- */
 
 static void note_time(struct watch_model *model, uint64_t time_ns)
@@ -253,11 +396,29 @@ static void note_time(struct watch_model *model, uint64_t time_ns)
         model->last_ns = time_ns;
 }
 
+static void bury_sample(struct watch_model *model, const struct live_object *object,
+                        const struct origin *origin, uint64_t time_ns, bool pending)
+{
+    double weight;
+    if (!pending) {
+        weigh(model,
+              &(struct trace_event){.kind = EVENT_OBJECT_FREE,
+                                    .object = object->object,
+                                    .size = object->size,
+                                    .time_ns = time_ns},
+              origin);
+    } else if (watch_model_is_sampled(model)) {
+        sample_weights_now(&model->weights, object->object, object->size, &weight);
+        weigh_pending(model, origin, object->size, weight, false);
+    }
+}
+
 static void bury(struct watch_model *model, const struct live_object *object, uint64_t time_ns,
                  bool pending)
 {
     struct origin origin = origin_of(object);
     count_death(model, &origin, object->size, pending);
+    bury_sample(model, object, &origin, time_ns, pending);
     if (pending)
         watch_curve_pend(&model->curve, time_ns, -(int64_t) object->size);
     else
@@ -269,6 +430,7 @@ static void put_alloc(struct watch_model *model, const struct trace_event *event
     struct origin origin = {event->class_id, event->stack_id, event->thread_id};
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
     count_birth(model, &origin, event->size, false);
+    weigh(model, event, &origin);
     watch_curve_alloc(&model->curve, event->time_ns, event->size);
     if (model->early_count > 0 && id_set_has(&model->early, event->object))
         bury(model, &object, event->time_ns, false);
@@ -395,6 +557,14 @@ void watch_model_pend_object(struct watch_model *model, const struct trace_event
     if (!pending_is_wanted(model, event))
         return;
     count_birth(model, &origin, event->size, true);
+    if (watch_model_is_sampled(model)) {
+        double weight =
+            sample_weight(event->size, event->drawn_bytes != 0 ? event->drawn_bytes
+                                                               : model->weights.interval_bytes);
+        weigh_pending(model, &origin, event->size, weight, true);
+        if (!lives)
+            weigh_pending(model, &origin, event->size, weight, false);
+    }
     if (lives)
         watch_curve_pend(&model->curve, event->time_ns, (int64_t) event->size);
     else

@@ -15,10 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "converter/base/estimates.h"
 #include "converter/base/id_set.h"
 #include "converter/base/id_table.h"
 #include "converter/base/object_table.h"
 #include "converter/trace/names.h"
+#include "converter/trace/sample_weights.h"
 #include "converter/trace/trace_filter.h"
 
 /*
@@ -62,12 +64,22 @@ struct watch_row {
     double bytes_rate, calls_rate; /* per second, between the last two looks */
 };
 
+/* Of a sampled trace: what the samples of a row stand for.  The row counts the samples. */
+struct watch_estimates {
+    struct sample_sums allocated, freed;
+    struct sample_sums live; /* at the end, if objects were given up (sample_weights.h) */
+    struct sample_sums pending, pending_freed; /* of the live file, as in struct watch_row */
+    uint64_t look;
+};
+
 /* Rows in which objects of one class, stack and thread are counted. */
 struct watch_place {
     bool is_known;
     uint32_t class_id, stack, thread;
     size_t count;
     struct watch_row *rows[1 + WATCH_AXES];
+    size_t estimate_count; /* 0: the trace has all objects */
+    struct watch_estimates *estimates[1 + WATCH_AXES];
 };
 #define WATCH_PLACE_BITS 10u
 
@@ -82,6 +94,11 @@ struct watch_model {
     struct id_set early_pending;                       /* the same, at this look */
     uint64_t early_count, early_pending_count;
     struct watch_curve curve;
+    struct sample_weights weights;         /* of a sampled trace; interval_bytes is 0 otherwise */
+    struct id_table estimates[WATCH_AXES]; /* struct watch_estimates */
+    struct watch_estimates total_estimates;
+    bool gave_up;  /* objects were given up, and `weights` does not know when */
+    bool has_live; /* the estimates have `live` */
     uint64_t look;
     uint64_t last_ns; /* of all events */
     bool has_mark;
@@ -116,6 +133,24 @@ struct watch_sums watch_row_now(const struct watch_model *model, const struct wa
 /* Drops all rows, because their ids change. */
 void watch_model_drop_rows(struct watch_model *model);
 
+static inline bool watch_model_is_sampled(const struct watch_model *model)
+{
+    return model->weights.interval_bytes != 0;
+}
+/* Returns false if objects were given up and not all is read: deaths have no weights then. */
+static inline bool watch_model_knows_deaths(const struct watch_model *model)
+{
+    return sample_weights_are_whole(&model->weights) ? !model->gave_up : model->has_live;
+}
+/* Returns a row's estimates, pending ones included. */
+struct watch_estimates watch_estimates_now(const struct watch_model *model,
+                                           const struct watch_estimates *estimates);
+/* Returns what lives of a row, if deaths are known. */
+struct sample_sums watch_estimates_live(const struct watch_model *model,
+                                        const struct watch_estimates *estimates);
+/* Of a sampled trace that was read in the order of time: estimates what lives at its end. */
+void watch_model_finish(struct watch_model *model);
+
 static inline uint64_t watch_live_bytes(const struct watch_sums *sums)
 {
     return sums->bytes > sums->freed_bytes ? sums->bytes - sums->freed_bytes : 0;
@@ -124,8 +159,6 @@ static inline uint64_t watch_live_objects(const struct watch_sums *sums)
 {
     return sums->objects > sums->freed_objects ? sums->objects - sums->freed_objects : 0;
 }
-
-/* ---- watch_figures.c ---- */
 
 /*
  * Ends a look: raises each row's `shown` to the row's sums, and computes rates over `seconds` (0:

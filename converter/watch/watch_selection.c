@@ -31,8 +31,7 @@ static bool take_word(char *word, size_t column, struct event_selection *selecte
 
 const char *watch_selection_fault(const struct event_selection *selected)
 {
-    return selected->phases.count > 0                               ? "phase"
-           : selected->lifetime.is_set                              ? "lifetime"
+    return selected->lifetime.is_set                                ? "lifetime"
            : selected->has_alive_at                                 ? "alive-at"
            : selected->temporary || selected->temporary_allocs != 0 ? "temporary"
                                                                     : NULL;

@@ -95,7 +95,8 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
 {
     const struct watch_feed *feed = frames;
     const struct trace_frame *frame = trace_frame_of(watch_feed_names(feed), (uint32_t) *id);
-    struct frame_place place = {frame->line, frame->bytecode};
+    struct frame_place place =
+        trace_place(watch_feed_names(feed), frame->method_id, frame->line, frame->bytecode);
     *id = frame->parent;
     return (struct step_bytes){(const uint8_t *) room,
                                method_text(feed, frame->method_id, place, room)};
@@ -130,7 +131,7 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
     case WATCH_THREADS:
         return put_thread(feed, id, out, out_size);
     default:
-        method_text(feed, id, (struct frame_place){0, 0}, room);
+        method_text(feed, id, (struct frame_place){.line = 0}, room);
         return put_text(out, out_size, 0, step_text(room));
     }
 }
@@ -164,6 +165,26 @@ static void fill(struct watch_line *line, struct watch_feed *feed, const struct 
         line->rate = calls ? row->calls_rate : row->bytes_rate;
     else if (order->seconds > 0)
         line->rate = (double) (calls ? line->now.calls : line->now.bytes) / order->seconds;
+}
+
+static double sampled_key_of(const struct watch_model *model, const struct watch_line *line,
+                             enum watch_column by)
+{
+    struct sample_sums live = {.samples = 0};
+    if (watch_model_knows_deaths(model))
+        live = watch_estimates_live(model, &line->estimates);
+    switch (by) {
+    case WATCH_LIVE_BYTES:
+        return live.bytes;
+    case WATCH_LIVE_OBJECTS:
+        return live.objects;
+    case WATCH_BYTES:
+        return line->estimates.allocated.bytes;
+    case WATCH_OBJECTS:
+        return line->estimates.allocated.objects;
+    default:
+        return 0;
+    }
 }
 
 static double key_of(const struct watch_line *line, enum watch_column by)
@@ -263,7 +284,13 @@ bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
     for (uint32_t id = 0; id_table_next(rows, &id); id++) {
         struct watch_line line = {.id = id};
         fill(&line, feed, id_table_find(rows, id), order);
-        line.key = key_of(&line, order->by);
+        const struct watch_estimates *estimates =
+            id_table_find(&feed->model.estimates[order->axis], id);
+        if (estimates != NULL)
+            line.estimates = watch_estimates_now(&feed->model, estimates);
+        line.key = watch_model_is_sampled(&feed->model)
+                       ? sampled_key_of(&feed->model, &line, order->by)
+                       : key_of(&line, order->by);
         if (!is_empty(&line) && (!searches || watch_search_matches(&table->search, feed, id)) &&
             !add_line(table, &line))
             return false;

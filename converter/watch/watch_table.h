@@ -39,7 +39,8 @@ enum watch_column {
 struct watch_line {
     uint32_t id;
     struct watch_sums now;
-    double growth, growth_objects; /* 0 if there is no mark */
+    struct watch_estimates estimates; /* of a sampled trace, whose `now` is not shown */
+    double growth, growth_objects;    /* 0 if there is no mark */
     double rate;
     double key; /* sort key, the largest first */
 };

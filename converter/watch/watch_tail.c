@@ -3,6 +3,7 @@
 #include "converter/watch/watch_tail.h"
 
 #include "converter/base/given_definition.h"
+#include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
 #include "converter/step/stepfile.h"
@@ -91,6 +92,8 @@ static enum step_status open_reader(struct watch_tail *tail, struct step_error *
     tail->decoder.names = &tail->names;
     status = java_records_init(&tail->decoder.java, tail->reader, error);
     tail->is_heap = stepfile_reader_has_heap_events(tail->reader);
+    tail->sample_bytes = sampled_interval_bytes(step_reader_property(tail->reader, "engine"),
+                                                step_reader_property(tail->reader, "sample"));
     if (status == STEP_STATUS_OK && !tail->is_heap && !has_events(tail))
         status = step_error_set(error, STEP_STATUS_UNSUPPORTED, tail->path, STEP_NO_OFFSET,
                                 "the trace has no events of a program");

@@ -20,6 +20,7 @@ struct watch_tail {
     struct trace_names names;
     enum watch_state state;
     bool is_heap;            /* of a native program: its records are read through watch_heap.h */
+    uint64_t sample_bytes;   /* the interval of a sampled trace; 0: the trace has all objects */
     uint64_t dropped;        /* records lost for lack of space, according to the live file */
     struct id_table streams; /* uint64_t: number of records of a stream in the file */
     size_t counted;          /* `streams` includes the blocks before this one */

@@ -11,6 +11,8 @@
 static const enum watch_column object_columns[] = {
     WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
     WATCH_RATE,       WATCH_GROWTH,       WATCH_NAME};
+static const enum watch_column sampled_columns[] = {WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS,
+                                                    WATCH_BYTES, WATCH_OBJECTS, WATCH_NAME};
 static const enum watch_column method_columns[] = {WATCH_CALLS, WATCH_RATE, WATCH_GROWTH,
                                                    WATCH_BYTES, WATCH_NAME};
 
@@ -19,7 +21,7 @@ void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid)
     memset(view, 0, sizeof *view);
     view->feed = feed;
     view->pid = pid;
-    view->by[WATCH_METHODS] = WATCH_CALLS;
+    view->by[WATCH_METHODS] = watch_feed_is_sampled(feed) ? WATCH_BYTES : WATCH_CALLS;
     view->by[WATCH_THREADS] = WATCH_BYTES;
 }
 
@@ -43,9 +45,11 @@ bool watch_view_look(struct watch_view *view, double seconds)
     double taken = watch_feed_settle(view->feed, seconds);
     if (taken >= 0) {
         view->before = view->total;
+        view->estimates_before = view->estimates;
         view->seconds = taken;
     }
     view->total = view->feed->model.total.shown;
+    view->estimates = watch_estimates_now(&view->feed->model, &view->feed->model.total_estimates);
     return make_table(view);
 }
 
@@ -83,11 +87,15 @@ static void choose_axis(struct watch_view *view, unsigned axis)
 
 static void sort_by_next(struct watch_view *view, bool back)
 {
-    const enum watch_column *columns =
-        view->axis == WATCH_METHODS ? method_columns : object_columns;
-    size_t count = view->axis == WATCH_METHODS ? sizeof method_columns / sizeof *method_columns
-                                               : sizeof object_columns / sizeof *object_columns;
-    size_t at = 0;
+    const enum watch_column *columns = object_columns;
+    size_t count = sizeof object_columns / sizeof *object_columns, at = 0;
+    if (watch_feed_is_sampled(view->feed)) {
+        columns = sampled_columns;
+        count = sizeof sampled_columns / sizeof *sampled_columns;
+    } else if (view->axis == WATCH_METHODS) {
+        columns = method_columns;
+        count = sizeof method_columns / sizeof *method_columns;
+    }
     while (at + 1 < count && columns[at] != view->by[view->axis])
         at++;
     view->by[view->axis] = columns[(at + (back ? count - 1 : 1)) % count];
@@ -97,6 +105,10 @@ static void sort_by_next(struct watch_view *view, bool back)
 static void mark(struct watch_view *view)
 {
     struct watch_model *model = &view->feed->model;
+    if (watch_feed_is_sampled(view->feed)) {
+        say(view, "the trace has a sample of the objects: growth since a mark is not estimated");
+        return;
+    }
     if (model->has_mark && model->marked_ns == model->last_ns) {
         model->has_mark = false;
         say(view, "the mark is gone");

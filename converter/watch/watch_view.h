@@ -52,8 +52,9 @@ struct watch_view {
     char typed[WATCH_INPUT_MOST];
     char message[200]; /* shown in the last line until the next key */
     struct watch_table table;
-    struct watch_sums total, before; /* now, and at the previous look */
-    double seconds;                  /* between the two; 0: unknown */
+    struct watch_sums total, before;                    /* now, and at the previous look */
+    struct watch_estimates estimates, estimates_before; /* of a sampled trace: the same */
+    double seconds;                                     /* between the two; 0: unknown */
 };
 
 /* The action that a key requests from the loop. */

@@ -8,6 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 
 /**
  * The program that the pages in docs/answers ask about: a shop whose threads answer requests, whose catalogue is a cache,
@@ -61,6 +63,8 @@ public class WebShop {
     private static final int THREADS = 3;
     private static boolean fixed;
     private static List<String> rows;
+    /** All threads have answered as many requests when the report is made, so that each run has the same orders in it. */
+    private static final CyclicBarrier reporting = new CyclicBarrier(THREADS, () -> rows = report());
 
     static Product load(int number) {
         return new Product("product " + number, new byte[1024]);
@@ -113,10 +117,18 @@ public class WebShop {
         Random random = new Random(first);
         for (int number = first; number < requests; number += THREADS) {
             answer(number, random);
-            if (number == requests * 3 / 5 / THREADS * THREADS)
-                rows = report();
+            if (number - first == requests * 3 / 5 / THREADS * THREADS)
+                await(reporting);
             if (number == requests * 7 / 10 / THREADS * THREADS)
                 rows = null;
+        }
+    }
+
+    static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (InterruptedException | BrokenBarrierException stopped) {
+            throw new IllegalStateException(stopped);
         }
     }
 

@@ -154,6 +154,19 @@ static uint64_t stamp_of(struct stream_state *state, enum stamp_form form, uint6
     return state->last_stamp;
 }
 
+void live_decoder_end_at_death(struct live_decoder *decoder)
+{
+    decoder->ends_at_death = true;
+}
+
+/* Also notes the death itself. */
+static bool is_after_death(struct live_decoder *decoder, uint32_t kind, uint64_t ticks)
+{
+    if (kind == STEP_LIVE_VM_DEATH && decoder->ends_at_death)
+        decoder->death_ticks = ticks;
+    return decoder->death_ticks != 0 && ticks > decoder->death_ticks;
+}
+
 static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
                                     struct stream_state *state, const uint64_t *words, size_t count)
 {
@@ -162,6 +175,7 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     if (rows[kind].stamp != NO_STAMP)
         raw.ticks =
             live_later_ticks(&decoder->clock, state, stamp_of(state, rows[kind].stamp, words[0]));
+    bool omitted = is_after_death(decoder, kind, raw.ticks);
     if (kind == STEP_LIVE_ALLOC)
         state->last_object = words[2];
     else if (kind == STEP_LIVE_ALLOC_NEXT)
@@ -171,7 +185,7 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
         if (raw.number < state->resumed && stream == STEP_LIVE_STREAM_GLOBAL)
             return STEP_STATUS_OK;
     }
-    return rows[kind].take(&raw);
+    return omitted ? STEP_STATUS_OK : rows[kind].take(&raw);
 }
 
 enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
@@ -187,7 +201,7 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         const uint64_t *at = words + *consumed;
         size_t left = count - *consumed, taken = 0;
         enum step_status status = STEP_STATUS_OK;
-        if (live_starts_run(at[0])) {
+        if (decoder->death_ticks == 0 && live_starts_run(at[0])) {
             status = live_take_run(decoder, stream, state, at, left, &taken);
         } else {
             status = live_hold_frees(&decoder->frees, at, left, &taken);

@@ -16,6 +16,10 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
                                          struct step_writer *writer);
 void live_decoder_destroy(struct live_decoder *decoder);
 
+/* Omits events that are later than the JVM's death, once that was decoded: threads wrote them when
+ * the agent no longer waited for them. */
+void live_decoder_end_at_death(struct live_decoder *decoder);
+
 /* Sets the position in the stream of the words that follow.  Call it at the start of each chunk. */
 enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t stream,
                                     uint64_t first_record, uint64_t thread);

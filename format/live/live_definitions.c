@@ -52,6 +52,34 @@ static enum step_status take_define_phase_name(const struct raw *raw)
     return step_java_phase_name_define(raw->decoder->writer, &entry, NULL);
 }
 
+static enum step_status take_define_source(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, STEP_JAVA_SOURCE_FILE, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
+        return status;
+    const uint8_t *text = (const uint8_t *) &raw->words[4];
+    size_t file_length = (size_t) (raw->words[3] & UINT32_MAX);
+    struct step_java_source_file entry = {
+        .class_ = raw->words[1],
+        .file = {text, file_length},
+        .map = {text + file_length, (size_t) (raw->words[3] >> 32)}};
+    return step_java_source_file_define(raw->decoder->writer, &entry, NULL);
+}
+
+static enum step_status take_define_layout(const struct raw *raw)
+{
+    enum step_status status;
+    if (!entry_is_next(raw->decoder, STEP_JAVA_LAYOUT, raw->words[0] >> STEP_LIVE_KIND_BITS,
+                       &status))
+        return status;
+    struct step_java_layout entry = {
+        .class_ = raw->words[1],
+        .super = raw->words[2] & UINT32_MAX,
+        .fields = {(const uint8_t *) &raw->words[4], (size_t) (raw->words[3] & UINT32_MAX)}};
+    return step_java_layout_define(raw->decoder->writer, &entry, NULL);
+}
+
 enum step_status live_take_define_method(const struct raw *raw)
 {
     enum step_status status;
@@ -59,6 +87,10 @@ enum step_status live_take_define_method(const struct raw *raw)
         return take_define_field(raw);
     if ((raw->words[2] & STEP_LIVE_IS_PHASE_NAME) != 0)
         return take_define_phase_name(raw);
+    if ((raw->words[2] & STEP_LIVE_IS_SOURCE) != 0)
+        return take_define_source(raw);
+    if ((raw->words[2] & STEP_LIVE_IS_LAYOUT) != 0)
+        return take_define_layout(raw);
     if (!entry_is_next(raw->decoder, STEP_JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS,
                        &status))
         return status;
@@ -149,6 +181,12 @@ enum step_status live_take_fact(const struct raw *raw)
         return take_method_count(raw, &raw->words[3], raw->words[2]);
     case STEP_LIVE_PHASE:
         return raw->words[2] < STEP_LIVE_PHASE_BYTES ? STEP_STATUS_CORRUPT : live_take_phase(raw);
+    case STEP_LIVE_SAMPLED:
+        return raw->words[2] < STEP_LIVE_SAMPLED_BYTES ? STEP_STATUS_CORRUPT
+                                                       : live_take_sampled(raw);
+    case STEP_LIVE_GIVEN_UP:
+        return raw->words[2] < STEP_LIVE_GIVEN_UP_BYTES ? STEP_STATUS_CORRUPT
+                                                        : live_take_given_up(raw);
     default:
         return STEP_STATUS_CORRUPT;
     }

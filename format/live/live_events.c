@@ -47,8 +47,9 @@ static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stre
 {
     struct step_java_object_alloc_at event = {.time = from->ticks,
                                               .thread = from->thread,
-                                              .class_ = from->name & UINT32_MAX,
-                                              .size = (from->name >> 32) * 8,
+                                              .class_ = step_live_alloc_class(from->name),
+                                              .size = step_live_alloc_size(from->name),
+                                              .padding = step_live_alloc_padding(from->name),
                                               .object = from->object,
                                               .stack = from->stack};
     return step_java_object_alloc_at_put(decoder->writer, stream, &event);
@@ -61,8 +62,9 @@ static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
         return put_alloc_at(decoder, stream, from);
     struct step_java_object_alloc event = {.time = from->ticks,
                                            .thread = from->thread,
-                                           .class_ = from->name & UINT32_MAX,
-                                           .size = (from->name >> 32) * 8,
+                                           .class_ = step_live_alloc_class(from->name),
+                                           .size = step_live_alloc_size(from->name),
+                                           .padding = step_live_alloc_padding(from->name),
                                            .object = from->object};
     return step_java_object_alloc_put(decoder->writer, stream, &event);
 }
@@ -72,8 +74,9 @@ static enum step_status put_existing(struct live_decoder *decoder, uint64_t stre
 {
     struct step_java_object_existing event = {.time = from->ticks,
                                               .thread = from->thread,
-                                              .class_ = from->name & UINT32_MAX,
-                                              .size = (from->name >> 32) * 8,
+                                              .class_ = step_live_alloc_class(from->name),
+                                              .size = step_live_alloc_size(from->name),
+                                              .padding = step_live_alloc_padding(from->name),
                                               .object = from->object};
     return step_java_object_existing_put(decoder->writer, stream, &event);
 }
@@ -174,6 +177,21 @@ enum step_status live_take_phase(const struct raw *raw)
 enum step_status live_take_alloc(const struct raw *raw)
 {
     return take_event(raw, STEP_LIVE_ALLOC, raw->words[1], raw->state->last_object);
+}
+
+/* engine=sampled has no constructors' windows. */
+enum step_status live_take_sampled(const struct raw *raw)
+{
+    struct step_java_object_sampled event = {.time = raw->ticks,
+                                             .thread = raw->state->thread,
+                                             .class_ = step_live_alloc_class(raw->words[3]),
+                                             .size = step_live_alloc_size(raw->words[3]),
+                                             .object = raw->words[4],
+                                             .stack = raw->state->stack,
+                                             .interval = raw->words[5]};
+    if (raw->number < raw->state->resumed)
+        return STEP_STATUS_OK;
+    return step_java_object_sampled_put(raw->decoder->writer, raw->stream, &event);
 }
 
 enum step_status live_take_existing(const struct raw *raw)

@@ -107,6 +107,22 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
                                     : status;
 }
 
+/* The agent has ended the batch before. */
+enum step_status live_take_given_up(const struct raw *raw)
+{
+    struct step_java_object_given_up event = {
+        .time = raw->ticks, .object = raw->words[3], .threshold = raw->words[4]};
+    if (raw->stream != STEP_LIVE_STREAM_FREES || raw->decoder->frees.count != 0)
+        return STEP_STATUS_CORRUPT;
+    enum step_status status =
+        raw->number < raw->state->resumed
+            ? STEP_STATUS_OK
+            : step_java_object_given_up_put(raw->decoder->writer, raw->stream, &event);
+    return status == STEP_STATUS_OK
+               ? note_batch_end(&raw->decoder->batch_ends, raw->state->next_record)
+               : status;
+}
+
 enum step_status live_take_free_end(const struct raw *raw)
 {
     return live_put_frees(raw->decoder, raw->state, raw->ticks);

@@ -60,7 +60,8 @@ static void visit_entry(const struct peek *peek, const uint64_t *words)
         entry.name = text_at(&words[3], 0, words[2]);
         break;
     case STEP_LIVE_DEFINE_METHOD:
-        if ((words[2] & (STEP_LIVE_IS_FIELD | STEP_LIVE_IS_PHASE_NAME)) != 0)
+        if (words[2] > UINT32_MAX &&
+            words[2] != STEP_LIVE_IS_PHASE_NAME) /* of another dictionary */
             return;
         entry.class_ = words[1];
         entry.modifiers = words[2];
@@ -93,8 +94,8 @@ static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_
 {
     struct step_live_event *event = &state->event;
     event->kind = kind == STEP_LIVE_EXISTING ? STEP_LIVE_EXISTING : STEP_LIVE_ALLOC;
-    event->class_ = words[1] & UINT32_MAX;
-    event->size = (words[1] >> 32) * 8;
+    event->class_ = step_live_alloc_class(words[1]);
+    event->size = step_live_alloc_size(words[1]);
     if (kind == STEP_LIVE_ALLOC_NEXT)
         state->last_object++;
     else
@@ -105,12 +106,41 @@ static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_
         event->object = state->last_object;
 }
 
+static void take_sampled(struct step_live_event *event, const uint64_t *words)
+{
+    if (words[1] != STEP_LIVE_SAMPLED || words[2] < STEP_LIVE_SAMPLED_BYTES)
+        return;
+    event->kind = STEP_LIVE_ALLOC;
+    event->class_ = step_live_alloc_class(words[3]);
+    event->size = step_live_alloc_size(words[3]);
+    event->object = words[4];
+    event->interval = words[5];
+}
+
+static void take_given_up(struct step_live_event *event, const uint64_t *words)
+{
+    if (words[1] != STEP_LIVE_GIVEN_UP)
+        return;
+    event->kind = STEP_LIVE_FACT;
+    event->gave_up = true;
+}
+
 static void take_stamp(const struct peek *peek, struct chunk_state *state, uint64_t word,
                        bool is_short)
 {
     uint64_t payload = word >> STEP_LIVE_KIND_BITS;
     state->stamp = is_short ? state->stamp + (payload >> STEP_LIVE_METHOD_BITS) : payload;
     state->event.ticks = live_stamp_ns(&peek->clock, state->stamp) / peek->clock.resolution_ns;
+}
+
+/* live_record_words() has checked that it has its length. */
+static void take_phase(struct step_live_event *event, const uint64_t *words)
+{
+    if (words[1] != STEP_LIVE_PHASE || words[2] < STEP_LIVE_PHASE_BYTES)
+        return;
+    event->kind = STEP_LIVE_FACT;
+    event->method = words[3];
+    event->object = words[4];
 }
 
 static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
@@ -121,7 +151,8 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     bool is_short = kind == STEP_LIVE_ENTRY_SHORT || kind == STEP_LIVE_EXIT_SHORT ||
                     kind == STEP_LIVE_FRAME_POP_SHORT || kind == STEP_LIVE_ENTRY_NEW_SHORT;
     event->kind = STEP_LIVE_NONE;
-    event->object = 0;
+    event->object = event->interval = 0;
+    event->gave_up = false;
     if (kind != STEP_LIVE_FREE_OBJECT)
         take_stamp(peek, state, words[0], is_short);
     switch (kind) {
@@ -143,6 +174,11 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     case STEP_LIVE_ENTRY_NEW_SHORT:
         event->kind = STEP_LIVE_ENTRY;
         event->method = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
+        break;
+    case STEP_LIVE_FACT:
+        take_phase(event, words);
+        take_sampled(event, words);
+        take_given_up(event, words);
         break;
     default:
         break;

@@ -40,6 +40,8 @@ struct live_decoder {
     struct step_run_layout free_layout;
     uint64_t stamps_per_ns; /* used by runs */
     struct free_batch frees;
+    bool ends_at_death;   /* events later than the JVM's death are omitted */
+    uint64_t death_ticks; /* 0: it was not decoded yet */
 };
 
 /* Argument of a row's function: the whole raw record. */
@@ -81,8 +83,10 @@ enum step_status live_take_thread_switch(const struct raw *raw);
 enum step_status live_take_stack(const struct raw *raw);
 
 enum step_status live_take_reference(const struct raw *raw);
-/* Takes a complete STEP_LIVE_PHASE. */
+/* Take a complete STEP_LIVE_PHASE, STEP_LIVE_SAMPLED, STEP_LIVE_GIVEN_UP. */
 enum step_status live_take_phase(const struct raw *raw);
+enum step_status live_take_sampled(const struct raw *raw);
+enum step_status live_take_given_up(const struct raw *raw);
 
 /* live_references.c: the length in words of the REFERENCE at `words`, like live_record_words(); and
  * the record of one that waited in a window. */

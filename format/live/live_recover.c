@@ -44,9 +44,9 @@ static const struct put_record java_records[] = {
     {STEP_JAVA_THREAD_START, "java.ThreadStart", EVENT},
     {STEP_JAVA_THREAD_EXISTING, "java.ThreadExisting", EVENT},
     {STEP_JAVA_THREAD_END, "java.ThreadEnd", EVENT},
-    {STEP_JAVA_OBJECT_ALLOC, "java.ObjectAlloc", EVENT "class# size object "},
-    {STEP_JAVA_OBJECT_EXISTING, "java.ObjectExisting", EVENT "class# size object "},
-    {STEP_JAVA_OBJECT_ALLOC_AT, "java.ObjectAllocAt", EVENT "class# size object stack# "},
+    {STEP_JAVA_OBJECT_ALLOC, "java.ObjectAlloc", EVENT "class# size object padding "},
+    {STEP_JAVA_OBJECT_EXISTING, "java.ObjectExisting", EVENT "class# size object padding "},
+    {STEP_JAVA_OBJECT_ALLOC_AT, "java.ObjectAllocAt", EVENT "class# size object padding stack# "},
     {STEP_JAVA_OBJECT_FREE, "java.ObjectFree", EVENT "object "},
     {STEP_JAVA_METHOD_ENTRY, "java.MethodEntry", EVENT "method# object "},
     {STEP_JAVA_METHOD_EXIT, "java.MethodExit", EVENT "method# "},
@@ -55,8 +55,13 @@ static const struct put_record java_records[] = {
     {STEP_JAVA_METHOD_COUNT, "java.MethodCount",
      EVENT "method# calls exceptions inclusive exclusive "},
     {STEP_JAVA_PHASE_NAME, "java.PhaseName", "name$ "},
+    {STEP_JAVA_SOURCE_FILE, "java.SourceFile", "class# file$ map$ "},
+    {STEP_JAVA_LAYOUT, "java.Layout", "class# super# fields$ "},
     {STEP_JAVA_PHASE_BEGIN, "java.PhaseBegin", EVENT "name# depth scope "},
     {STEP_JAVA_PHASE_END, "java.PhaseEnd", EVENT "name# depth scope "},
+    {STEP_JAVA_OBJECT_SAMPLED, "java.ObjectSampled",
+     EVENT "class# size object padding stack# interval "},
+    {STEP_JAVA_OBJECT_GIVEN_UP, "java.ObjectGivenUp", EVENT "object threshold "},
     {STEP_JAVA_FIELD, "java.Field", "class# name$ descriptor$ modifiers "},
     {STEP_JAVA_FIELD_STORE, "java.FieldStore", EVENT "holder target field# "},
     {STEP_JAVA_ELEMENT_STORE, "java.ElementStore", EVENT "holder target index "},
@@ -184,6 +189,8 @@ static bool create_decoders(const struct live_file *file, struct step_writer *wr
         decoders->java = live_decoder_create(&file->header, writer);
     if (decoders->heap != NULL && file->header.lost_stamp != 0)
         live_allocs_decoder_end_before(decoders->heap, file->header.lost_stamp);
+    if (decoders->java != NULL)
+        live_decoder_end_at_death(decoders->java);
     return decoders->heap != NULL || decoders->java != NULL;
 }
 

@@ -7,13 +7,13 @@
 
 #include "steptrace/java_trace.h"
 
-enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 5, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
+enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 6, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
 
 /* Columns of a run of frees, which are the slots. */
 enum { FREE_TIME, FREE_THREAD, FREED, FREE_COLUMNS };
 
 /* Columns of a run's layouts. */
-enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, COLUMNS };
+enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, PADDING, COLUMNS };
 
 #define METHODS ((unsigned) LIVE_RUN_METHODS)
 #define ALLOCATIONS ((unsigned) LIVE_RUN_ALLOCATIONS)
@@ -78,6 +78,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 2, CLASS, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 5, PADDING, false, ALLOCATIONS},
     };
     for (unsigned groups = 0; groups < LIVE_RUN_LAYOUTS; groups++) {
         layouts[groups].count = COLUMNS;
@@ -201,8 +202,9 @@ static void put_allocation(struct filling *filling, struct ticker *ticker, const
     struct step_run *run = filling->run;
     size_t place = filling->allocations++;
     filling->times[filling->records] = ticks_at(ticker, words[0] >> STEP_LIVE_KIND_BITS);
-    run->values[CLASS][place] = words[1] & UINT32_MAX;
-    run->values[SIZE][place] = (words[1] >> 32) * 8;
+    run->values[CLASS][place] = step_live_alloc_class(words[1]);
+    run->values[SIZE][place] = step_live_alloc_size(words[1]);
+    run->values[PADDING][place] = step_live_alloc_padding(words[1]);
     run->values[ALLOCATED][place] = ++ticker->state.last_object;
     filling->types[filling->records++] = STEP_JAVA_OBJECT_ALLOC;
 }
@@ -240,6 +242,7 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
     run->counts[METHOD] = filling.records - filling.allocations;
     run->counts[OBJECT] = filling.entries;
     run->counts[CLASS] = run->counts[SIZE] = run->counts[ALLOCATED] = filling.allocations;
+    run->counts[PADDING] = filling.allocations;
     *state = ticker.state;
     state->next_record += filling.records;
     *taken = at;

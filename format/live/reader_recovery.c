@@ -211,6 +211,8 @@ static enum step_status recover(struct step_reader *reader, struct step_error *e
                 status = note_unfinished_copy(reader, path);
             if (status == STEP_STATUS_OK)
                 status = note_lost(reader, &report);
+            if (status == STEP_STATUS_OK && report.dropped > 0)
+                status = put_number(reader, "dropped", report.dropped);
             reader->completed = status == STEP_STATUS_OK && is_completed(reader);
         } else if (status == STEP_STATUS_BUSY || status == STEP_STATUS_NOT_FOUND) {
             reader->running = true; /* or it has just ended: the caller checks again */

@@ -12,8 +12,8 @@
 // FACT: loads facts/Attached$While 1
 // FACT: loads facts/Attached$Held 1
 // FACT: loads facts/Attached$Stopped 0
-// FACT: site facts/Attached$While 20000 facts/Attached.traced:48 <- facts/Attached.main:63
-// FACT: site facts/Attached$Worked 4000 facts/Attached.work:33
+// FACT: site facts/Attached$While 20000 facts/Attached.traced(Attached.java:48) <- facts/Attached.main(Attached.java:63)
+// FACT: site facts/Attached$Worked 4000 facts/Attached.work(Attached.java:33)
 package facts;
 
 /** The agent comes while it runs, and stops before it ends. */

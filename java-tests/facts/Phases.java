@@ -193,11 +193,19 @@ public class Phases {
         program.remove("measure");
         callback.stop(1);
         make(1);
+        callback.warmUp(true);
+        callback.start("x");
+        program.add("warmup");
+        on(() -> make(13));
+        program.remove("warmup");
+        callback.stop(1);
+        make(1);
         for (IterationType type : IterationType.values()) {
             String name = type == IterationType.WARMUP ? "warmup" : "measure";
             program.add(name);
-            new BenchmarkHandler(() -> make(12)).runIteration(new BenchmarkParams(),
-                                                              new IterationParams(type), true);
+            BenchmarkHandler handler = new BenchmarkHandler(() -> make(12));
+            handler.runIteration(new BenchmarkParams(), new IterationParams(type), true);
+            handler.runIteration(new BenchmarkParams(), new IterationParams(type), true, false);
             program.remove(name);
             make(1);
         }

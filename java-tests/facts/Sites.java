@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // TEST: collectors=Serial,G1 options=stack=6 vm=-Xmx128m
-// FACT: site facts/Sites$Straight 700 facts/Sites.straight:34 <- facts/Sites.main:66
-// FACT: site facts/Sites$Item 300 facts/Sites.make:38 <- facts/Sites.left:42 <- facts/Sites.main:67
-// FACT: site facts/Sites$Item 200 facts/Sites.make:38 <- facts/Sites.right:46 <- facts/Sites.main:68
-// FACT: site [J 90 facts/Sites.array:50 <- facts/Sites.main:69
-// FACT: site facts/Sites$Deep 1 facts/Sites.deep:55 <- facts/Sites.deep:56 <- facts/Sites.deep:56
-// FACT: site facts/Sites$Built 40 facts/Sites$Builder.<init>:29 <- facts/Sites.main:72
-// FACT: site facts/Sites$Hot 200000 facts/Sites.hot:61 <- facts/Sites.main:74
-// FACT: site facts/Sites$Threaded 500 facts/Sites.lambda$main$0:75 <- facts/Sites$$Lambda
-// FACT: site facts/Sites$Inner 1 facts/Sites$Outer.<init>:85 <- facts/Sites$Inner.<init>:91 <- facts/Sites.main:78
-// FACT: site facts/Sites$Inner 1 facts/Sites.main:78
+// FACT: site facts/Sites$Straight 700 facts/Sites.straight(Sites.java:34) <- facts/Sites.main(Sites.java:66)
+// FACT: site facts/Sites$Item 300 facts/Sites.make(Sites.java:38) <- facts/Sites.left(Sites.java:42) <- facts/Sites.main(Sites.java:67)
+// FACT: site facts/Sites$Item 200 facts/Sites.make(Sites.java:38) <- facts/Sites.right(Sites.java:46) <- facts/Sites.main(Sites.java:68)
+// FACT: site [J 90 facts/Sites.array(Sites.java:50) <- facts/Sites.main(Sites.java:69)
+// FACT: site facts/Sites$Deep 1 facts/Sites.deep(Sites.java:55) <- facts/Sites.deep(Sites.java:56) <- facts/Sites.deep(Sites.java:56)
+// FACT: site facts/Sites$Built 40 facts/Sites$Builder.<init>(Sites.java:29) <- facts/Sites.main(Sites.java:72)
+// FACT: site facts/Sites$Hot 200000 facts/Sites.hot(Sites.java:61) <- facts/Sites.main(Sites.java:74)
+// FACT: site facts/Sites$Threaded 500 facts/Sites.lambda$main$0(Sites.java:75) <- facts/Sites$$Lambda
+// FACT: site facts/Sites$Inner 1 facts/Sites$Outer.<init>(Sites.java:85) <- facts/Sites$Inner.<init>(Sites.java:91) <- facts/Sites.main(Sites.java:78)
+// FACT: site facts/Sites$Inner 1 facts/Sites.main(Sites.java:78)
 package facts;
 
 /** Objects whose call stacks are known, to the line. */

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pandas
 
 _DTYPES = {"uint": "<u8", "int": "<i8", "time": "<i8", "duration": "<i8", "bool": "?",
-           "name": "<i4", "text": "<u8", "data": "<u8"}
+           "name": "<i4", "text": "<u8", "data": "<u8", "real": "<f8"}
 
 
 def _module(name: str, package: str) -> Any:
@@ -36,7 +36,7 @@ class Rows:
     """Rows of a table, by column.
 
     `rows["size"]` is a numpy array, over the memory that was read: uint64, int64 (also times and
-    durations, in nanoseconds), bool, or object with str or bytes.  A column that may be null is a
+    durations, in nanoseconds), float64, bool, or object with str or bytes.  A column that may be null is a
     masked array (`numpy.ma`), names and texts have None.  `rows.codes("class")` is what names are
     made of: int32 places in `rows.names("class")`, -1 where there is none.
     """

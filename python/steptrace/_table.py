@@ -19,7 +19,7 @@ _ALL = (1 << 64) - 1
 class Column(NamedTuple):
     """A column of a table."""
     name: str
-    type: str  # uint, int, time, duration, bool, name, text, data
+    type: str  # uint, int, time, duration, bool, name, text, data, real
     unit: str
     nullable: bool
     doc: str

@@ -126,6 +126,14 @@ class Trace:
         """One row for each phase."""
         return self["phases"](*columns, **choice)
 
+    def lifetimes(self, *columns: Any, **choice: Any) -> Query:
+        """One row for each allocation site: how long its objects live."""
+        return self["lifetimes"](*columns, **choice)
+
+    def advice(self, *columns: Any, **choice: Any) -> Query:
+        """One row for each piece of advice on an allocation site."""
+        return self["advice"](*columns, **choice)
+
 
 def open(path: Union[str, "os.PathLike[str]"]) -> Trace:  # pylint: disable=redefined-builtin
     """Opens a `.step` trace.  Of another format `steptrace convert` makes one.

@@ -20,7 +20,8 @@ from ._table import Part, Query
 from ._trace import Trace
 
 __all__ = ["table", "objects", "allocations", "frees", "reallocs", "calls", "method_counts",
-           "classes", "methods", "sites", "threads", "collections", "live", "phases"]
+           "classes", "methods", "sites", "threads", "collections", "live", "phases",
+           "lifetimes", "advice"]
 
 Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 
@@ -145,3 +146,5 @@ threads = _door("threads")
 collections = _door("collections")
 live = _door("live")
 phases = _door("phases")
+lifetimes = _door("lifetimes")
+advice = _door("advice")

@@ -70,7 +70,7 @@ static void make_snapshot(struct maker *maker, uint64_t objects)
         note(maker, step_java_object_existing_put(
                         maker->writer, STREAM_VM,
                         &(struct step_java_object_existing){1, 0, 1 + below(maker, CLASSES),
-                                                            16 + 8 * below(maker, 8), i}));
+                                                            16 + 8 * below(maker, 8), i, 0}));
     note(maker, step_java_snapshot_put(
                     maker->writer, STREAM_THREAD,
                     &(struct step_java_snapshot){2, 1, 1, {(const uint8_t *) "end", 3}}));
@@ -100,7 +100,7 @@ static void make_stores(struct maker *maker, uint64_t events, uint64_t live)
     for (uint64_t i = 0; i < arrays; i++, next++) {
         note(maker, step_java_object_existing_put(
                         maker->writer, STREAM_VM,
-                        &(struct step_java_object_existing){1, 0, 2, 528, next}));
+                        &(struct step_java_object_existing){1, 0, 2, 528, next, 0}));
         held[next] = 2;
     }
     freed = next;
@@ -108,9 +108,9 @@ static void make_stores(struct maker *maker, uint64_t events, uint64_t live)
         time = maker->events / 4 + 2;
         uint64_t object = next++, slot = below(maker, arrays * 64);
         note(maker,
-             step_java_object_alloc_put(
-                 maker->writer, STREAM_THREAD,
-                 &(struct step_java_object_alloc){time, 1, 1 + below(maker, CLASSES), 32, object}));
+             step_java_object_alloc_put(maker->writer, STREAM_THREAD,
+                                        &(struct step_java_object_alloc){
+                                            time, 1, 1 + below(maker, CLASSES), 32, object, 0}));
         note(maker,
              step_java_method_entry_put(maker->writer, STREAM_THREAD,
                                         &(struct step_java_method_entry){time, 1, 1, object}));

@@ -70,7 +70,7 @@ def command(workload, java, java_args, work, directory):
         return [*start, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-d",
                 str(work / "classes"), f"@{prepare_javac(directory)}"]
     programs = {"threads": "ThreadedChurn", "hello": "HelloWorld",
-                "calls": "MethodCalls"}
+                "calls": "MethodCalls", "sites": "SampledSites"}
     if workload in programs:
         program = programs[workload]
         return [*start, "-cp", str(prepare_program(directory, java, program)), program]

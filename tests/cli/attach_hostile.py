@@ -212,7 +212,7 @@ def watch():
 def race():
     """Directories that appear over the place while root makes it: it gives none of them away."""
     before = os.stat('victim')
-    with Hostile('race', f'{os.path.abspath("victim")},{RACER}') as jvm:
+    with Hostile('race', f'{os.path.abspath("victim")},{os.path.abspath("racer")}') as jvm:
         for number in range(RACES):
             attach(jvm.pid, f'race-{number}.step')
             after = os.stat('victim')
@@ -249,6 +249,7 @@ def main():
             skip('ordinary users may not make namespaces here')
         if subprocess.run([*identity(USER), 'test', '-x', RACER, '-a', '-r', HOSTILE], check=False).returncode != 0:
             skip(f'{RACER} is closed to other users')
+        shutil.copy(RACER, 'racer')  # the build may lie in the /tmp that is another one there
         pathlib.Path('agent').write_bytes(b'agent')
         pathlib.Path('secret').write_bytes(SECRET)
         os.chmod('secret', 0o600)

@@ -17,6 +17,10 @@ CALLS = {  # IN: the trace, OUT: a file to write
     'heap': 'IN',
     'paths': 'IN --class=no.such.Name',
     'deaths': 'IN -o OUT.step',
+    'lifetimes': 'IN',
+    'advise': 'IN',
+    'nominal': 'IN',
+    'simulate': 'IN',
     'sql': 'IN SELECT',
     'compare': 'IN IN',
     'leaks': 'IN',
@@ -26,7 +30,9 @@ CALLS = {  # IN: the trace, OUT: a file to write
     'replay': 'IN',
     'recover': 'IN -o OUT.step',
 }
-OTHERS = {'record', 'attach', 'snapshot', 'record-malloc', 'mcp', 'agent-path', 'help', 'version'}  # read no trace
+OTHERS = {'record', 'attach', 'snapshot', 'record-malloc', 'mcp', 'agent-path', 'help', 'version',  # read no trace
+          'layout',  # needs a trace of layouts: cases/layout.sh
+          'escape'}  # needs one of bytecode indexes: cases/escape.sh
 INPUTS = {  # exit status by input; of those in EXCEPTIONS, another
     'whole': 0, 'cut': 3, 'damaged': 3, 'empty': 3, 'foreign': 3, 'missing': 1, 'directory': 1, 'fifo': 1, 'unreadable': 1}
 EXCEPTIONS = {

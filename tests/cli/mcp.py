@@ -137,6 +137,9 @@ def messages_are_hostile(server):
         server.send(text)
         answer = server.receive()
         expect(f"{text[:50]}", answer.get("error", {}).get("code") == code, answer)
+    server.send('{"method":"tools/call","params":{"name":"info","arguments":{"trace":["a"]}},"jsonrpc":"2.0","id":9}')
+    answer = server.receive()
+    expect("the id after parameters at fault", (answer.get("id"), answer.get("error", {}).get("code")) == (9, -32602), answer)
     server.send("")
     server.send('{"jsonrpc":"2.0","method":"notifications/unknown","params":{"a":[1,{"b":2}]}}')
     server.send('{"params":{"_meta":{"x":[]}},"method":"ping","id":"a\\"b","jsonrpc":"2.0"}')
@@ -196,6 +199,7 @@ def own_client(steptrace, directory):
     wanted = subprocess.run([steptrace, "stats", "a.step", "--json", "--top=3"], cwd=directory, capture_output=True, text=True,
                             check=True).stdout
     expect("what the client sees", (seen.get("tools"), seen.get("text"), seen.get("missing")) == (TOOLS, wanted, True), seen)
+    expect("an argument that is a list, the client", "-32602" in seen.get("list", ""), seen)
     expect("an unknown tool, the client", "-32602" in seen.get("refused", ""), seen)
     return None
 

@@ -16,7 +16,13 @@ try {
 } catch (error) {
   refused = error.message;
 }
+let list = "";
+try {
+  await client.callTool({ name: "info", arguments: { trace: [trace] } }, undefined, { timeout: 20000 });
+} catch (error) {
+  list = error.message;
+}
 await client.ping();
 await client.close();
 console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), text: stats.content[0].text,
-  missing: missing.isError, refused }));
+  missing: missing.isError, refused, list }));

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """watch.py STEPTRACE AGENT JAVA_HOME: watches a JVM that runs: by its number, as JSON, and on a terminal (tmux; without
 it that part is left out): keys, other sizes, no colours, and a JVM that is killed meanwhile.  A program of two phases
-makes a class in the first only: later looks have its exact sums, no sum of any look falls or exceeds the trace's."""
+makes a class in the first only: later looks have its exact sums, no sum of any look falls or exceeds the trace's.
+--phase selects what a phase of the program has while it is open and after it."""
 import json
 import os
 import re
@@ -56,6 +57,32 @@ public class Phases {
     }
 }
 """
+MARKED = """
+public class Marked {
+    static final class A { long x; }
+    static final class B { long x; }
+    static volatile Object made;
+    static void first() {
+        for (int i = 0; i < 300000; i++)
+            made = new A();
+    }
+    static void second() throws Exception {
+        Thread maker = new Thread(() -> {
+            for (int i = 0; i < 300000; i++)
+                made = new B();
+        });
+        maker.start();
+        maker.join();
+        System.out.println("made");
+        System.in.read();
+    }
+    public static void main(String[] arguments) throws Exception {
+        first();
+        second();
+        made = new A();
+    }
+}
+"""
 SUMS = ("allocated_objects", "allocated_bytes", "freed_objects", "freed_bytes")
 failures = []
 
@@ -94,7 +121,7 @@ def look(what, code=0):
 def is_at_work(told):
     """The program itself has made most of what lives, and some of it has died."""
     first = {rows: told[rows][0]["name"] for rows in ("classes", "sites") if told[rows]}
-    is_its = first.get("classes") == "[B" and first.get("sites", "").startswith("Ticker.main:")
+    is_its = first.get("classes") == "[B" and first.get("sites", "").startswith("Ticker.main(Ticker.java:")
     return told if is_its and told["total"]["freed_objects"] > 0 else None
 
 
@@ -151,7 +178,7 @@ def check_terminal(jvm):
     wait_for("colours", lambda: "\x1b[36m" in terminal.text("-e"))
     expect("no more than the screen", len(terminal.text().splitlines()) <= 24)
     terminal.keys("2")
-    terminal.shows("Ticker.main:")
+    terminal.shows("Ticker.main(Ticker.java:")
     terminal.keys("m")
     terminal.shows("since the mark")
     terminal.keys("/")
@@ -265,6 +292,47 @@ def check_busy():
         jvm.wait()
 
 
+def made_in(phase, code=0):
+    """The objects of A and B in the phase, as they are known now."""
+    text = steptrace("watch", "--json", "--interval=200ms", "--top=0", f"--phase={phase}", "marked.step", code=code).stdout
+    told = json.loads(text)
+    rows = rows_of(told)
+    return told, [rows.get(f"Marked${name}", {}).get("allocated_objects", 0) for name in "AB"]
+
+
+def has_most_of_b():
+    told, made = made_in("Marked.second")
+    return told if made[0] == 0 and made[1] > 200000 else None
+
+
+def check_marked(jvm):
+    """The begin of the phase is in a thread that rests, so only the live file has it."""
+    expect("all are made", jvm.stdout.readline() == "made\n")
+    told = wait_for("objects of a phase that is open", has_most_of_b)
+    expect("a band", [(row["name"], row["program"]) for row in told["phases"]] == [("Marked.second", True)], told["phases"])
+    expect("the others", made_in("!Marked.second")[1][1] == 0)
+    jvm.stdin.write("x")
+    jvm.stdin.flush()
+    jvm.wait(300)
+    expect("A and B in the phase", made_in("Marked.second")[1] == [0, 300000], made_in("Marked.second")[1])
+    expect("A and B outside", made_in("!*second")[1] == [300001, 0], made_in("!*second")[1])
+    for glob in ("Marked.second", "!Marked.second"):
+        stats = json.loads(steptrace("stats", "--json", f"--phase={glob}", "marked.step").stdout)["objects"]
+        total = made_in(glob)[0]["total"]
+        expect(f"sums of {glob}", all(total[key] == stats[key] for key in SUMS), (total, stats))
+
+
+def check_selected_phases():
+    options = f"-agentpath:{AGENT}=file=marked.step,phase=program:Marked.second"
+    jvm = subprocess.Popen([HOME + "/bin/java", "-Xmx64m", options, "Marked"], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, text=True)
+    try:
+        check_marked(jvm)
+    finally:
+        jvm.kill()
+        jvm.wait()
+
+
 def check_refusals():
     sleeper = subprocess.Popen(["sleep", "60"])
     told = steptrace("watch", str(sleeper.pid), code=1).stderr
@@ -278,7 +346,7 @@ def check_refusals():
 def main():
     work = tempfile.mkdtemp()
     os.chdir(work)
-    for name, source in (("Ticker.java", SOURCE), ("Phases.java", PHASES)):
+    for name, source in (("Ticker.java", SOURCE), ("Phases.java", PHASES), ("Marked.java", MARKED)):
         with open(name, "w", encoding="utf-8") as file:
             file.write(source)
         subprocess.run([HOME + "/bin/javac", name], check=True)
@@ -297,6 +365,7 @@ def main():
         jvm.wait()
     check_end()
     check_refusals()
+    check_selected_phases()
     check_busy()
     shutil.rmtree(work)
     return 1 if failures else 0

@@ -6,12 +6,17 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats/hprof"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "formats/elephant_tracks"))
+from elephant_reader import Elephant  # noqa: E402
 from hprof_reader import *  # noqa: E402,F403
+from protobuf_reader import *  # noqa: E402,F403
 from simulate import *  # noqa: E402,F403
 
 HERE = os.path.abspath(__file__)
@@ -191,6 +196,98 @@ def hprof():
         assert {o for tag, o in dump.roots if tag == 0xff} == \
             program.roots() - {t for t in program.edges[0].values()
                                if t and any(t in e.values() for o, e in program.edges.items() if o)} or True
+
+
+def heapdump():
+    """MMTk's dump has the same objects; each has the slots of its class, and the targets that it refers to."""
+    proto = pathlib.Path(HERE).parent.parent / 'formats/heapdump'
+    for seed in range(4):
+        program = Program(seed)  # noqa: F405
+        program.run(120)
+        make(program.text())
+        run('convert', 'in.step', '-o', 'out.binpb', '--at', 'end')
+        data = pathlib.Path('out.binpb').read_bytes()
+        if shutil.which('protoc'):
+            done = subprocess.run(['protoc', '--decode=Dump', f'-I{proto}', 'heapdump.proto'], input=data,
+                                  capture_output=True, check=True)
+            assert not [line for line in done.stdout.splitlines() if line.strip()[:1].isdigit()]
+        dump = tables(data)  # noqa: F405
+        objects = [tables(value) for value in dump[1]]  # noqa: F405
+        live = sorted(o for o in program.edges if o)
+        assert len(objects) == len(live)
+        starts = [of[1][0] for of in objects]
+        numbers = dict(zip(starts, live, strict=True))
+        assert starts[0] == 0x20000000000 and all(at % 8 == 0 for at in starts)
+        ends = [of[1][0] + of[3][0] for of in objects]
+        assert ends[:-1] == starts[1:]
+        [space] = dump[3]
+        assert [tables(space)[i][0] for i in (1, 2)] == [b'immix', starts[0]]  # noqa: F405
+        assert ends[-1] <= tables(space)[3][0]  # noqa: F405
+        places = {}
+        for start, of in zip(starts, objects, strict=True):
+            o = numbers[start]
+            assert of[2] == [program.classes[o]]
+            slots = [tables(value) for value in of[7]]  # noqa: F405
+            at = [slot[1][0] - start for slot in slots]
+            edges = sorted(t for k, t in program.edges[o].items() if t and (k[0] == 'e' or k[1] != REFERENT))  # noqa: F405
+            if program.classes[o] == ARRAY:  # noqa: F405
+                length = (program.sizes[o] - 16) // 4
+                assert of[4] == [length] and of[3] == [24 + 8 * length]
+                assert at == [24 + 8 * i for i in range(length)]
+                edges = sorted(t for k, t in program.edges[o].items() if t and k[0] == 'e' and k[1] < length)
+            else:
+                assert 4 not in of and at == places.setdefault(of[2][0], at) and all(16 <= i <= of[3][0] - 8 for i in at)
+            assert sorted(numbers[slot[2][0]] for slot in slots if 2 in slot) == edges
+        roots = {numbers[tables(value)[1][0]] for value in dump[2]}  # noqa: F405
+        assert program.roots() <= roots, program.roots() - roots
+    done = subprocess.run([STEPTRACE, 'convert', 'in.step', '-o', 'out.binpb.zst', '--at', 'end'], capture_output=True)
+    assert done.returncode == 0 or b'zstd' in done.stderr, done
+    assert done.returncode != 0 or pathlib.Path('out.binpb.zst').read_bytes()[:4] == b'\x28\xb5\x2f\xfd'
+    lines = [line for line in program.text().splitlines()
+             if line.split()[1] not in ('field', 'element', 'range', 'clone') or line.split()[0] == 'field']
+    make('\n'.join(lines) + '\n')
+    assert 'events=reference' in run('convert', 'in.step', '-o', 'none.binpb', code=1).stderr
+
+
+def elephant():
+    """The lines lead to the references that the program has at the end, and deaths are where they are dated."""
+    for seed in range(6):
+        program = Program(seed)  # noqa: F405
+        program.run(150)
+        make(program.text())
+        told = run('convert', 'in.step', '-o', 'out.et').stderr
+        assert 'steptrace deaths' in told and 'no lines' not in told, told
+        found = Elephant('out.et/trace')
+        wanted = {o: {k[1]: t for k, t in edges.items() if t} for o, edges in program.edges.items()}
+        assert found.living() == wanted
+        assert sorted(found.dead) == sorted(program.deaths)
+        names = pathlib.Path('out.et/names').read_text().splitlines()
+        assert 'C 0x2 [Lt/Node;' in names and 'F I 0x3 referent 0x4 java/lang/ref/Reference Ljava/lang/Object;' in names
+        assert 'N 0x2 0x5 t/Main main ()V S' in names and 'F S 0x4 root 0x5 t/Main Lt/Node;' in names
+        run('deaths', 'in.step', '-o', 'dated.step')
+        told = run('convert', 'dated.step', '-o', 'out.et').stderr
+        assert all('arrays are estimates' in line for line in told.splitlines()), told
+        dated = Elephant('out.et/trace')
+        ends = found_deaths('dated.step')
+        times = [ends[o][0] for o in dated.dead]
+        assert times == sorted(times) and sorted(dated.dead) == sorted(found.dead)
+    lines = [line for line in program.text().splitlines()
+             if line.split()[1] not in ('field', 'element', 'range', 'clone', 'entry', 'exit', 'pop')
+             or line.split()[0] in ('field', 'method')]
+    make('\n'.join(lines) + '\n')
+    told = run('convert', 'in.step', '-o', 'out.et').stderr
+    assert 'events=reference' in told and 'events=method' in told, told
+    # the references and roots of the first snapshot, not those of the second
+    text = HEAD + '0 start 0 0\n0 init 0 0\n' + ''.join(  # noqa: F405
+        f'0 existing 1 0 1 {16 * o} {o}\n' for o in range(1, 4))
+    text += ('2 snapshot 2 0 1 start\n2 root 2 0 1 22 0 0 0\n2 has-field 2 0 1 2 1\n2 snapshot-end 2 0 1 3 1 1 0\n'
+             '2 field 3 1 2 3 2\n2 snapshot 4 0 2 command\n2 root 4 0 2 22 0 0 0\n2 has-field 4 0 2 3 2\n'
+             '2 snapshot-end 4 0 2 3 1 1 0\n0 end 9 0\n')
+    make(text)
+    run('convert', 'in.step', '-o', 'out.et')
+    found = Elephant('out.et/trace')
+    assert found.roots == [1] and found.living() == {0: {}, 1: {1: 2}, 2: {2: 3}, 3: {}}, (found.roots, found.living())
+    run('convert', 'in.step', '-o', 'out.et', '--class', 't/Node', code=2)
 
 
 def check():
@@ -489,7 +586,7 @@ def peak():
     assert verb('stats', 'in.step', '--alive-at=peak')['objects']['allocated_objects'] == 2
 
 
-PARTS = {f.__name__: f for f in (deaths, late, retained, paths, hprof, check, snapshots, freed, gaps, order,
+PARTS = {f.__name__: f for f in (deaths, late, retained, paths, hprof, heapdump, elephant, check, snapshots, freed, gaps, order,
                                     dated, report, graph, peak)}
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)

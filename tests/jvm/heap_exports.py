@@ -2,6 +2,7 @@
 """The heap of one real trace in all formats that hold heaps, read by readers of their own: the same
 bytes and objects everywhere, and at every node of memory-infra's trees."""
 import collections
+import csv
 import gzip
 import json
 import os
@@ -10,6 +11,8 @@ import shutil
 import subprocess
 
 import valgrind_exports
+from otlp_reader import amounts
+from protobuf_reader import fields, packed
 from session import Failure, shown
 
 PACKAGES = ("lighthouse@1.6.5", "gl-matrix@2.3.2")
@@ -32,8 +35,11 @@ def heap_exports(session):
     check_collapsed(session, rows)
     check_speedscope(session, rows)
     check_pprof(session, rows)
+    check_otlp(session, rows)
     valgrind_exports.check(session, rows)
     check_memory_infra(session, total, rows)
+    check_chrome_trace(session, total)
+    check_lifetimes(session)
     check_series(session)
     check_viewer(session, total)
 
@@ -78,36 +84,28 @@ def check_speedscope(session, rows):
     same("speedscope", sums(rows), found)
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7f) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
+def check_chrome_trace(session, total):
+    """The counter of live bytes: its highest step is the peak."""
+    events = json.loads(pathlib.Path(export(session, "run.trace.json")).read_text())["traceEvents"]
+    counts = [event for event in events if event["ph"] == "C"]
+    require(counts and max(event["args"]["bytes"] for event in counts) == total[1],
+            "chrome-trace: the counter's peak")
+    times = [event["ts"] for event in counts]
+    require(times == sorted(times) and len(set(times)) == len(times), "chrome-trace: the counter's times")
 
 
-def fields(data):
-    """Pairs of a field's number and its value: an int, or bytes."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        value, at = varint(data, at)
-        if key & 7 == 2:
-            value, at = data[at:at + value], at + value
-        else:
-            require(key & 7 == 0, f"pprof: wire type {key & 7}")
-        yield key >> 3, value
-    require(at == len(data), "pprof: a message is cut")
-
-
-def packed(data):
-    at, values = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        values.append(value)
-    return values
+def check_lifetimes(session):
+    """Each object has a line; of those that died, as many and as large as SQL counts."""
+    with open(export(session, "run.lifetimes.csv"), newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    require([int(row["alloc_seq"]) for row in rows] == list(range(1, len(rows) + 1)), "lifetimes: numbers")
+    require(all(int(row["free_at_seq"] or len(rows)) >= int(row["alloc_seq"]) for row in rows),
+            "lifetimes: a death before its birth")
+    dead = [int(row["size"]) for row in rows if row["free_at_seq"]]
+    ours = session.step("sql", "run.step", "--csv", "select count(*), sum(size), count(died), "
+                        "sum(case when died is not null then size end) from objects").decode().splitlines()[1]
+    require(ours == f"{len(rows)},{sum(int(row['size']) for row in rows)},{len(dead)},{sum(dead)}",
+            f"lifetimes: SQL counts {ours}")
 
 
 def check_pprof(session, rows):
@@ -123,12 +121,14 @@ def check_pprof(session, rows):
     functions = {}
     for message in top[5]:
         parts = dict(fields(message))
-        functions[parts[1]] = strings[parts[2]]
+        functions[parts[1]] = strings[parts[2]], strings[parts.get(4, 0)].rpartition("/")[2]
     places = {}
     for message in top[4]:
         parts = dict(fields(message))
         line = dict(fields(parts[4]))
-        places[parts[1]] = functions[line[1]] + (f":{line[2]}" if line.get(2) else "")
+        name, file = functions[line[1]]
+        place = f":{line[2]}" if line.get(2) else ""
+        places[parts[1]] = name + (f"({file}{place})" if file and place else place)
     found = collections.Counter()
     for message in top[2]:
         parts = dict(fields(message))
@@ -141,6 +141,19 @@ def check_pprof(session, rows):
         wanted[tuple(frame.rpartition("@")[0] if "@" in frame else frame for frame in key)] += count
     same("pprof", wanted, found)
     check_with_tools(session, path)
+
+
+def check_otlp(session, rows):
+    """The same rows as `heap`, of which OpenTelemetry's frames have the method only."""
+    found = amounts(pathlib.Path(export(session, "run.otlp")).read_bytes())
+    wanted = collections.Counter()
+    for row in rows["rows"]:
+        wanted[(row["class"], *(frame.partition("(")[0].partition("@")[0] for frame in reversed(row["site"])))] += row["bytes"]
+    same("otlp", wanted, +found["inuse_space"])
+    stats = json.loads(session.step("stats", "--json", "run.step"))["objects"]
+    whole = amounts(pathlib.Path(export(session, "run.otlp", "--at", "end")).read_bytes())
+    require(sum(whole["allocated_space"].values()) == stats["allocated_bytes"], "otlp: bytes")
+    require(sum(whole["allocated_objects"].values()) == stats["allocated_objects"], "otlp: objects")
 
 
 def check_with_tools(session, path):

@@ -154,12 +154,8 @@ def internals_unknown(session):
                 f"internals={text}: {shown(result.stderr)}")
 
 
-TABLES = b"gHotSpotVMStructs"
-
-
-def without_tables(session):
-    """A copy of the JDK whose libjvm.so exports no tables for debuggers: links, but for what says
-    where it is."""
+def copied_jdk(session):
+    """A copy of the JDK with a libjvm.so of its own: links, but for what says where it is."""
     home = pathlib.Path(session.path("jdk"))
     shutil.rmtree(home, ignore_errors=True)
     for folder in ("bin", "lib/server"):
@@ -172,17 +168,16 @@ def without_tables(session):
                 shutil.copy(entry, home / name)
             elif not (home / name).exists():
                 (home / name).symlink_to(entry.resolve())
-    library = home / "lib/server/libjvm.so"
-    code = library.read_bytes()
-    require(b"\0" + TABLES + b"\0" in code, "libjvm.so has no such table")
-    library.write_bytes(code.replace(b"\0" + TABLES + b"\0", b"\0x" + TABLES[1:] + b"\0"))
-    return home
+    return home, home / "lib/server/libjvm.so"
 
 
-def no_tables(session):
-    """A JVM without tables: one line names the way that is used in place of frames, and the trace is
+def asks_for_stacks(session, old, new, unused):
+    """In a JVM altered so, one line names the way that is used in place of frames, and the trace is
     exact."""
-    session.jdk = without_tables(session)
+    session.jdk, library = copied_jdk(session)
+    code = library.read_bytes()
+    require(old in code and len(old) == len(new), f"libjvm.so has no {old}")
+    library.write_bytes(code.replace(old, new))
     try:
         judged(session, "Allocations", "auto")
         result = session.run(session.java("Frees", "", "file=run.step,stack=4"))
@@ -191,9 +186,43 @@ def no_tables(session):
         require(len(said) == 1 and "the JVM is asked for each" in said[0], f"it says {said}")
         session.step("check", "run.step")
         used, refused = told(session)
-        require("slots" in used and not used & {"frames", "archive", "headers", "recycle"},
-                f"{used}, not {refused}")
-        require("frames (" in refused and "archive (" in refused, refused)
+        require("slots" in used and not used & unused, f"{used}, not {refused}")
+        require(all(f"{name} (" in refused for name in unused & {"frames", "archive"}), refused)
+    finally:
+        shutil.rmtree(session.jdk)
+
+
+def no_tables(session):
+    """A JVM that exports no tables for debuggers."""
+    asks_for_stacks(session, b"\0gHotSpotVMStructs\0", b"\0xHotSpotVMStructs\0",
+                    {"frames", "archive", "headers", "recycle"})
+
+
+def unknown_vm(session):
+    """A VM of another name; what has a self-test is used, and proven."""
+    asks_for_stacks(session, b"64-Bit Server VM", b"64-Bit Sirver VM", {"frames"})
+
+
+def used_by(session):
+    """What a run with stacks uses and refuses."""
+    result = session.run(session.java("Frees", "", "file=run.step,overwrite=yes,stack=4"))
+    require((result.returncode, result.stderr) == (0, b""), shown(result.stderr))
+    session.step("check", "run.step")
+    return told(session)
+
+
+def stripped(session):
+    """A JVM without debug symbols is traced like any other."""
+    if shutil.which("strip") is None:
+        raise Skip("no strip")
+    whole = used_by(session)
+    session.jdk, library = copied_jdk(session)
+    size = library.stat().st_size
+    try:
+        require(session.run(["strip", "--strip-all", str(library)]).returncode == 0, "strip fails")
+        require(library.stat().st_size < size, "it had no symbols")
+        require(used_by(session) == whole, f"{used_by(session)} instead of {whole}")
+        judged(session, "Allocations", "auto")
     finally:
         shutil.rmtree(session.jdk)
 
@@ -305,5 +334,5 @@ def collector_note(session):
 
 TABLE = {function.__name__: function for function in (
     internals_none, internals_listed, internals_proven, internals_crash, internals_zero,
-    internals_unknown, internals_safe, no_tables, canary, collector_note,
+    internals_unknown, internals_safe, no_tables, unknown_vm, stripped, canary, collector_note,
     session_numbers)}

@@ -3,7 +3,8 @@
  * libotheragent.so: an agent that counts calls of two JNI functions, as others do.  It is told by
  * what it is loaded with: `on` puts its functions before those that are there, `off` puts these
  * back, `FILE` writes "mine CALLS" into that file, or "lost CALLS" where its functions are in the
- * table no more.
+ * table no more.  At the JVM's start, `samples` takes the events of sampled allocations; later,
+ * `samples` does the same.
  */
 #include <jvmti.h>
 #include <stdatomic.h>
@@ -50,11 +51,31 @@ static jint write_state(const char *path, const jniNativeInterface *table)
     return fclose(file) == 0 ? JNI_OK : JNI_ERR;
 }
 
+static jint take_samples(JavaVM *vm)
+{
+    jvmtiEnv *jvmti;
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_sampled_object_alloc_events = 1;
+    return (*vm)->GetEnv(vm, (void **) &jvmti, JVMTI_VERSION_11) == JNI_OK &&
+                   (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE
+               ? JNI_OK
+               : JNI_ERR;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+    (void) reserved;
+    return options != NULL && strcmp(options, "samples") == 0 ? take_samples(vm) : JNI_ERR;
+}
+
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     jniNativeInterface *table = NULL;
     jint code = JNI_OK;
     (void) reserved;
+    if (strcmp(options, "samples") == 0)
+        return take_samples(vm);
     if (other.jvmti == NULL &&
         (*vm)->GetEnv(vm, (void **) &other.jvmti, JVMTI_VERSION_11) != JNI_OK)
         return JNI_ERR;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases: a program that counts what it makes in each, and whether --phase selects the same."""
+import json
 import pathlib
 
 from session import Failure, answer, expect_line, finish, shown
@@ -28,6 +29,16 @@ def allocated(session, *words):
     return len(session.step("dump", "--kind=OA", *words, "run.step").splitlines())
 
 
+def judge_watch(session):
+    """The sums of watch, which reads thread by thread, are those of stats, which reads by time."""
+    for phase in ("program", "many", "!many", "handover", "facts.Phases.called"):
+        shown_sums, sums = (json.loads(session.step(verb, "--json", "--top=1", f"--phase={phase}", "run.step"))
+                            for verb in ("watch", "stats"))
+        for key in ("allocated_objects", "allocated_bytes", "freed_objects", "freed_bytes", "live_objects"):
+            require(shown_sums["total"][key] == sums["objects"][key],
+                    f"watch --phase={phase}: {key} {shown_sums['total'][key]}, stats {sums['objects'][key]}")
+
+
 def judge(session, stdout):
     session.step("check", "run.step")
     counts = counts_of(stdout)
@@ -40,6 +51,7 @@ def judge(session, stdout):
             "not each of 100,000 phases has its object")
     require(allocated(session, "--phase=!many", "--class=facts/Phases$Other") == 10002,
             "objects between phases")
+    judge_watch(session)
 
 
 def judge_names(session):

@@ -7,6 +7,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "graph"))
 from death_oracle import Oracle, date, judged, records, share  # noqa: E402
+from elephant_reader import Elephant
+from protobuf_reader import tables
 from reference_graph import Replay
 from session import COLLECTORS, Failure, Skip, answer, expect_line, finish, shown
 
@@ -118,9 +120,30 @@ def references(session):
     session.step("convert", "run.step", "-o", "copy.step")
     require(session.step("dump", "--record", "ReferenceStore", "copy.step") ==
             session.step("dump", "--record", "ReferenceStore", "run.step"), "convert loses stores")
+    same_exports(session, listing)
     result = session.run(session.java("Stores", "", OPTIONS.replace(",snap", "+method,snap")))
     require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
     same_graph(session, "with method events")
+
+
+def same_exports(session, listing):
+    """Elephant Tracks' lines lead to the same references; MMTk's dump has the live objects."""
+    stats = json.loads(session.step("stats", "--json", "run.step"))["objects"]
+    session.step("convert", "run.step", "-o", "run.et")
+    tracks = Elephant(session.path("run.et/trace"))
+    living = tracks.living()
+    require((len(living) - 1, len(tracks.dead)) == (stats["live_objects"], stats["freed_objects"]),
+            f"elephant-tracks: {len(living)} objects live, {len(tracks.dead)} died, not {stats}")
+    found = {(holder, place, target) for holder, row in living.items() for place, target in row.items()}
+    wanted = {(holder, place[1], target) for holder, place, target in listing.graph.edges()
+              if holder in living and target in living}
+    # the replay begins at the snapshot: what was stored before it, in objects that it does not reach, it does not have
+    more = {row for row in found - wanted if row[0] in listing.graph.objects}
+    require(len(wanted) > 1000 and not wanted - found and not more and len(found - wanted) < 200,
+            f"elephant-tracks: {len(found)} references, {len(wanted)} wanted: {list(wanted ^ found)[:9]}")
+    session.step("convert", "run.step", "-o", "run.binpb", "--at", "end")
+    dump = tables(pathlib.Path(session.path("run.binpb")).read_bytes())
+    require(len(dump[1]) == stats["live_objects"], f"heapdump: {len(dump[1])} objects, not {stats}")
 
 
 def graph_of(session):

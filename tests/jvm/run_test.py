@@ -9,7 +9,7 @@ import shutil
 import sys
 
 FORMATS = pathlib.Path(__file__).resolve().parent.parent / "formats"
-sys.path[:0] = [str(FORMATS / name) for name in ("hatf", "hprof", "text")]
+sys.path[:0] = [str(FORMATS / name) for name in ("", "elephant_tracks", "hatf", "hprof", "otlp", "text")]
 import drivers  # noqa: E402
 import facts  # noqa: E402
 import hatf_reader  # noqa: E402
@@ -84,6 +84,7 @@ def arguments():
     parser.add_argument("--library", default="", help="the native methods of NativeCalls")
     parser.add_argument("--versions", default="", help="the agent that changes class files' versions")
     parser.add_argument("--other-agent", default="", help="an agent beside ours")
+    parser.add_argument("--jar", default="", help="steptrace.jar, if it was built")
     parser.add_argument("--thinner", default="", help="thin_collections of tests/graph")
     parser.add_argument("--engine", default="bytecode", help="jvmti or bytecode")
     parser.add_argument("--directory", required=True, help="where the files of the test go")
@@ -94,7 +95,7 @@ def arguments():
 def main():
     args = arguments()
     for name in ("tracer", "steptrace", "jdk", "classes", "sources", "library", "other_agent", "versions", "thinner",
-                 "directory"):
+                 "jar", "directory"):
         if getattr(args, name):
             setattr(args, name, str(pathlib.Path(getattr(args, name)).resolve()))
     shutil.rmtree(args.directory, ignore_errors=True)

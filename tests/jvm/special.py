@@ -9,22 +9,34 @@ import signal
 import subprocess
 import zipfile
 
+import advice_cases
 import class_fields
 import corner_cases
 import drivers
 import engine_choice_cases
 import engine_cases
+import escape_cases
 import facts
+import gentle_cases
 import hang_cases
 import hash_cases
+import heap_dump_cases
 import heap_exports
+import jfr_exports
 import internals_cases
+import jar_cases
 import layout_cases
+import memory_cases
+import nominal_cases
 import other_agent
+import other_layout_cases
 import phase_cases
 import reference_cases
 import ring_cases
 import running_cases
+import sampled_cases
+import simulate_cases
+import source_cases
 import stack_cases
 import trace_text
 from session import Failure, Skip, answer, expect_line, finish, shown
@@ -206,6 +218,23 @@ def overflow_drop(session):
                      "include=facts/**")
     properties = json.loads(session.step("info", "--json", "run.step", codes=(0, 3)))["properties"]
     session.step("check", "run.step", codes=(0 if properties.get("dropped", "0") == "0" else 3,))
+    dropped_and_killed(session)
+
+
+def dropped_and_killed(session):
+    """Whoever reads what a killed JVM left is told of drops, and so is who reads the repaired file."""
+    process = session.start(session.java("Killed", "", "file=run.step,buffer=1m,overflow=drop,"
+                                         "events=all,include=facts/**"))
+    expect_line(process, "made 2000000")
+    process.kill()
+    process.communicate()
+    session.step("recover", "run.step", "-o", "whole.step", codes=(0, 3))
+    for name in ("run.step", "whole.step"):
+        for verb in ("check", "stats"):
+            result = session.run([session.steptrace, verb, name])
+            require(result.returncode == 3 and b"were dropped" in result.stderr and
+                    b"rule" not in result.stdout, f"{verb} {name}: {result.returncode}, "
+                    f"{shown(result.stdout)}{shown(result.stderr)}")
 
 
 def level(session):
@@ -369,11 +398,15 @@ TABLE = {function.__name__: function for function in (
     unwritable, unknown_options, help_option, options_file, file_name, event_sets, no_existing,
     resolution, no_times, small_buffer, overflow_drop, level, no_program, terminated, unfinished,
     limit, full_disk,
-    full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports)}
+    full_disk_at_start, attach_faults, readers, record, heap_exports.heap_exports, jfr_exports.jfr_exports)}
 TABLE.update(engine_cases.TABLE)
 TABLE.update(engine_choice_cases.TABLE)
 TABLE.update(class_fields.TABLE)
+TABLE.update(heap_dump_cases.TABLE)
 TABLE.update(reference_cases.TABLE)
+TABLE.update(simulate_cases.TABLE)
+TABLE.update(advice_cases.TABLE)
+TABLE.update(nominal_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
 TABLE.update(ring_cases.TABLE)
@@ -383,4 +416,11 @@ TABLE.update(running_cases.TABLE)
 TABLE.update(internals_cases.TABLE)
 TABLE.update(corner_cases.TABLE)
 TABLE.update(layout_cases.TABLE)
+TABLE.update(other_layout_cases.TABLE)
+TABLE.update(escape_cases.TABLE)
+TABLE.update(source_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
+TABLE.update(sampled_cases.TABLE)
+TABLE.update(jar_cases.TABLE)
+TABLE.update(gentle_cases.TABLE)
+TABLE.update(memory_cases.TABLE)

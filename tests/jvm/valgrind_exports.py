@@ -87,7 +87,7 @@ def check_callgrind(session, rows):
         wanted[row["class"]][0] += row["bytes"]
         wanted[row["class"]][1] += row["objects"]
         if row["site"]:
-            method, line = re.fullmatch(r"(.*?)(?::(\d+)|@\d+)?", row["site"][0]).groups()
+            method, line = re.fullmatch(r"(.*?)(?:(?:\([^()]*)?:(\d+)\)?|@\d+)?", row["site"][0]).groups()
             key = method, int(line or 0), row["class"]
             lines[key][0] += row["bytes"]
             lines[key][1] += row["objects"]

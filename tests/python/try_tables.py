@@ -2,7 +2,10 @@
 """try_tables.py STEPTRACE: the Python package on made-up traces, value by value."""
 import ctypes
 import gc
+import json
+import pathlib
 import pickle
+import subprocess
 import sys
 import tempfile
 import threading
@@ -19,6 +22,7 @@ except ImportError as error:
 import steptrace
 
 STEPTRACE = sys.argv[1]
+SAMPLED = pathlib.Path(__file__).parent.parent / "cli" / "data" / "sampled-leak.bin"
 MANY = 30000
 
 
@@ -218,7 +222,7 @@ def arrow_column(schema, array):
         text = ctypes.string_at(array.buffers[2], ends[-1])
         values = [text[a:b].decode() for a, b in zip(ends, ends[1:])]
     else:
-        values = items(array, 1, {b"L": ctypes.c_uint64, b"l": ctypes.c_int64}[form], count)
+        values = items(array, 1, {b"L": ctypes.c_uint64, b"l": ctypes.c_int64, b"g": ctypes.c_double}[form], count)
     return [v if ok else None for v, ok in zip(values, valid)]
 
 
@@ -260,6 +264,26 @@ def check_arrow(trace, known):
     assert rows["name"] == trace.threads().read()["name"].tolist()
     trace.objects().__arrow_c_stream__()  # never taken
     gc.collect()
+
+
+def check_sampled():
+    """A row is a sample; its weight is 1 / (1 - exp(-size / interval))."""
+    trace = steptrace.open(str(SAMPLED))
+    rows = trace.objects().read()
+    sizes, weights = rows["size"].astype(float), rows["weight"]
+    assert weights.dtype == numpy.float64 and len(rows) == 662
+    assert numpy.allclose(weights, -1 / numpy.expm1(-sizes / 262144), rtol=1e-12)
+    told = json.loads(subprocess.run([STEPTRACE, "stats", "--json", SAMPLED], stdout=subprocess.PIPE, check=True).stdout)
+    assert round((sizes * weights).sum()) == told["objects"]["allocated_bytes"]["estimate"]
+    frame = trace.allocations(["class", "weight"]).read().pandas()
+    assert round(frame["weight"].sum()) == told["objects"]["allocated_objects"]["estimate"]
+    columns, _ = arrow_rows(trace.objects(["weight"]).__arrow_c_stream__())
+    assert columns["weight"] == trace.objects(["weight"]).read()["weight"].tolist()
+    try:
+        trace.stats()
+        raise AssertionError("stats of all objects from a sample")
+    except steptrace.Error as error:
+        assert "engine=sampled" in str(error)
 
 
 def check_damage(path, known, work):
@@ -329,6 +353,7 @@ def main():
         check_threads(trace, known)
         check_stats(trace, path)
         check_arrow(trace, known)
+        check_sampled()
         check_damage(path, known, work)
         check_memory(path)
     print(f"{len(known)} objects: the same in numpy, pandas and Arrow, as a whole and in pieces")

@@ -74,6 +74,7 @@ PROBE = r"""
   const region = document.querySelector("#retained-site-table [role=region]");
   seen.kept = {sites: rows("retained-site-table"), label: region.getAttribute("aria-label"), tab: region.tabIndex,
     hint: document.getElementById("retained-hint").textContent, deaths: document.getElementById("lifetimes-hint").textContent};
+  seen.collectors = {rows: rows("collector-table"), hint: document.getElementById("collectors-hint").textContent};
   type("retained-class-table", "java.util.arraylist");
   seen.kept.classes = rows("retained-class-table");
   seen.labels = [...document.querySelectorAll("svg[role=img]")].every((one) => one.getAttribute("aria-label"));
@@ -85,11 +86,13 @@ PROBE = r"""
   type("site-table", "reportsites.chunk");
   document.querySelector("#site-table button.open").click();
   seen.stacks = [...document.querySelectorAll("#site-table .stack")].map((list) => [...list.children].map((frame) => frame.textContent));
+  seen.links = [...document.querySelectorAll("#site-table .stack a")].map((link) => link.href);
   document.querySelector("#site-table button.open").click();
   seen.closed = document.querySelectorAll("#site-table .opened").length;
   seen.leaks = rows("leak-table");
   document.querySelector("#leak-table button.open").click();
   seen.leak = [...document.querySelector("#leak-table .stack").children].map((frame) => frame.textContent);
+  seen.advice = rows("advice-table").length;
   seen.curves = document.querySelectorAll("#leak-table .curve polyline").length;
   seen.command = [document.querySelector(".command").open, document.querySelector(".command code").textContent];
   const cut = [...tree.children].filter((box) => box.textContent.startsWith("\u2026"));
@@ -147,7 +150,12 @@ def record(options):
                     f"-agentpath:{options.agent}=file=run.step,overwrite=yes,finish=10min,stack=16,"
                     "events=class+alloc+free+thread+reference",
                     "-cp", ".", "ReportSites"], check=True)
-    subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html"], check=True)
+    subprocess.run([options.steptrace, "report", "run.step", "-o", "page.html",
+                    "--source-url=https://example.org/src/{path}#L{line}"], check=True)
+    for wrong in "javascript:alert({path})", "https://example.org/":
+        refused = subprocess.run([options.steptrace, "report", "run.step", "-o", "no.html", f"--source-url={wrong}"],
+                                 check=False, capture_output=True)
+        expect(f"exit code of --source-url={wrong}", refused.returncode, 2)
 
 
 def steptrace_json(options, *arguments):
@@ -186,7 +194,18 @@ def compare(options, page):
     chunks = [row for row in data["places"]
               if sites["names"][row[0]].startswith("ReportSites.chunk") and row[1] == "[B"]
     expect("chunks", [row[2] for row in chunks], [1001])
+    compare_collectors(options, data["collectors"])
     return data
+
+
+def compare_collectors(options, collectors):
+    """The page has the figures of `steptrace simulate`."""
+    models = steptrace_json(options, "simulate", "--json", "--young=1m..512m", "run.step")
+    rows = [[row[key] for key in ("young", "collections", "copied", "promoted")] for row in models["generations"]]
+    expect("collectors", collectors["rows"], rows[:len(collectors["rows"])])
+    expect_that("the last size never fills", collectors["rows"][-1][1] == 0 < collectors["rows"][0][1], rows)
+    expect("the minimum", collectors["minimum"], models["minimum_heap"])
+    expect("kinds of deaths", [collectors["is_exact"], collectors["is_delayed"]], [models["is_exact"], models["is_upper_bound"]])
 
 
 def in_units(size):
@@ -295,11 +314,12 @@ def steptrace_lines(options, *arguments):
 
 
 def browse(options, page, data):
+    compare_advice(options, "run.step", page)
     seen = seen_in(options, page, PROBE)
     if seen is None:
         return
     expect("title", seen["title"], "run.step \u2013 StepTrace")
-    expect("sections", seen["sections"], 10)
+    expect("sections", seen["sections"], 12)
     expect("class rows", seen["classes"], min(100, len(data["classes"])))
     expect("largest class", seen["largest"], "byte[]")
     expect("sorted", seen["sorted"], "ascending")
@@ -326,23 +346,28 @@ def browse(options, page, data):
     expect("no sideways scrolling", seen["wide"], True)
     expect("pictures have labels", seen["labels"], True)
     kept = seen["kept"]
-    expect_that("retained by site", any(name.startswith("ReportSites.chunk:") and "\u2190" in name for name in kept["sites"]), kept["sites"][:9])
+    expect_that("retained by site", any(name.startswith("ReportSites.chunk(ReportSites.java:") and "\u2190" in name for name in kept["sites"]), kept["sites"][:9])
     expect_that("retained by class", "java.util.ArrayList" in kept["classes"], kept["classes"])
     expect_that("its table can be reached and has a name", kept["tab"] == 0 and kept["label"].startswith("Retained by"), kept)
     expect_that("hints", "reached from roots" in kept["hint"] and "steptrace deaths" in kept["hint"]
                 and "collection that found them dead" in kept["deaths"], kept)
+    expect("sizes of young generations", len(seen["collectors"]["rows"]), len(data["collectors"]["rows"]))
+    expect_that("the hint of young generations", "promotes" in seen["collectors"]["hint"] or "At most" in seen["collectors"]["hint"], seen["collectors"])
     row = max(data["retained"]["sites"], key=lambda row: row[3])
-    expect_that("the chunks", row[0].startswith("ReportSites.chunk:14 <- ReportSites.hold:19") and row[1:] == [1000, 1040000, 1040000], row)
+    expect_that("the chunks", row[0].startswith("ReportSites.chunk(ReportSites.java:14) <- ReportSites.hold(ReportSites.java:19)") and row[1:] == [1000, 1040000, 1040000], row)
 
 
     expect_that("bars of lifetimes", seen["bars"]["all"] >= seen["bars"]["wide"] > 1, seen["bars"])
     expect_that("labels of threads", len(set(seen["labels_of_threads"])) == 5, seen["labels_of_threads"])
     steps = len(data["timeline"]["collections"])
     expect("marks of collections", seen["marks"], [steps, steps])
-    expect_that("the callers of a site", any(stack[0].startswith("ReportSites.chunk:") and stack[1].startswith("ReportSites.hold:")
-                                             and stack[2].startswith("ReportSites.main:") for stack in seen["stacks"]), seen["stacks"])
+    expect_that("the callers of a site", any(stack[0].startswith("ReportSites.chunk(ReportSites.java:") and stack[1].startswith("ReportSites.hold(ReportSites.java:")
+                                             and stack[2].startswith("ReportSites.main(ReportSites.java:") for stack in seen["stacks"]), seen["stacks"])
+    expect_that("links to sources", "https://example.org/src/ReportSites.java#L14" in seen["links"] and
+                any(link.startswith("https://example.org/src/java/lang/Thread.java#L") for link in seen["links"]), seen["links"])
     expect("a closed row", seen["closed"], 0)
-    expect_that("the leak first", seen["leaks"][0].startswith("ReportSites.record:") and seen["leak"][1].startswith("ReportSites.leak:"), seen["leaks"][:3])
+    expect_that("the leak first", seen["leaks"][0].startswith("ReportSites.record(ReportSites.java:") and seen["leak"][1].startswith("ReportSites.leak(ReportSites.java:"), seen["leaks"][:3])
+    expect("rows of advice on the page", seen["advice"], len(data["advice"]["rows"]))
     expect("a curve for each leak", seen["curves"], len(seen["leaks"]))
     expect_that("the command line is folded", not seen["command"][0] and "ReportSites" in seen["command"][1], seen["command"])
     expect("labels are cut on the left", seen["cut"], True)
@@ -351,6 +376,17 @@ def browse(options, page, data):
         expect_that("a phone", phone["width"] == 390 and phone["wide"], phone["width"])
         expect_that("type on a phone", phone["sizes"] and min(phone["sizes"]) >= 10, phone["sizes"])
         expect("labels within a phone", phone["outside"], [])
+
+
+def compare_advice(options, trace, page):
+    """The rows are those of the verb."""
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))["advice"]
+    verb = steptrace_json(options, "advise", "--json", "--top=50", trace)
+    expect_that("advice", len(verb["advice"]) > 0, verb)
+    expect("collections of advice", data["collections"], verb["collections"])
+    expect("rows of advice", [[*row[:6], row[6].split(" <- ")[0]] for row in data["rows"]],
+           [[row["advice"], row["bytes"], row["evidence"]["objects"], row["evidence"]["site_objects"], row["is_estimate"], row["class"],
+             (row["site"] or [""])[0]] for row in verb["advice"]])
 
 
 def compare_leaks(options, trace, page):

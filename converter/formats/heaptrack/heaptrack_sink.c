@@ -160,16 +160,24 @@ static uint32_t put_frame(struct heaptrack_stacks *stacks, const struct frame *f
     return stacks->frame_count;
 }
 
-/* The trace does not have a Java method's file, so its class is used.  Returns false if memory runs
- * out. */
+/* Where the trace does not have a Java method's source file, its class is used.  Returns false if
+ * memory runs out. */
 static bool java_frame(struct heaptrack_stacks *stacks, const struct heap_site *place,
                        const struct trace_method *method, struct frame *frame)
 {
     frame->module = text_of(stacks, step_text("java"));
     frame->function = java_function(stacks, place->method_id, method);
-    frame->line = place->line;
+    char path[FRAME_TEXT];
+    struct step_bytes file = trace_class_of(stacks->sites->names, method->class_id)->name;
+    struct frame_place at = heap_site_place(stacks->sites, place);
+    if (at.file.length > 0) {
+        size_t length =
+            trace_source_path(stacks->sites->names, method->class_id, &at, path, sizeof path);
+        file = (struct step_bytes){(const uint8_t *) path, length};
+    }
+    frame->line = (uint32_t) at.line;
     if (place->line != 0)
-        frame->file = text_of(stacks, trace_class_of(stacks->sites->names, method->class_id)->name);
+        frame->file = text_of(stacks, file);
     return frame->module != 0 && frame->function != 0 && (frame->file != 0 || place->line == 0);
 }
 
@@ -507,6 +515,7 @@ const struct trace_format format_heaptrack = {
     .name = "heaptrack",
     .ending = ".heaptrack",
     .help = "heaptrack",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = options_of,
     .follows_objects = true,
     .open_sink = create,
@@ -516,6 +525,7 @@ const struct trace_format format_heaptrack_gz = {
     .name = "heaptrack.gz",
     .ending = ".heaptrack.gz",
     .help = "heaptrack, packed with gzip",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
     .packing = STEP_PACKING_GZIP,
     .options = options_of,
     .follows_objects = true,
@@ -526,6 +536,7 @@ const struct trace_format format_heaptrack_zst = {
     .name = "heaptrack.zst",
     .ending = ".heaptrack.zst",
     .help = "heaptrack, packed with zstd",
+    .needs = FORMAT_NEEDS_ALLOCATIONS,
     .packing = STEP_PACKING_ZSTD,
     .options = options_of,
     .follows_objects = true,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/error_report.h"
+#include "converter/base/quantity.h"
 #include "format/core/grow.h"
 
 /* Ids for classes and fields that the trace does not have. */
@@ -201,6 +203,91 @@ static bool make_references(struct hprof_classes *found)
     return make_referent(found, classes[REFERENCE]);
 }
 
+bool hprof_field_is_referent(const struct hprof_classes *found, uint32_t field)
+{
+    struct step_java_field entry;
+    const struct java_records *java = &found->graph->source.java;
+    return field == MADE_REFERENT ||
+           (java_field(java, field, &entry) && is_name(entry.name, "referent") &&
+            is_name(java_class_name(java, entry.class_), references[REFERENCE]));
+}
+
+/* ---- arrays ---- */
+
+/* Limit for elements: a trace may claim any size. */
+#define ELEMENTS_MOST (UINT64_C(1) << 28)
+
+static bool find_length(const struct hprof_classes *found, uint32_t node,
+                        const struct hprof_class *class, uint64_t *length)
+{
+    const struct graph_object *object = &found->graph->replay.graph.objects[node];
+    return object_layout_array_length(&found->layout, class->kind, object->size, object->padding,
+                                      found->has_layout, length);
+}
+
+uint64_t hprof_length(const struct hprof_classes *found, uint32_t node,
+                      const struct hprof_class *class)
+{
+    uint64_t length;
+    find_length(found, node, class, &length);
+    return length < ELEMENTS_MOST ? length : ELEMENTS_MOST;
+}
+
+static void count_arrays(struct hprof_classes *found)
+{
+    const struct object_graph *graph = &found->graph->replay.graph;
+    for (uint32_t i = GRAPH_FIRST_NODE; i < graph->node_count; i++) {
+        uint64_t length;
+        const struct hprof_class *class =
+            graph->nodes[i].object != 0 ? id_table_find(&found->classes, graph->objects[i].class_id)
+                                        : NULL;
+        if (class == NULL || class->kind == 'L')
+            continue;
+        found->estimated += !find_length(found, i, class, &length);
+        found->cut += length > ELEMENTS_MOST;
+    }
+}
+
+/* ---- references ---- */
+
+uint64_t hprof_count_lost(const struct hprof_classes *found, uint32_t node,
+                          const struct hprof_class *class)
+{
+    size_t count;
+    const struct edge *edges =
+        edge_list_slots(&found->graph->replay.graph.nodes[node].edges, &count);
+    uint64_t length = class->kind == '[' ? hprof_length(found, node, class) : 0, lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool fits = class->kind == 'L' ? edge_key_is_field(edges[i].key) : edges[i].key < length;
+        lost += edges[i].target != 0 && !fits;
+    }
+    return lost;
+}
+
+struct hprof_notes hprof_notes_of(const struct hprof_classes *found, uint64_t lost)
+{
+    return (struct hprof_notes){.lost = lost,
+                                .estimated = found->estimated,
+                                .cut = found->cut,
+                                .reference = found->layout.reference};
+}
+
+void hprof_report(const char *output, const struct hprof_notes *notes)
+{
+    if (notes->lost > 0)
+        report_line("%s: %s references have no place in the format", output,
+                    quantity_of_count(notes->lost).text);
+    if (notes->cut > 0)
+        report_line("%s: %s arrays are cut to %s elements, the most that this dump can have",
+                    output, quantity_of_count(notes->cut).text,
+                    quantity_of_count(ELEMENTS_MOST).text);
+    if (notes->estimated > 0)
+        report_line("%s: the lengths of %s arrays are estimates from their sizes, at %u bytes a "
+                    "reference; record exact lengths with the agent's option "
+                    "layout=yes",
+                    output, quantity_of_count(notes->estimated).text, notes->reference);
+}
+
 /* ---- from start to end ---- */
 
 bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph)
@@ -208,7 +295,11 @@ bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *
     *found = (struct hprof_classes){.graph = graph};
     id_table_init(&found->classes, sizeof(struct hprof_class));
     id_table_init(&found->field_names, sizeof(uint8_t));
-    return find_classes(found) && make_references(found);
+    found->has_layout = object_layout_of_trace(graph->source.java.reader, &found->layout);
+    if (!find_classes(found) || !make_references(found))
+        return false;
+    count_arrays(found);
+    return true;
 }
 
 void hprof_classes_reset(struct hprof_classes *found)

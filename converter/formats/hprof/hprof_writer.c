@@ -5,20 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
-#include "converter/formats/hprof/hprof_classes.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_export.h"
 
-enum { SEGMENT_BYTES = 1 << 20, HEADER_BYTES = 16, REFERENCE_BYTES = 4, ID_BYTES = 8 };
+enum { SEGMENT_BYTES = 1 << 20, ID_BYTES = 8 };
 enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_END = 0x2c };
 enum { CLASS_DUMP = 0x20, INSTANCE_DUMP = 0x21, OBJECT_ARRAY = 0x22, PRIMITIVE_ARRAY = 0x23 };
 enum { TYPE_OBJECT = 2 };
 
-/* Limit for elements: a trace may claim any size. */
-#define ELEMENTS_MOST (UINT64_C(1) << 28)
 /* Ids for classes and names, in ranges that traces do not use. */
 #define CLASS_ID(class_id) (UINT64_C(1) << 62 | (class_id))
 #define CLASS_NAME_ID(class_id) (UINT64_C(2) << 62 | (class_id))
@@ -32,7 +27,7 @@ struct dumping {
     uint8_t *segment;
     size_t used;
     struct hprof_classes found;
-    uint64_t lost;
+    uint64_t lost; /* references */
 };
 
 /* ---- bytes ---- */
@@ -223,12 +218,6 @@ static void put_roots(struct dumping *dumping)
 
 /* ---- objects ---- */
 
-static uint64_t element_count(uint64_t size, unsigned bytes)
-{
-    uint64_t count = size > HEADER_BYTES ? (size - HEADER_BYTES) / bytes : 0;
-    return count < ELEMENTS_MOST ? count : ELEMENTS_MOST;
-}
-
 /* Writes the list's targets, or zeros, until the array is complete.  The segment may only end in
  * between if the array has its own. */
 static void put_elements(struct dumping *dumping, const struct edge_list *list, uint64_t count,
@@ -255,7 +244,7 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
     bool is_primitive = class->kind != '[';
     size_t type = is_primitive ? (size_t) (strchr(types, class->kind) - types) : 0;
     unsigned bytes = is_primitive ? sizes[type] : ID_BYTES;
-    uint64_t count = element_count(object->size, is_primitive ? bytes : REFERENCE_BYTES);
+    uint64_t count = hprof_length(&dumping->found, node, class);
     uint64_t head = is_primitive ? 1 + 8 + 4 + 4 + 1 : 1 + 8 + 4 + 4 + 8;
     uint64_t length = head + count * bytes;
     bool is_large = length > SEGMENT_BYTES;
@@ -313,20 +302,6 @@ static void put_instance(struct dumping *dumping, uint32_t node, const struct hp
         put_fields(dumping, edges, of);
 }
 
-static void count_lost(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
-{
-    size_t count;
-    const struct object_graph *graph = &dumping->graph->replay.graph;
-    const struct edge *edges = edge_list_slots(&graph->nodes[node].edges, &count);
-    uint64_t length = element_count(graph->objects[node].size, REFERENCE_BYTES);
-    for (size_t i = 0; i < count; i++) {
-        bool fits = class->kind == 'L'   ? edge_key_is_field(edges[i].key)
-                    : class->kind == '[' ? edges[i].key < length
-                                         : false;
-        dumping->lost += edges[i].target != 0 && !fits;
-    }
-}
-
 static void put_objects(struct dumping *dumping)
 {
     const struct object_graph *graph = &dumping->graph->replay.graph;
@@ -336,7 +311,7 @@ static void put_objects(struct dumping *dumping)
             continue;
         const struct hprof_class *class =
             id_table_find(&dumping->found.classes, graph->objects[i].class_id);
-        count_lost(dumping, i, class);
+        dumping->lost += hprof_count_lost(&dumping->found, i, class);
         if (class->kind == 'L')
             put_instance(dumping, i, class);
         else
@@ -359,7 +334,7 @@ static void put_head(struct dumping *dumping)
 }
 
 enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             uint64_t *lost, struct step_error *error)
+                             struct hprof_notes *notes, struct step_error *error)
 {
     static const uint8_t end[9] = {TAG_END};
     struct dumping dumping = {.graph = graph, .output = output, .error = error};
@@ -375,9 +350,9 @@ enum step_status hprof_write(const struct graph_moment *graph, struct output_fil
         flush_segment(&dumping);
         write_bytes(&dumping, end, sizeof end);
     }
+    *notes = hprof_notes_of(&dumping.found, dumping.lost);
     hprof_classes_reset(&dumping.found);
     free(dumping.segment);
-    *lost = dumping.lost;
     return dumping.status;
 }
 
@@ -387,22 +362,21 @@ static enum step_status write_hprof(const struct format_job *job)
     const struct heap_export heap = heap_export_of(job->settings);
     struct opened_graph opened;
     struct output_file file;
-    uint64_t lost = 0;
+    struct hprof_notes notes;
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = opened_graph_open(&opened, path, &heap.at, &error);
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, job->output, &error);
     if (status == STEP_STATUS_OK) {
-        status = hprof_write(&opened.graph, &file, &lost, &error);
+        status = hprof_write(&opened.graph, &file, &notes, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(&file, &error);
         output_file_abort(&file);
     }
     if (status == STEP_STATUS_OK)
         opened_graph_report_unknown(path, &opened, 1);
-    if (status == STEP_STATUS_OK && lost > 0)
-        report_line("%s: %s references have no place in the format", job->output,
-                    quantity_of_count(lost).text);
+    if (status == STEP_STATUS_OK)
+        hprof_report(job->output, &notes);
     return opened_graph_close(&opened, path, status, &error);
 }
 

@@ -4,11 +4,10 @@
 #define CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 
 #include "converter/base/output_file.h"
-#include "converter/graph/graph_moment.h"
+#include "converter/formats/hprof/hprof_classes.h"
 
-/* Sets `lost` to the number of references that the dump cannot represent: array elements beyond the
- * length that the array's size implies, and references that are neither fields nor elements. */
+/* Sets `notes` to what the dump could not represent (hprof_report()). */
 enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             uint64_t *lost, struct step_error *error);
+                             struct hprof_notes *notes, struct step_error *error);
 
 #endif

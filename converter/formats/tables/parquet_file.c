@@ -17,7 +17,7 @@ struct parquet_index_place {
     uint32_t offset_index_bytes, column_index_bytes;
 };
 
-enum physical { BOOLEAN = 0, INT64 = 2, BYTE_ARRAY = 6 };
+enum physical { BOOLEAN = 0, INT64 = 2, DOUBLE = 5, BYTE_ARRAY = 6 };
 enum converted { NO_CONVERTED = -1, UTF8 = 0, UINT_64 = 14, INT_64 = 18 };
 enum { REQUIRED = 0, OPTIONAL = 1, CODEC_NONE = 0, CODEC_ZSTD = 6 };
 enum { LOGICAL_STRING = 1, LOGICAL_TIMESTAMP = 8, LOGICAL_INTEGER = 10, UNIT_NANOS = 3 };
@@ -25,6 +25,7 @@ enum { LOGICAL_STRING = 1, LOGICAL_TIMESTAMP = 8, LOGICAL_INTEGER = 10, UNIT_NAN
 static enum physical physical_of(enum table_type type)
 {
     return type == TABLE_BOOL                                               ? BOOLEAN
+           : type == TABLE_REAL                                             ? DOUBLE
            : type == TABLE_NAME || type == TABLE_TEXT || type == TABLE_DATA ? BYTE_ARRAY
                                                                             : INT64;
 }
@@ -123,7 +124,7 @@ static void put_schema(struct thrift_output *thrift, const struct parquet_file *
             thrift_i32(thrift, 6, UTF8);
         else if (physical_of(column->type) == INT64 && !is_clock)
             thrift_i32(thrift, 6, column->type == TABLE_UINT ? UINT_64 : INT_64);
-        if (column->type != TABLE_BOOL && column->type != TABLE_DATA)
+        if (column->type != TABLE_BOOL && column->type != TABLE_DATA && column->type != TABLE_REAL)
             put_logical(thrift, file, column->type);
         thrift_end_struct(thrift);
     }

@@ -226,6 +226,7 @@ static bool find_bounds(const struct parquet_column *column, size_t from, size_t
     case TABLE_TEXT:
     case TABLE_DATA:
     case TABLE_BOOL:
+    case TABLE_REAL:
         return false;
     case TABLE_NAME:
         return bound_names(column, (const uint32_t *) column->values + from, count, least, most);
@@ -295,6 +296,17 @@ static bool put_indices(struct parquet_encoder *encoder, size_t from, size_t cou
            parquet_put_hybrid(&encoder->raw, encoder->indices + from, count, width);
 }
 
+static bool put_plain(struct step_buffer *out, const uint64_t *values, size_t count)
+{
+    uint8_t bytes[8];
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++) {
+        step_store_u64(bytes, values[i]);
+        good = step_buffer_append(out, bytes, sizeof bytes);
+    }
+    return good;
+}
+
 /* Appends the encoded values from `from` on to encoder->raw. */
 static bool put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
                        enum parquet_encoding encoding, size_t from, size_t count)
@@ -305,6 +317,8 @@ static bool put_values(const struct parquet_column *column, struct parquet_encod
         return parquet_put_deltas(&encoder->raw, (const uint64_t *) column->values + from, count);
     if (column->about->type == TABLE_BOOL)
         return parquet_put_flags(&encoder->raw, (const uint8_t *) column->values + from, count);
+    if (column->about->type == TABLE_REAL)
+        return put_plain(&encoder->raw, (const uint64_t *) column->values + from, count);
     size_t start = from > 0 ? column->text_ends[from - 1] : 0;
     size_t end = count > 0 ? column->text_ends[from + count - 1] : start;
     return end == start ||
@@ -347,7 +361,10 @@ static enum parquet_encoding choose_encoding(const struct parquet_column *column
         *good = index_names(encoder, column);
         return PARQUET_RLE_DICTIONARY;
     }
-    if (!index_numbers(encoder, column->values, column->value_count))
+    bool has_few = index_numbers(encoder, column->values, column->value_count);
+    if (type == TABLE_REAL)
+        return has_few ? PARQUET_RLE_DICTIONARY : PARQUET_PLAIN;
+    if (!has_few)
         return PARQUET_DELTA_BINARY_PACKED;
     size_t count =
         column->value_count < PARQUET_PAGE_ROWS ? column->value_count : (size_t) PARQUET_PAGE_ROWS;

@@ -30,6 +30,8 @@ static const char *plain_type(enum table_type type)
     case TABLE_TEXT:
     case TABLE_DATA:
         return "String";
+    case TABLE_REAL:
+        return "Float64";
     default:
         return "UInt64";
     }

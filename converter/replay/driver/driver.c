@@ -13,7 +13,6 @@
 
 #include "converter/replay/driver/driver_clocks.h"
 #include "converter/replay/driver/driver_loop.h"
-#include "converter/replay/driver/driver_samples.h"
 #include "converter/replay/driver/driver_state.h"
 #include "converter/replay/driver/replay_ops.h"
 

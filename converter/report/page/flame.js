@@ -55,6 +55,7 @@ function invertTree(root) {
 
 /* Returns the same colour for the same package. */
 function flameColor(name) {
+  name = name.split("(")[0];
   const package_ = name.slice(0, Math.max(0, name.lastIndexOf(".", name.lastIndexOf(".") - 1)));
   let hash = 0;
   for (let i = 0; i < package_.length; i++) hash = (hash * 31 + package_.charCodeAt(i)) | 0;

@@ -68,7 +68,7 @@ function showLeaks() {
   if (leaks.rows.length === 0) return explain("leak-table", "No object saw so many collections and was alive at the end.");
   const frames = (row) => row[5].map((i) => siteName(leaks.frames[i]));
   sortableTable("leak-table", "Objects that survived, by " + (leaks.by_site ? "call site" : "class") + (leaks.left > 0 ? "; the first " + leaks.rows.length + " of " + count(leaks.rows.length + leaks.left) : ""), [
-    leaks.by_site ? {title: "Site", of: (row) => frames(row).slice(0, 4).join(" \u2190 ") || "(no stack)", text: true, opens: (row) => row[5].length > 0, open: (row) => element("ol", {class: "stack"}, frames(row).map((frame) => element("li", {}, frame)))}
+    leaks.by_site ? {title: "Site", of: (row) => frames(row).slice(0, 4).join(" \u2190 ") || "(no stack)", text: true, opens: (row) => row[5].length > 0, open: (row) => element("ol", {class: "stack"}, frames(row).map(frameItem))}
       : {title: "Class", of: (row) => javaName(row[6]), text: true},
     {title: "Bytes", of: (row) => row[1], show: bytes},
     {title: "Objects", of: (row) => row[0], show: count},
@@ -85,6 +85,32 @@ function curve(values) {
   const most = Math.max(1, ...values), last = Math.max(1, values.length - 1);
   return svg("svg", {class: "curve", viewBox: "0 0 100 20", width: 100, height: 20, role: "img", "aria-label": "from " + bytes(values[0] || 0) + " to " + bytes(values[values.length - 1] || 0)},
     svg("polyline", {points: values.map((v, i) => (100 * i / last).toFixed(1) + "," + (19 - 18 * v / most).toFixed(1)).join(" ")}));
+}
+
+/* What each advice means, of a row's objects. */
+const ADVICE = {
+  pretenure: "survived two collections or more",
+  reuse: "died before the next eight of the site",
+  duplicate: "were made when the thread's last one, as large, was dead",
+  scalar: "were never stored",
+  presize: "got longer arrays",
+};
+
+function showAdvice() {
+  const advice = data.advice;
+  if (advice === null)
+    return explain("advice-table", "The page shows a part of the trace (an option selects), or the trace has no sizes.");
+  const unknown = [advice.has_references ? "" : "scalar and presize, as the trace has no stores of references (events=reference)",
+    advice.has_deaths ? "" : "reuse and duplicate, as it has no deaths", advice.collections < 2 ? "pretenure, as there were " + advice.collections + " collections" : ""].filter((text) => text !== "");
+  byId("advice-hint").textContent = "The rows are those of steptrace advise." + (unknown.length > 0 ? " Unknown: " + unknown.join("; ") + "." : "");
+  if (advice.rows.length === 0) return explain("advice-table", "No advice.");
+  const site = (row) => javaName(row[5]) + (row[6] === "" ? "" : " at " + row[6].split(" <- ").map(siteName).join(" \u2190 "));
+  sortableTable("advice-table", "Advice on allocation sites" + (advice.left > 0 ? "; the first " + advice.rows.length + " of " + count(advice.rows.length + advice.left) : ""), [
+    {title: "Site", of: site, text: true},
+    {title: "At stake", of: (row) => row[1], show: bytes, first: true},
+    {title: "Advice", of: (row) => row[0], text: true},
+    {title: "Evidence", of: (row) => row[2], show: (value, row) => count(value) + " of " + count(row[3]) + " objects " + ADVICE[row[0]] + (row[4] ? " (an estimate)" : "")},
+  ], advice.rows);
 }
 
 function showRetained() {
@@ -112,6 +138,23 @@ function showLifetimes() {
   byId("lifetimes-hint").textContent = "Of the objects that were freed: the time from allocation to " + (deaths.dated
     ? "the moment at which they became unreachable (" + count(deaths.exact) + " exactly, " + count(deaths.bound) + " at least; of " + count(deaths.by_collection + deaths.by_free) + " only the collection is known)."
     : "the collection that found them dead.");
+}
+
+function showCollectors() {
+  const kept = data.collectors;
+  if (kept === null)
+    return explain("collector-table", "Not simulated: a part of the trace is shown, the trace has no allocations with sizes, or 1 MiB never fills.");
+  const last = kept.rows.filter((row) => row[1] > 0).pop(), first = kept.rows[0], about = kept.is_exact ? "" : "about ";
+  byId("collectors-hint").textContent = "What Serial would have moved with a young generation (-Xmn) of these sizes, as steptrace simulate computes it. "
+    + (first[3] > 0 ? "One of " + bytes(last[0]) + " promotes " + (last[3] > 0 ? about + share(last[3], first[3]) : "none") + " of what " + bytes(first[0]) + " does. " : "")
+    + (kept.is_delayed ? "Estimates: collections of the traced run found the deaths, later than the objects died. " : kept.is_exact ? "" : "Estimates: not all deaths are exact. ")
+    + "At most " + bytes(kept.minimum) + " lived at one time.";
+  sortableTable("collector-table", "By size of the young generation", [
+    {title: "Young generation", of: (row) => bytes(row[0]), text: true},
+    {title: "Collections", of: (row) => row[1], show: count},
+    {title: "Copied", of: (row) => row[2], show: bytes},
+    {title: "Promoted", of: (row) => row[3], show: bytes},
+  ], kept.rows);
 }
 
 function showThreads() {
@@ -169,8 +212,10 @@ const flame = showFlame();
 showClasses();
 showSites();
 showLeaks();
+showAdvice();
 showRetained();
 showLifetimes();
+showCollectors();
 showThreads();
 showMethods();
 drawCharts();

@@ -39,8 +39,18 @@ function javaName(name) {
   return element + "[]".repeat(dims);
 }
 
-/* The same for "java/util/HashMap.put:612". */
+/* The same for "java/util/HashMap.put(HashMap.java:612)", and for methods of inner classes. */
 const siteName = (site) => site.replaceAll("/", ".");
+
+/* Returns a list's item with a frame as siteName() formats it; a link to its source where the trace
+ * has the file and --source-url says where sources are. */
+function frameItem(text) {
+  const place = data.source_url === null ? null : /^(.*?)([^.]+)\.[^.(]+\(([^()]+):(\d+)\)$/.exec(text);
+  if (place === null) return element("li", {}, text);
+  const path = place[1].replaceAll(".", "/") + place[3];
+  const address = data.source_url.replaceAll("{path}", encodeURI(path)).replaceAll("{line}", place[4]);
+  return element("li", {}, element("a", {href: address, rel: "noopener noreferrer"}, text));
+}
 
 /* Formats "a/B.m(ILjava/lang/String;)V" as "a.B.m(int, String)". */
 function methodName(text) {

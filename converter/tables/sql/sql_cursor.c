@@ -263,7 +263,12 @@ void sql_cursor_column(const struct sql_cursor *cursor, sqlite3_context *context
     if (table_vector_is_null(vector, row))
         return;
     struct step_bytes text;
+    double real;
     switch (vector->type) {
+    case TABLE_REAL:
+        memcpy(&real, &vector->numbers[row], sizeof real);
+        sqlite3_result_double(context, real);
+        break;
     case TABLE_BOOL:
         sqlite3_result_int(context, vector->flags[row]);
         break;

@@ -132,6 +132,7 @@ static const char *sql_type(enum table_type type)
 {
     return type == TABLE_NAME || type == TABLE_TEXT ? "TEXT"
            : type == TABLE_DATA                     ? "BLOB"
+           : type == TABLE_REAL                     ? "REAL"
                                                     : "INTEGER";
 }
 

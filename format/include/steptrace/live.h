@@ -126,7 +126,10 @@ enum step_live_kind {
                                     both texts, one after the other, zero-padded.  With
                                     STEP_LIVE_IS_FIELD among the modifiers it is an entry of the
                                     field dictionary; with STEP_LIVE_IS_PHASE_NAME it is one of the
-                                    names of phases (class 0, no descriptor) */
+                                    names of phases (class 0, no descriptor); with
+                                    STEP_LIVE_IS_SOURCE the class's source file, and the map of its
+                                    lines in place of the descriptor; with STEP_LIVE_IS_LAYOUT and
+                                    the superclass among the modifiers the class's fields */
     STEP_LIVE_DEFINE_THREAD = 4, /* words: flags; name length; name, zero-padded */
     STEP_LIVE_FREE_END = 5,      /* stamp: the time of all FREE_OBJECT since the last FREE_END */
     STEP_LIVE_DEFINE_FRAME =
@@ -142,7 +145,7 @@ enum step_live_kind {
     STEP_LIVE_THREAD_START = 13,   /* word 1: thread */
     STEP_LIVE_THREAD_EXISTING = 14,
     STEP_LIVE_THREAD_END = 15,
-    STEP_LIVE_ALLOC = 16,    /* word 1: class | size in 8-byte units << 32; word 2: object */
+    STEP_LIVE_ALLOC = 16,    /* word 1: step_live_alloc_word(); word 2: object */
     STEP_LIVE_EXISTING = 17, /* as ALLOC */
     STEP_LIVE_FREE_OBJECT = 18,
     STEP_LIVE_ENTRY = 19,     /* word 1: method; word 2: object */
@@ -174,6 +177,28 @@ enum step_live_kind {
 
 #define STEP_LIVE_IS_FIELD (UINT64_C(1) << 32)
 #define STEP_LIVE_IS_PHASE_NAME (UINT64_C(1) << 33)
+#define STEP_LIVE_IS_SOURCE (UINT64_C(1) << 34)
+#define STEP_LIVE_IS_LAYOUT (UINT64_C(1) << 35)
+
+/* Word 1 of an allocation: a class, the bytes after an array's elements (layout=yes) and the size
+ * in units of 8 bytes. */
+#define STEP_LIVE_CLASS_BITS 27u
+static inline uint64_t step_live_alloc_word(uint64_t class_, uint64_t padding, uint64_t size_bytes)
+{
+    return class_ | padding << STEP_LIVE_CLASS_BITS | size_bytes / 8 << 32;
+}
+static inline uint64_t step_live_alloc_class(uint64_t word)
+{
+    return word & ((UINT64_C(1) << STEP_LIVE_CLASS_BITS) - 1);
+}
+static inline uint64_t step_live_alloc_padding(uint64_t word)
+{
+    return word >> STEP_LIVE_CLASS_BITS & ((1u << (32 - STEP_LIVE_CLASS_BITS)) - 1);
+}
+static inline uint64_t step_live_alloc_size(uint64_t word)
+{
+    return (word >> 32) * 8;
+}
 
 /* The kind of a REFERENCE; the comments list its first id, second id, number; word 3. */
 enum step_live_reference {
@@ -212,11 +237,17 @@ enum step_live_fact {
     STEP_LIVE_NOT_PROBED = 1,
     STEP_LIVE_METHOD_COUNT = 2, /* words: method; calls; exceptions; inclusive, exclusive ns */
     /* In the thread's stream; words: the name's number; enum step_live_phase bits | depth << 32 */
-    STEP_LIVE_PHASE = 3
+    STEP_LIVE_PHASE = 3,
+    /* In the thread's stream: an ALLOC by another interval than the property `sample`; words: class
+     * and size as in ALLOC; object; interval in bytes */
+    STEP_LIVE_SAMPLED = 4,
+    STEP_LIVE_GIVEN_UP = 5 /* in the stream of frees; words: object, or 0; threshold */
 };
 enum step_live_phase { STEP_LIVE_PHASE_ENDS = 1, STEP_LIVE_PHASE_OF_PROGRAM = 2 };
 #define STEP_LIVE_PHASE_BYTES 16u
 #define STEP_LIVE_METHOD_COUNT_BYTES 40u
+#define STEP_LIVE_SAMPLED_BYTES 24u
+#define STEP_LIVE_GIVEN_UP_BYTES 16u
 
 #define STEP_LIVE_OWED_WORDS 3u
 
@@ -279,24 +310,30 @@ bool step_live_is_written(const char *path);
 
 /* An event in the live file of a running trace. */
 struct step_live_event {
-    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT or ENTRY; NONE for any other event.  Native programs:
-     * STEP_LIVE_ALLOC, FREE_OBJECT, or STEP_LIVE_HEAP_REALLOC for a realloc that keeps its address;
-     * `object` is the address, `class_` the enum step_live_heap_call, `method` the record's number
-     * in the stream (of any kind). */
+    /* STEP_LIVE_ALLOC, EXISTING, FREE_OBJECT or ENTRY; FACT if `gave_up`, and for a begin or end of
+     * a phase: `method` is its name's number, `object` enum step_live_phase; NONE for any other
+     * event.  Native programs: STEP_LIVE_ALLOC, FREE_OBJECT, or STEP_LIVE_HEAP_REALLOC for a
+     * realloc that keeps its address; `object` is the address, `class_` the enum
+     * step_live_heap_call, `method` the record's number in the stream (of any kind). */
     uint32_t kind;
     uint64_t stream;
-    uint64_t ticks;  /* time; for a free, that of the latest event before it */
-    uint64_t object; /* allocations and frees */
-    uint64_t class_; /* allocations; this and the following use the trace's identifiers */
-    uint64_t size;   /* bytes */
-    uint64_t stack;  /* a frame; 0: unknown */
-    uint64_t thread; /* not set for frees */
-    uint64_t method; /* entries */
+    uint64_t ticks;    /* time; for a free, that of the latest event before it */
+    uint64_t object;   /* allocations and frees */
+    uint64_t class_;   /* allocations; this and the following use the trace's identifiers */
+    uint64_t size;     /* bytes */
+    uint64_t stack;    /* a frame; 0: unknown */
+    uint64_t thread;   /* not set for frees */
+    uint64_t method;   /* entries */
+    uint64_t interval; /* allocations that were sampled by another interval than the property
+                        * `sample`: that interval; otherwise 0 */
+    bool gave_up;      /* FACT: a sampled object was given up */
 };
 
 /* A dictionary entry in the live file, as decoded from a DEFINE record. */
 struct step_live_entry {
-    uint32_t kind; /* STEP_LIVE_DEFINE_CLASS, _METHOD, _THREAD, _FRAME */
+    /* STEP_LIVE_DEFINE_CLASS, _METHOD, _THREAD, _FRAME.  A METHOD with the modifiers
+     * STEP_LIVE_IS_PHASE_NAME is the name of a phase. */
+    uint32_t kind;
     uint64_t number;
     struct step_bytes name;       /* not set for frames; valid until the visit returns */
     struct step_bytes descriptor; /* methods only */

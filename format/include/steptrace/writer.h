@@ -143,6 +143,9 @@ const struct step_definition *step_writer_borrow_definition(const struct step_wr
 /* Returns the bytes written to the output so far. */
 uint64_t step_writer_size(const struct step_writer *writer);
 
+/* Returns the bytes of memory that records use which wait for their block. */
+uint64_t step_writer_pending_bytes(const struct step_writer *writer);
+
 /* Returns the number of records and entries refused so far. */
 uint64_t step_writer_refused_count(const struct step_writer *writer);
 

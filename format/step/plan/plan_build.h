@@ -53,11 +53,6 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
                                    const struct step_plan_scope *scope, uint32_t array_depth,
                                    bool in_array, uint32_t nesting, uint32_t *index);
 
-/* Finds the types of values within a variant of `type`, itself included.  `*listed` has a flag for
- * each record, and the caller frees it; it is NULL for a variant that cannot contain itself. */
-enum step_status step_plan_find_tree(const struct step_definition *definition, uint32_t type,
-                                     uint8_t **listed);
-
 /* Find the columns that `given` names: for the current field, whose record has these nodes; and for
  * a field of a record by value, whose nodes are children from `first_child` on. */
 void step_plan_resolve_given(struct step_plan_builder *builder, const uint32_t *field_nodes);

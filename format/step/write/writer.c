@@ -274,6 +274,11 @@ const struct step_definition *step_writer_borrow_definition(const struct step_wr
     return writer->options.definition;
 }
 
+uint64_t step_writer_pending_bytes(const struct step_writer *writer)
+{
+    return writer->memory;
+}
+
 uint64_t step_writer_size(const struct step_writer *writer)
 {
     return writer->offset;

@@ -177,7 +177,8 @@ enum step_status step_writer_flush_rows(struct step_writer *writer, struct step_
     if (status != STEP_STATUS_OK)
         return status;
     stream->written_count += stream->rows.record_count;
-    if (writer->memory > KEPT_MEMORY)
+    /* a stream that kept more than its limit would write a block after each record */
+    if (writer->memory > KEPT_MEMORY || stream->memory > writer->options.memory_bytes / 2)
         step_pending_reset(&stream->rows);
     else
         step_pending_clear(&stream->rows);

@@ -16,6 +16,8 @@ print([told[key] for key in told], all(told[key] == known[key] for key in told i
 done
 echo "-- calls"
 steptrace watch --once --by method --top 2 $data/traces/shop-2.step | tail -n 3
+echo "-- phases, of a trace that has none"
+steptrace watch --once --top 1 --phase measure $shop | head -n 2
 echo "-- cut, damaged, empty, others"
 head -c 30000 $shop >cut.step
 steptrace watch --once --top 1 cut.step | head -n 2

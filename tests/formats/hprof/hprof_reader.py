@@ -8,7 +8,8 @@ ROOT_SIZES = {0xff: 8, 0x01: 16, 0x02: 16, 0x03: 16, 0x04: 12, 0x05: 8, 0x06: 12
 
 
 class Dump:
-    def __init__(self, path):
+    def __init__(self, path, of_jvm=False):
+        self.of_jvm = of_jvm  # it has values of primitive arrays, and names in modified UTF-8
         self.data = open(path, 'rb').read()
         self.names, self.class_names, self.classes = {}, {}, {}
         self.instances, self.arrays, self.primitives = {}, {}, {}
@@ -32,7 +33,7 @@ class Dump:
             assert end <= len(self.data) and not ended
             if tag == 0x01:
                 number = self.take('Q')
-                self.names[number] = self.data[self.at:end].decode()
+                self.names[number] = self.data[self.at:end].decode(errors='replace' if self.of_jvm else 'strict')
             elif tag == 0x02:
                 _, number, _, name = self.take('IQIQ')
                 self.class_names[number] = self.names[name]
@@ -42,8 +43,8 @@ class Dump:
             elif tag == 0x2c:
                 ended = True
             else:
-                assert tag == 0x05, tag
-            if tag in (0x01, 0x05):
+                assert tag in (0x04, 0x05), tag  # FRAME: of the JVM's own dumps
+            if tag in (0x01, 0x04, 0x05):
                 self.at = end
             assert self.at == end
         assert ended
@@ -85,7 +86,7 @@ class Dump:
             self.arrays[number] = (of, [self.take('Q') for _ in range(count)])
         elif tag == 0x23:
             number, _, count, kind = self.take('QIIB')
-            assert not any(self.data[self.at:self.at + count * TYPE_SIZES[kind]])
+            assert self.of_jvm or not any(self.data[self.at:self.at + count * TYPE_SIZES[kind]])
             self.at += count * TYPE_SIZES[kind]
             self.primitives[number] = (kind, count)
         else:

@@ -109,6 +109,8 @@ def plain(data, at, kind, count):
         return [data[at + i // 8] >> i % 8 & 1 == 1 for i in range(count)]
     if kind == 2:
         return list(struct.unpack_from(f"<{count}Q", data, at))
+    if kind == 5:
+        return list(struct.unpack_from(f"<{count}d", data, at))
     out = []
     for _ in range(count):
         length, = struct.unpack_from("<I", data, at)

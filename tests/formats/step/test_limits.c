@@ -57,6 +57,35 @@ static uint64_t count_records(const struct step_buffer *file)
     return count;
 }
 
+/* Two streams by turns, whose blocks are written because of their memory: a stream that has once
+ * had as much as it may does not write a block with each record. */
+static void test_blocks_of_little_memory(void)
+{
+    enum { RECORDS = 20000, FEWEST = 500 }; /* records, and those of a block */
+    struct step_definition *definition = define("record R { int a; int b; }");
+    struct step_buffer file = {0};
+    struct step_writer_options options;
+    struct step_writer *writer = NULL;
+    struct step_reader *reader = NULL;
+    step_writer_options_init(&options);
+    options.definition = definition;
+    options.output = step_memory_output(&file);
+    options.memory_bytes = 64 << 10;
+    CU_ASSERT_EQUAL_FATAL(step_writer_create(&options, &writer, NULL), STEP_STATUS_OK);
+    for (uint64_t i = 0; i < RECORDS; i++)
+        CU_ASSERT_EQUAL(step_writer_put(writer, i % 2, 0, (const uint64_t[]){i, i}),
+                        STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    CU_ASSERT_EQUAL(count_records(&file), RECORDS);
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(file.data, file.length, "test", &reader, NULL),
+                          STEP_STATUS_OK);
+    CU_ASSERT(step_reader_block_count(reader) < RECORDS / FEWEST);
+    step_reader_destroy(reader);
+    step_buffer_reset(&file);
+    step_definition_destroy(definition);
+}
+
 /* Good records before and after a bad one reach the file; closing tells of the bad ones. */
 static void test_refused_alone(void)
 {
@@ -368,6 +397,7 @@ void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("step limits", NULL, NULL);
     CU_add_test(suite, "refused alone", test_refused_alone);
+    CU_add_test(suite, "blocks of little memory", test_blocks_of_little_memory);
     CU_add_test(suite, "large record", test_large_record);
     CU_add_test(suite, "large record, decoded", test_large_decoded);
     CU_add_test(suite, "streams at the same time", test_streams);

@@ -145,9 +145,9 @@ static void search(struct step_reader *reader, const struct heap_moment *moment,
         CHECK(keeper_paths_find(&graph, &(struct keeper_choice){.object = 3}, &paths));
         keeper_paths_reset(&paths);
         struct output_file file;
-        uint64_t lost;
+        struct hprof_notes notes;
         if (dumps && output_file_open(&file, "/dev/null", NULL) == STEP_STATUS_OK) {
-            CHECK(hprof_write(&graph, &file, &lost, NULL) == STEP_STATUS_OK);
+            CHECK(hprof_write(&graph, &file, &notes, NULL) == STEP_STATUS_OK);
             output_file_abort(&file);
         }
     }

@@ -25,12 +25,14 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'stats --lifetime=>1us --alive-at=peak --fail-if=allocated>1 --baseline=IN', 'compare IN --by all',
          'compare IN --tree', 'leaks --survived=1 --existing --by=class+site', 'leaks --baseline=IN', 'watch --json --top=3',
          'watch --once --by=site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step',
-         'deaths -o out.step', 'heap --retained --by site', 'paths --class ** --at end', 'convert -o out.hprof --to=hprof',
+         'lifetimes --json --top=0', 'advise --json --least=0 --top=0', 'nominal', 'nominal --json --phase=m*', 'escape --jit-log=IN',
+         'deaths -o out.step', 'simulate --young 192k..1m --semi-space 1k..1g --mark-compact 4k,1m --json', 'heap --retained --by site', 'paths --class ** --at end', 'convert -o out.hprof --to=hprof', 'convert -o out.binpb --at end', 'convert -o out.et',
+         'layout --json', 'layout --alive-at=peak --as=header=8',
          'convert -o out.hatf --deaths=exact',
          'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
-ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'collapsed',
+ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed',
            'trace.json', 'speedscope.json', 'calls.speedscope.json', 'jsonl', 'csv', 'callgrind', 'calls.callgrind', 'dhat.json',
-           'massif']
+           'massif', 'jfr', 'lifetimes.csv']
 CONTROLS = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]')
 SECONDS = 60
 MEMORY = '256m'

@@ -29,12 +29,14 @@ static void test_defaults(void)
 
 static void test_every_key(void)
 {
-    CU_ASSERT_TRUE(options_parse(&options,
-                                 "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
-                                 "existing=no,overflow=drop,ring=file,buffer=2m,limit=1g,level=9,"
-                                 "clock=monotonic,include=a/*+b.**,exclude=c/D,"
-                                 "stack=16,walk=check,required=yes,finish=0ms,overwrite=yes,"
-                                 "mode=0640"));
+    CU_ASSERT_TRUE(options_parse(
+        &options, "file=a.step,events=alloc+free+method,engine=jvmti,resolution=1ns,"
+                  "existing=no,gentle=yes,overflow=drop,ring=file,buffer=2m,limit=1g,level=9,"
+                  "memory=64m,clock=monotonic,include=a/*+b.**,exclude=c/D,"
+                  "stack=16,walk=check,required=yes,finish=0ms,overwrite=yes,"
+                  "mode=0640,layout=yes,places=bytecode"));
+    CU_ASSERT_TRUE(options.indexes);
+    CU_ASSERT_TRUE(options.layout);
     CU_ASSERT_TRUE(options.overwrite);
     CU_ASSERT_EQUAL(options.mode, 0640);
     CU_ASSERT_TRUE(options.required);
@@ -43,6 +45,8 @@ static void test_every_key(void)
     CU_ASSERT_EQUAL(options.events, EVENT_ALLOC | EVENT_FREE | EVENT_METHOD);
     CU_ASSERT_EQUAL(options.resolution_ns, 1);
     CU_ASSERT_FALSE(options.existing);
+    CU_ASSERT_EQUAL(options.gentle, GENTLE_YES);
+    CU_ASSERT_EQUAL(options.memory_bytes, 64u << 20);
     CU_ASSERT_EQUAL(options.overflow, OVERFLOW_DROP);
     CU_ASSERT_EQUAL(options.ring, RING_FILE);
     CU_ASSERT_EQUAL(options.buffer_bytes, 2u << 20);
@@ -68,6 +72,32 @@ static void test_internals(void)
     CU_ASSERT_TRUE(options_parse(&options, "internals=none"));
     CU_ASSERT_EQUAL(options.internals, 0);
     CU_ASSERT_FALSE(options_parse(&options, "internals=safe+tan"));
+}
+
+static void test_sampled(void)
+{
+    CU_ASSERT_TRUE(options_parse(&options, "engine=sampled"));
+    CU_ASSERT_EQUAL(options.engine, ENGINE_SAMPLED);
+    CU_ASSERT_EQUAL(options.sample_bytes, 524288);
+    CU_ASSERT_EQUAL(options.stack, 16);
+    CU_ASSERT_EQUAL(options.internals, 0);
+    CU_ASSERT_EQUAL(options.walk, WALK_JVMTI);
+    CU_ASSERT_FALSE(options.existing);
+    CU_ASSERT_TRUE(
+        options_parse(&options, "sample=1g,stack=0,engine=sampled,internals=none,existing=no"));
+    CU_ASSERT_EQUAL(options.sample_bytes, 1u << 30);
+    CU_ASSERT_EQUAL(options.stack, 0);
+    CU_ASSERT_TRUE(options_parse(&options, "engine=sampled,walk=auto,internals=safe,sample=1"));
+    CU_ASSERT(options.rate == 0 && options.live == 100000 && options.rotate_ns == 0);
+    CU_ASSERT_EQUAL(options.file_number, 1);
+    CU_ASSERT_TRUE(options_parse(&options, "engine=sampled,rate=2k,live=100,rotate=5min,keep=3"));
+    CU_ASSERT(options.rate == 2000 && options.live == 100 && options.keep == 3);
+    CU_ASSERT_EQUAL(options.rotate_ns, UINT64_C(300000000000));
+    CU_ASSERT_TRUE(options_parse(&options, "engine=sampled,rate=1,rate=none,rotate=1s"));
+    CU_ASSERT(options.rate == 0 && options.keep == 12);
+    CU_ASSERT_EQUAL(options.internals, 0);
+    CU_ASSERT_TRUE(options_parse(&options, ""));
+    CU_ASSERT_EQUAL(options.stack, 0);
 }
 
 static void test_no_times(void)
@@ -132,6 +162,12 @@ static void test_faults(void)
         "resolution=none,snapshot=every:1s",
         "resolution=2s1",
         "existing=1",
+        "places=index",
+        "places=bytecode,stack=4",
+        "places=bytecode,engine=jvmti",
+        "gentle=1",
+        "memory=1m",
+        "gentle=yes,start=a/B.c",
         "required=perhaps",
         "overwrite=1",
         "mode=",
@@ -151,6 +187,35 @@ static void test_faults(void)
         "buffer=99999999999999999999g",
         "options=/no/such/file",
         "method=some",
+        "engine=sampled,sample=0",
+        "engine=sampled,sample=1025m",
+        "engine=sampled,sample=-1",
+        "engine=sampled,sample=",
+        "sample=64k",
+        "sample=64k,engine=jvmti",
+        "engine=sampled,events=class",
+        "engine=sampled,events=all",
+        "engine=sampled,events=reference",
+        "engine=sampled,method=count",
+        "engine=sampled,phase=a.B.c",
+        "engine=sampled,existing=yes",
+        "engine=sampled,snapshot=end",
+        "engine=sampled,collect=1m",
+        "engine=sampled,start=a.B.c",
+        "engine=sampled,walk=check",
+        "engine=sampled,rate=0",
+        "engine=sampled,rate=2m",
+        "engine=sampled,live=99",
+        "engine=sampled,live=11m",
+        "engine=sampled,rotate=999ms",
+        "engine=sampled,rotate=5",
+        "engine=sampled,rotate=1s,keep=1",
+        "engine=sampled,keep=3",
+        "engine=sampled,resolution=none",
+        "engine=sampled,resolution=2ms",
+        "rate=100",
+        "live=1k",
+        "rotate=5min",
         "start=main",
         "phase=main",
         "phase=program:",
@@ -271,6 +336,7 @@ void add_suite(void)
     CU_add_test(suite, "defaults", test_defaults);
     CU_add_test(suite, "every key", test_every_key);
     CU_add_test(suite, "internals", test_internals);
+    CU_add_test(suite, "samples", test_sampled);
     CU_add_test(suite, "no times", test_no_times);
     CU_add_test(suite, "references", test_references);
     CU_add_test(suite, "file names", test_file_names);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/events/engine_type.h"
 #include "agent/events/events.h"
 #include "agent/records/classes.h"
 #include "agent/records/stamps.h"
@@ -103,6 +104,8 @@ static void test_ahead_of_the_snapshot(void)
 static bool begin(const char *path)
 {
     struct step_error error;
+    static const struct engine engine;
+    session.engine = &engine;
     session.number = 1;
     session.options.events = EVENT_ALLOC | EVENT_FREE;
     unlink(path);

@@ -2,6 +2,7 @@
 /* Call stacks as text: arrows, the mark where frames are left out, and texts that are cut. */
 #include <CUnit/Basic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "converter/base/stack_text.h"
 #include "tests/unit/run_suite.h"
@@ -10,7 +11,7 @@
 static struct step_bytes frame_of(const void *frames, uint64_t *frame, char room[FRAME_TEXT])
 {
     static const char *const methods[] = {"", "main", "a\nb\"", "inner"};
-    struct frame_place place = {*frame == 3 ? 12 : 0, *frame == 2 ? 8 : 0};
+    struct frame_place place = {*frame == 3 ? 12 : 0, *frame == 2 ? 8 : 0, {NULL, 0}, {NULL, 0}};
     size_t length = frame_text(step_text(*frame == 1 ? "" : frames), step_text(methods[*frame]),
                                place, room, FRAME_TEXT);
     *frame -= 1;
@@ -35,6 +36,27 @@ static void test_shown(void)
     CU_ASSERT_STRING_EQUAL(text, "(no stack)");
     CU_ASSERT_EQUAL(stack_show(stack_of(3, 0), text, 8), 7);
     CU_ASSERT_STRING_EQUAL(text, "t/C.inn");
+}
+
+/* A file appears with a line only, as in the JVM's own stack traces. */
+static void test_source_files(void)
+{
+    static const struct {
+        struct frame_place place;
+        size_t room;
+        const char *text;
+    } rows[] = {{{7, 0, {(const uint8_t *) "C.java", 6}, {NULL, 0}}, 64, "t/C.m(C.java:7)"},
+                {{0, 8, {(const uint8_t *) "C.java", 6}, {NULL, 0}}, 64, "t/C.m@7"},
+                {{0, 0, {(const uint8_t *) "C.java", 6}, {NULL, 0}}, 64, "t/C.m"},
+                {{7, 0, {NULL, 0}, {NULL, 0}}, 64, "t/C.m:7"},
+                {{7, 0, {(const uint8_t *) "C.java", 6}, {NULL, 0}}, 10, "t/C.m(C.j"}};
+    char text[64];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t length =
+            frame_text(step_text("t/C"), step_text("m"), rows[i].place, text, rows[i].room);
+        CU_ASSERT_STRING_EQUAL(text, rows[i].text);
+        CU_ASSERT_EQUAL(length, strlen(rows[i].text));
+    }
 }
 
 static void check_printed(struct stack_text stack, const char *shown, const char *csv,
@@ -72,5 +94,6 @@ void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("call stacks as text", NULL, NULL);
     CU_add_test(suite, "shown, and cut", test_shown);
+    CU_add_test(suite, "with source files", test_source_files);
     CU_add_test(suite, "printed, as CSV and JSON", test_printed);
 }

@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 
-#include "converter/graph/node_index.h"
+#include "converter/graph/object_graph.h"
 #include "tests/unit/run_suite.h"
 
 enum { OBJECTS = 30000, STEPS = 200000 };

@@ -40,7 +40,7 @@ static void drop(struct program *program, uint64_t object, uint64_t time_ns)
 }
 
 /* Each turn ends in a collection.  The cache replaces its entry each time. */
-static void run_program(struct program *program)
+static void run_program(struct program *program, uint64_t sample_interval_bytes)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     trace_names_init(&program->names);
@@ -51,6 +51,9 @@ static void run_program(struct program *program)
         *frame = (struct trace_frame){.method_id = id, .known = true};
     }
     CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->names, false));
+    if (sample_interval_bytes != 0)
+        CU_ASSERT_FATAL(
+            sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes));
     for (uint64_t turn = 1; turn <= TURNS; turn++) {
         uint64_t time_ns = turn * 1000000, kept = program->number;
         make(program, NO_STACK, 1000, time_ns);
@@ -75,7 +78,7 @@ static void test_order(void)
     struct suppressions none = {.count = 0};
     struct leak_limits limits = {.survived = 0};
     struct leak_rows rows;
-    run_program(&program);
+    run_program(&program, 0);
     CU_ASSERT_FATAL(leak_rows_make(&program.tracker, &limits, HEAP_BY_SITE, &none, &rows));
     CU_ASSERT_EQUAL_FATAL(rows.count, SITES);
     CU_ASSERT_EQUAL(site_of(&program, &rows.rows[0]), STEADY);
@@ -92,8 +95,59 @@ static void test_order(void)
     trace_names_reset(&program.names);
 }
 
+/* With an interval of a byte nearly each object is surely sampled: estimates are the numbers. */
+static void test_sure_samples(void)
+{
+    static struct program program;
+    struct suppressions none = {.count = 0};
+    struct leak_limits limits = {.survived = 0};
+    struct leak_rows rows;
+    run_program(&program, 1);
+    CU_ASSERT_FATAL(leak_rows_make(&program.tracker, &limits, HEAP_BY_SITE, &none, &rows));
+    CU_ASSERT_EQUAL_FATAL(rows.count, SITES);
+    const struct leak_row *steady = &rows.rows[0], *no_stack = &rows.rows[SITES - 1];
+    CU_ASSERT_EQUAL(site_of(&program, steady), STEADY);
+    CU_ASSERT_DOUBLE_EQUAL(steady->slope, 10, 1e-2);
+    CU_ASSERT_TRUE(steady->growth.low < steady->slope && steady->slope < steady->growth.high);
+    CU_ASSERT_DOUBLE_EQUAL(steady->growth.high - steady->growth.low, 0, 0.1);
+    CU_ASSERT_EQUAL(steady->old.objects, TURNS);
+    CU_ASSERT_EQUAL(steady->old_samples.samples, TURNS);
+    CU_ASSERT_DOUBLE_EQUAL(no_stack->slope, 1000, 1e-6);
+    for (size_t i = 1; i < SITES - 1; i++)
+        CU_ASSERT_EQUAL(rows.rows[i].rank, 0);
+    leak_rows_reset(&rows);
+    leak_tracker_reset(&program.tracker);
+    trace_names_reset(&program.names);
+}
+
+/* Each object is a sample that stands for many: a cache whose entries are replaced has no growth
+ * beyond noise. */
+static void test_few_samples(void)
+{
+    static struct program program;
+    struct suppressions none = {.count = 0};
+    struct leak_limits limits = {.survived = 0};
+    struct leak_rows rows;
+    run_program(&program, 100000);
+    CU_ASSERT_FATAL(leak_rows_make(&program.tracker, &limits, HEAP_BY_SITE, &none, &rows));
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct leak_row *row = &rows.rows[i];
+        CU_ASSERT_TRUE(row->growth.low <= row->growth.value);
+        CU_ASSERT_TRUE(row->growth.value <= row->growth.high);
+        if (site_of(&program, row) == CACHE)
+            CU_ASSERT_TRUE(estimate_contains(row->growth, 0));
+        if (site_of(&program, row) != STEADY && row->key.site != 0)
+            CU_ASSERT_EQUAL(row->rank, 0);
+    }
+    leak_rows_reset(&rows);
+    leak_tracker_reset(&program.tracker);
+    trace_names_reset(&program.names);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("leaks", NULL, NULL);
     CU_add_test(suite, "order", test_order);
+    CU_add_test(suite, "sure samples", test_sure_samples);
+    CU_add_test(suite, "few samples", test_few_samples);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "converter/base/id_set.h"
-#include "converter/numbers/lifetimes.h"
+#include "converter/base/lifetimes.h"
 #include "converter/trace/level_curve.h"
 #include "tests/unit/run_suite.h"
 

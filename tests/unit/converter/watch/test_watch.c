@@ -56,6 +56,33 @@ static struct watch_sums class_sums(const struct watch_model *model, uint32_t id
     return row != NULL ? watch_row_now(model, row) : (struct watch_sums){0};
 }
 
+/* One in 1,000 bytes: an object of 1,000 bytes stands for 1 / (1 - 1 / e) = 1.582 objects. */
+static void test_samples(void)
+{
+    struct trace_names names;
+    struct watch_model *model = make_model(&names);
+    struct trace_event early = alloc_of(1, 1000, 7, 10), late = alloc_of(2, 1000, 7, 20);
+    struct trace_event dead_early = free_of(1, 30), dead_late = free_of(2, 40);
+    CU_ASSERT_FATAL(sample_weights_init(&model->weights, 1000));
+    early.drawn_bytes = 500; /* 1 / (1 - 1 / e^2) = 1.157 objects */
+    watch_model_put(model, &dead_early);
+    watch_model_put(model, &early);
+    watch_model_put(model, &late);
+    const struct watch_estimates *row = id_table_find(&model->estimates[WATCH_CLASSES], 7);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    CU_ASSERT_EQUAL(row->allocated.samples, 2);
+    CU_ASSERT_DOUBLE_EQUAL(row->allocated.objects, 1.582 + 1.157, 0.001);
+    CU_ASSERT_DOUBLE_EQUAL(row->freed.objects, 1.157, 0.001);
+    CU_ASSERT_DOUBLE_EQUAL(watch_estimates_live(model, row).bytes, 1582, 0.1);
+    CU_ASSERT_TRUE(watch_model_knows_deaths(model));
+    watch_model_put(model, &dead_late);
+    CU_ASSERT_EQUAL(watch_estimates_live(model, &model->total_estimates).samples, 0);
+    CU_ASSERT_DOUBLE_EQUAL(model->total_estimates.freed.objects, 1.582 + 1.157, 0.001);
+    model->gave_up = true;
+    CU_ASSERT_FALSE(watch_model_knows_deaths(model));
+    drop_model(model, &names);
+}
+
 static void test_any_order(void)
 {
     struct trace_names names;
@@ -470,6 +497,7 @@ void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("watch", NULL, NULL);
     CU_add_test(suite, "any order", test_any_order);
+    CU_add_test(suite, "samples", test_samples);
     CU_add_test(suite, "pending is told anew", test_pending_is_told_anew);
     CU_add_test(suite, "pending dead", test_pending_dead);
     CU_add_test(suite, "monotone", test_monotone);

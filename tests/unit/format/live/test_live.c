@@ -80,8 +80,9 @@ static void write_start(struct live_map *map, struct live_stream *global)
     append(map, global, (uint64_t[]){live_word(STEP_LIVE_THREAD_START, 12), 1}, 2, 1);
 }
 
-/* Writes a live file as a process would that is killed then. */
-static void write_live_file(void)
+/* Writes a live file as a process would that is killed then; `death`: when the JVM died before, or
+ * 0. */
+static void write_live_file(uint64_t death)
 {
     struct live_map *map = live_map_create(live_path, 0, 16 << 20, false, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(map);
@@ -91,6 +92,8 @@ static void write_live_file(void)
     struct live_stream *frees = live_stream_create(map, true);
     struct live_stream *stream = live_stream_take(map, false);
     write_start(map, global);
+    if (death != 0)
+        append(map, global, (uint64_t[]){live_word(STEP_LIVE_VM_DEATH, death)}, 1, 1);
     append(map, stream, (uint64_t[]){live_word(STEP_LIVE_THREAD_SWITCH, 1)}, 1, 0);
     stream->thread = 1;
     for (uint64_t i = 0; i < ALLOCATIONS; i++)
@@ -183,7 +186,7 @@ static void test_recover_all(void)
     step_writer_destroy(writer);
     write_trace_file(&bytes);
     step_buffer_reset(&bytes);
-    write_live_file();
+    write_live_file(0);
     struct step_reader *reader = NULL;
     CU_ASSERT_EQUAL_FATAL(step_reader_open(trace_path, &reader, NULL), STEP_STATUS_OK);
     CU_ASSERT_FALSE(step_reader_is_whole(reader));
@@ -195,12 +198,32 @@ static void test_recover_all(void)
     unlink(live_path);
 }
 
+/* Threads wrote events after the JVM's death, for which nobody waited. */
+static void test_recover_after_death(void)
+{
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    write_live_file(20 + ALLOCATIONS / 2); /* allocation number i is at 20 + i */
+    CU_ASSERT_EQUAL(step_live_recover(live_path, writer, NULL, NULL), STEP_STATUS_OK);
+    step_writer_flush(writer);
+    step_writer_destroy(writer);
+    unlink(live_path);
+    write_trace_file(&bytes);
+    step_buffer_reset(&bytes);
+    struct step_reader *reader = NULL;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open(trace_path, &reader, NULL), STEP_STATUS_OK);
+    struct counts counts = count_records(reader);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_VM_DEATH], 1);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_ALLOC], ALLOCATIONS / 2 + 1);
+    step_reader_destroy(reader);
+}
+
 /* Part of what the live file holds is in the trace already: it must not come twice. */
 static void test_recover_rest(void)
 {
     struct step_buffer bytes = {0};
     struct step_writer *writer = create_writer(&bytes);
-    write_live_file();
+    write_live_file(0);
     CU_ASSERT_EQUAL(step_live_recover(live_path, writer, NULL, NULL), STEP_STATUS_OK);
     step_writer_flush(writer);
     step_writer_destroy(writer);
@@ -248,7 +271,7 @@ static void test_recover_part_of_batch(void)
     write_trace_file(&bytes);
     CU_ASSERT_EQUAL(truncate(trace_path, (off_t) bytes.length - 1), 0); /* the last block is cut */
     step_buffer_reset(&bytes);
-    write_live_file();
+    write_live_file(0);
     struct step_reader *reader = NULL;
     CU_ASSERT_EQUAL_FATAL(step_reader_open(trace_path, &reader, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(step_reader_recovered_count(reader), 4 + ALLOCATIONS + FREES - WRITTEN);
@@ -261,7 +284,7 @@ static void test_recover_part_of_batch(void)
 /* Any byte of the live file may be damaged: an error or less records, never a crash. */
 static void test_damaged(void)
 {
-    write_live_file();
+    write_live_file(0);
     int descriptor = open(live_path, O_RDWR);
     CU_ASSERT_TRUE_FATAL(descriptor >= 0);
     for (off_t at = 0; at < 4096 + 2048; at += at < 128 || at >= 4096 ? 1 : 64) {
@@ -332,6 +355,67 @@ static void test_stacks(void)
     CU_ASSERT_TRUE(step_java_frame_look_up(&binding, reader, 2, &frame));
     CU_ASSERT(frame.parent == 1 && frame.method == 1 && frame.line == 0 && frame.bytecode == 5);
     step_java_trace_unbind(&binding);
+    step_reader_destroy(reader);
+    step_buffer_reset(&bytes);
+}
+
+/* engine=sampled: samples with an interval of their own between others, and objects that were given
+ * up between batches of frees. */
+static void test_samples(void)
+{
+    const uint64_t thread[] = {live_word(STEP_LIVE_ALLOC, 20),
+                               1 | UINT64_C(2) << 32,
+                               7,
+                               live_word(STEP_LIVE_FACT, 21),
+                               STEP_LIVE_SAMPLED,
+                               24,
+                               1 | UINT64_C(3) << 32,
+                               8,
+                               4096,
+                               live_word(STEP_LIVE_ALLOC, 22),
+                               1 | UINT64_C(2) << 32,
+                               9};
+    const uint64_t frees[] = {live_word(STEP_LIVE_FREE_OBJECT, 7),
+                              live_word(STEP_LIVE_FREE_END, 30),
+                              live_word(STEP_LIVE_FACT, 31),
+                              STEP_LIVE_GIVEN_UP,
+                              16,
+                              8,
+                              UINT64_C(1) << 52,
+                              live_word(STEP_LIVE_FREE_OBJECT, 9),
+                              live_word(STEP_LIVE_FREE_END, 32)};
+    const uint64_t class[] = {live_word(STEP_LIVE_DEFINE_CLASS, 1), 0, 1, 'A'};
+    struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    struct live_decoder *decoder = live_decoder_create(&clock, writer);
+    size_t consumed;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
+    live_decoder_begin(decoder, STEP_LIVE_STREAM_GLOBAL, 0, 0);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_GLOBAL, class, 4, &consumed, NULL),
+                    STEP_STATUS_OK);
+    live_decoder_begin(decoder, 2, 0, 0);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, 2, thread, 12, &consumed, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(consumed, 12);
+    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, 2), 3);
+    live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, frees, 9, &consumed, NULL),
+                    STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, 2), 2);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, 2, frees + 2, 5, &consumed, NULL),
+                    STEP_STATUS_CORRUPT); /* in another stream */
+    live_decoder_destroy(decoder);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    struct step_reader *reader = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        step_reader_open_memory(bytes.data, bytes.length, "samples", &reader, NULL),
+        STEP_STATUS_OK);
+    struct counts counts = count_records(reader);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_ALLOC], 2);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_SAMPLED], 1);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_GIVEN_UP], 1);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_FREE], 2);
     step_reader_destroy(reader);
     step_buffer_reset(&bytes);
 }
@@ -493,9 +577,11 @@ void add_suite(void)
     CU_add_test(suite, "id sort", test_id_sort);
     CU_add_test(suite, "recover all", test_recover_all);
     CU_add_test(suite, "recover the rest", test_recover_rest);
+    CU_add_test(suite, "recover after death", test_recover_after_death);
     CU_add_test(suite, "recover a part of a batch", test_recover_part_of_batch);
     CU_add_test(suite, "damaged", test_damaged);
     CU_add_test(suite, "stacks", test_stacks);
+    CU_add_test(suite, "samples", test_samples);
     CU_add_test(suite, "facts", test_facts);
     CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "busy", test_busy);

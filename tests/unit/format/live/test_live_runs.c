@@ -13,7 +13,7 @@
 #include "steptrace/reader.h"
 #include "tests/unit/run_suite.h"
 
-enum { EVENTS = 12000, MOST_SLOTS = 5, STREAM = 2, WORDS = 8 };
+enum { EVENTS = 12000, MOST_SLOTS = 6, STREAM = 2, WORDS = 8 };
 
 /* What the trace must have. */
 struct event {
@@ -65,14 +65,16 @@ static uint64_t word(uint32_t kind, uint64_t payload)
 static size_t write_allocation(struct writing *writing, uint64_t *words, struct event *event)
 {
     uint64_t class = 1 + draw(&writing->seed) % 50, units = draw(&writing->seed) % 9;
+    uint64_t padding = draw(&writing->seed) % 4 == 0 ? draw(&writing->seed) % 32 : 0;
     bool full =
         writing->object == 0 || draw(&writing->seed) % 100 < writing->mix->allocations_in_full;
     writing->object += full ? 1 + draw(&writing->seed) % 9 : 1;
     words[0] = word(full ? STEP_LIVE_ALLOC : STEP_LIVE_ALLOC_NEXT, writing->stamp);
-    words[1] = class | units << 32;
+    words[1] = step_live_alloc_word(class, padding, units * 8);
     words[2] = writing->object;
-    *event = (struct event){STEP_JAVA_OBJECT_ALLOC,
-                            {tick(writing), writing->thread, class, units * 8, writing->object}};
+    *event = (struct event){
+        STEP_JAVA_OBJECT_ALLOC,
+        {tick(writing), writing->thread, class, units * 8, writing->object, padding}};
     return full ? 3 : 2;
 }
 

@@ -12,7 +12,14 @@ public class BenchmarkHandler {
         this.work = work;
     }
 
+    /** JMH 1.36 and before. */
     public Object runIteration(BenchmarkParams benchmark, IterationParams iteration, boolean last) {
+        work.run();
+        return iteration;
+    }
+
+    /** JMH 1.37 and after. */
+    public Object runIteration(BenchmarkParams benchmark, IterationParams iteration, boolean first, boolean last) {
         work.run();
         return iteration;
     }

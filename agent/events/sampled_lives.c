@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table of the awaited objects by id, with a weak reference to each: a tag alone could not be
+ * removed. Its members are accessed between event_frees_enter() and event_frees_leave() only, so
+ * that the order of frees and given-up objects in the trace is that of the table. References are
+ * deleted by threads that take samples, and at the end: ObjectFree's callback may not call JNI. */
+#include "agent/events/sampled_lives.h"
+
+#include <stdlib.h>
+
+#include "agent/base/memory.h"
+#include "agent/events/events.h"
+#include "agent/records/classes.h"
+#include "format/core/hash.h"
+
+#define DEAD_PER_SAMPLE 8u
+#define DEAD_ROOM 64u
+#define BATCH 256u
+#define LOT_BITS 53u
+#define LOTS (UINT64_C(1) << LOT_BITS)
+
+struct awaited {
+    uint64_t id, lot;
+    jweak weak;     /* NULL: the JVM had no memory for it */
+    uint32_t place; /* where `places` has its index */
+};
+
+static struct {
+    uint64_t session;        /* 0: none is awaited */
+    struct awaited *objects; /* a heap: the largest lot is first */
+    uint32_t *places;        /* 1 + index in objects, by hash of the id; linear probing */
+    jweak *dead;             /* references to dead objects */
+    size_t mask;             /* of places */
+    size_t count, limit, dead_count;
+    uint64_t threshold;
+    uint64_t random; /* xorshift; not 0 */
+} lives;
+
+static void free_table(void)
+{
+    memory_free(MEMORY_TABLES, lives.objects);
+    memory_free(MEMORY_TABLES, lives.places);
+    memory_free(MEMORY_TABLES, lives.dead);
+    lives.objects = NULL;
+    lives.places = NULL;
+    lives.dead = NULL;
+    lives.count = lives.dead_count = 0;
+}
+
+bool sampled_lives_begin(struct session *session)
+{
+    size_t limit = (size_t) session->options.live, places = 256;
+    if ((session->options.events & EVENT_FREE) == 0)
+        return true;
+    while (places < 2 * limit)
+        places *= 2;
+    event_frees_enter();
+    free_table();
+    lives.objects = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.objects));
+    lives.places = memory_counted(MEMORY_TABLES, calloc(places, sizeof *lives.places));
+    lives.dead = memory_counted(MEMORY_TABLES, calloc(limit + DEAD_ROOM, sizeof *lives.dead));
+    bool made = lives.objects != NULL && lives.places != NULL && lives.dead != NULL;
+    lives.mask = places - 1;
+    lives.limit = limit;
+    lives.threshold = LOTS;
+    lives.random = clock_raw() | 1;
+    lives.session = made ? session->number : 0;
+    event_frees_leave();
+    return made;
+}
+
+/* ---- the index by id ---- */
+
+/* Returns the place of the id, or the empty one where the search for it ended. */
+static size_t find(uint64_t id)
+{
+    size_t at = (size_t) step_hash(id) & lives.mask;
+    while (lives.places[at] != 0 && lives.objects[lives.places[at] - 1].id != id)
+        at = (at + 1) & lives.mask;
+    return at;
+}
+
+static void set_index(size_t place, uint32_t index_plus_one)
+{
+    lives.places[place] = index_plus_one;
+    lives.objects[index_plus_one - 1].place = (uint32_t) place;
+}
+
+/* Empties a place: entries after it that a search would no longer reach move up. */
+static void empty(size_t hole)
+{
+    for (size_t at = (hole + 1) & lives.mask; lives.places[at] != 0; at = (at + 1) & lives.mask) {
+        size_t home = (size_t) step_hash(lives.objects[lives.places[at] - 1].id) & lives.mask;
+        if (((at - home) & lives.mask) < ((at - hole) & lives.mask))
+            continue;
+        set_index(hole, lives.places[at]);
+        hole = at;
+    }
+    lives.places[hole] = 0;
+}
+
+/* ---- the heap ---- */
+
+static void move(size_t index, struct awaited object)
+{
+    lives.objects[index] = object;
+    lives.places[object.place] = (uint32_t) index + 1;
+}
+
+/* Puts the object where its lot belongs, from `hole` upwards or downwards. */
+static void settle(size_t hole, struct awaited object)
+{
+    for (; hole > 0 && lives.objects[(hole - 1) / 2].lot < object.lot; hole = (hole - 1) / 2)
+        move(hole, lives.objects[(hole - 1) / 2]);
+    for (size_t child; (child = 2 * hole + 1) < lives.count; hole = child) {
+        if (child + 1 < lives.count && lives.objects[child + 1].lot > lives.objects[child].lot)
+            child++;
+        if (lives.objects[child].lot <= object.lot)
+            break;
+        move(hole, lives.objects[child]);
+    }
+    move(hole, object);
+}
+
+static void put(struct awaited object)
+{
+    size_t place = find(object.id);
+    object.place = (uint32_t) place;
+    lives.objects[lives.count] = object;
+    lives.places[place] = (uint32_t) ++lives.count;
+    settle(lives.count - 1, object);
+}
+
+static struct awaited take_at(size_t index)
+{
+    struct awaited taken = lives.objects[index];
+    empty(taken.place);
+    struct awaited last = lives.objects[--lives.count];
+    if (index != lives.count)
+        settle(index, last);
+    return taken;
+}
+
+static uint64_t draw_lot(void)
+{
+    lives.random ^= lives.random << 13;
+    lives.random ^= lives.random >> 7;
+    lives.random ^= lives.random << 17;
+    return (lives.random * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LOT_BITS) | 1;
+}
+
+/* ---- references and tags ---- */
+
+/* Removes the object's tag, if it lives. Class mirrors and loaders keep theirs: they have numbers,
+ * too. */
+static void untag(JNIEnv *jni, jweak weak)
+{
+    jlong tag = 0;
+    jobject object = weak != NULL ? (*jni)->NewLocalRef(jni, weak) : NULL;
+    if (object == NULL)
+        return;
+    if ((*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) == JVMTI_ERROR_NONE &&
+        (tag & TAG_MARKS) == 0)
+        event_set_tag(object, 0);
+    (*jni)->DeleteLocalRef(jni, object);
+}
+
+static void let_go(JNIEnv *jni, jweak weak)
+{
+    untag(jni, weak);
+    if (weak != NULL)
+        (*jni)->DeleteWeakGlobalRef(jni, weak);
+}
+
+static size_t take_dead(jweak *out, size_t most)
+{
+    size_t taken = 0;
+    while (taken < most && lives.dead_count > 0)
+        out[taken++] = lives.dead[--lives.dead_count];
+    return taken;
+}
+
+static void delete_dead(JNIEnv *jni, const jweak *dead, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        (*jni)->DeleteWeakGlobalRef(jni, dead[i]);
+}
+
+/* ---- events ---- */
+
+/* Returns what is to be given up: nothing, the new object, or that with the largest lot. */
+static struct awaited choose(struct session *session, struct awaited added)
+{
+    struct awaited given_up = {.id = 0};
+    if (added.lot >= lives.threshold) {
+        given_up = added;
+    } else {
+        put(added);
+        if (lives.count > lives.limit) {
+            given_up = take_at(0);
+            lives.threshold = given_up.lot;
+        }
+    }
+    bool rises = given_up.id == 0 && lives.threshold < LOTS && lives.count < lives.limit / 2;
+    /* from the next object on */
+    if (rises)
+        lives.threshold = lives.threshold < LOTS / 2 ? 2 * lives.threshold : LOTS;
+    if (rises || given_up.id != 0)
+        event_given_up(session, given_up.id, lives.threshold);
+    return given_up;
+}
+
+void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uint64_t id)
+{
+    struct awaited added = {.id = id, .weak = (*jni)->NewWeakGlobalRef(jni, object)};
+    jweak dead[DEAD_PER_SAMPLE];
+    event_frees_enter();
+    bool is_awaited = lives.session == session->number;
+    added.lot = draw_lot();
+    struct awaited given_up = is_awaited ? choose(session, added) : added;
+    size_t count = take_dead(dead, DEAD_PER_SAMPLE);
+    event_frees_leave();
+    if (given_up.id != 0)
+        let_go(jni, given_up.weak);
+    delete_dead(jni, dead, count);
+}
+
+bool sampled_lives_take(const struct session *session, uint64_t id)
+{
+    if (lives.session != session->number)
+        return false;
+    uint32_t index_plus_one = lives.places[find(id)];
+    if (index_plus_one == 0)
+        return false;
+    struct awaited taken = take_at(index_plus_one - 1);
+    if (taken.weak != NULL)
+        lives.dead[lives.dead_count++] = taken.weak;
+    return true;
+}
+
+/* Takes some of the objects that are awaited or dead. */
+static size_t take_some(struct awaited *out)
+{
+    jweak dead[BATCH];
+    size_t count = take_dead(dead, BATCH);
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct awaited){.weak = dead[i]};
+    while (count < BATCH && lives.count > 0)
+        out[count++] = lives.objects[--lives.count];
+    return count;
+}
+
+void sampled_lives_end(void)
+{
+    JNIEnv *jni = NULL;
+    struct awaited some[BATCH];
+    event_frees_enter();
+    lives.session = 0;
+    event_frees_leave();
+    if (tracer.dying || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    for (size_t count = BATCH; count == BATCH;) {
+        event_frees_enter();
+        count = take_some(some);
+        event_frees_leave();
+        for (size_t i = 0; i < count; i++)
+            let_go(jni, some[i].weak);
+    }
+    event_frees_enter();
+    free_table();
+    event_frees_leave();
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rotate=: a trace is followed by the next one, in a file of its own; keep= of them stay. */
+#ifndef AGENT_SESSION_ROTATION_H
+#define AGENT_SESSION_ROTATION_H
+
+#include "agent/base/tracer.h"
+
+/* At load: sets the function that begins a trace. */
+typedef jint rotation_start(struct options *options);
+void rotation_initialize(rotation_start *start);
+/* After the first trace has begun: starts the thread that begins the others, if the options have
+ * rotate=. Java threads only. */
+void rotation_begin(const struct options *options);
+/* Before a command ends the trace: no other will follow it. */
+void rotation_end(void);
+
+#endif

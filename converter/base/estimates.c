@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weighs samples, and estimates with them. */
+#include "converter/base/estimates.h"
+
+#include <math.h>
+
+#define NORMAL_95 1.959963984540054
+#define NONE_HIGH                                                                                  \
+    3.688879454113936 /* -ln(0.025): so many are expected at most where none is seen */
+
+double sample_weight(uint64_t size_bytes, uint64_t interval_bytes)
+{
+    double share = size_bytes > 0 ? (double) size_bytes / (double) interval_bytes : 0;
+    return share > 0 ? -1 / expm1(-share) : 1; /* no object has no size: it stands for itself */
+}
+
+void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other)
+{
+    sums->samples += other->samples;
+    sums->objects += other->objects;
+    sums->objects_variance += other->objects_variance;
+    sums->bytes += other->bytes;
+    sums->bytes_variance += other->bytes_variance;
+}
+
+void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other)
+{
+    lives->samples += other->samples;
+    lives->weights += other->weights;
+    lives->lives += other->lives;
+    lives->variance += other->variance;
+    lives->variance_lives += other->variance_lives;
+    lives->variance_squares += other->variance_squares;
+}
+
+static double difference(double all, double part)
+{
+    return all > part ? all - part : 0;
+}
+
+struct sample_sums sample_sums_without(const struct sample_sums *all,
+                                       const struct sample_sums *part)
+{
+    if (all->samples <= part->samples)
+        return (struct sample_sums){.samples = 0};
+    return (struct sample_sums){
+        .samples = all->samples - part->samples,
+        .objects = difference(all->objects, part->objects),
+        .objects_variance = difference(all->objects_variance, part->objects_variance),
+        .bytes = difference(all->bytes, part->bytes),
+        .bytes_variance = difference(all->bytes_variance, part->bytes_variance)};
+}
+
+/* The bounds of the mean of a Poisson variable of which `count` were seen, by the cube root of
+ * gamma variables, which is nearly normal (Wilson and Hilferty). */
+static double poisson_low(double count)
+{
+    double root = 1 - 1 / (9 * count) - NORMAL_95 / (3 * sqrt(count));
+    return root > 0 ? count * root * root * root : 0;
+}
+
+static double poisson_high(double count)
+{
+    double more = count + 1, root = 1 - 1 / (9 * more) + NORMAL_95 / (3 * sqrt(more));
+    return more * root * root * root;
+}
+
+static double repeated;
+static bool is_unknown;
+
+void estimates_repeat(double share)
+{
+    repeated = fmax(repeated, share);
+}
+
+void estimates_repeat_unknown(void)
+{
+    is_unknown = true;
+}
+
+void estimates_repeat_forget(void)
+{
+    repeated = 0;
+    is_unknown = false;
+}
+
+double estimates_repeated(void)
+{
+    return is_unknown ? -1 : repeated;
+}
+
+struct estimate estimate_of(double value, double variance, uint64_t samples)
+{
+    if (samples == 0 || value <= 0)
+        return (struct estimate){0, 0, INFINITY, 0};
+    double count = value * value / variance; /* of equal samples with that variance */
+    if (!(count < 1e15))
+        return estimate_exactly(value);                /* each is surely sampled */
+    double unsure = fmin(1, (double) samples / count); /* of equal samples: 1 - p */
+    count /= 1 + repeated * unsure * unsure * count;
+    return (struct estimate){value, value * (poisson_low(count) / count),
+                             value * (poisson_high(count) / count), value / count};
+}
+
+struct estimate estimate_objects(const struct sample_sums *sums)
+{
+    return estimate_of(sums->objects, sums->objects_variance, sums->samples);
+}
+
+struct estimate estimate_bytes(const struct sample_sums *sums)
+{
+    return estimate_of(sums->bytes, sums->bytes_variance, sums->samples);
+}
+
+struct estimate estimate_life(const struct sample_lives *lives)
+{
+    if (lives->samples == 0)
+        return (struct estimate){0, 0, INFINITY, 0};
+    double mean = lives->lives / lives->weights;
+    double variance =
+        lives->variance_squares - 2 * mean * lives->variance_lives + mean * mean * lives->variance;
+    double half = NORMAL_95 * sqrt(variance > 0 ? variance : 0) / lives->weights;
+    return (struct estimate){mean, half < mean ? mean - half : 0, mean + half, half};
+}
+
+struct estimate estimate_no_bytes(uint64_t interval_bytes)
+{
+    double scale = (double) interval_bytes;
+    return (struct estimate){0, 0, NONE_HIGH * scale, scale};
+}
+
+struct estimate estimate_exactly(double value)
+{
+    return (struct estimate){value, value, value, 0};
+}
+
+struct estimate estimate_times(struct estimate estimate, double factor)
+{
+    return (struct estimate){estimate.value * factor, estimate.low * factor,
+                             isinf(estimate.high) ? INFINITY : estimate.high * factor,
+                             estimate.scale * factor};
+}
+
+/* Returns the distance from the value to its upper bound. */
+static double room_above(struct estimate estimate, double other_scale)
+{
+    if (!isinf(estimate.high))
+        return estimate.high - estimate.value;
+    return other_scale > 0 ? NONE_HIGH * other_scale : INFINITY;
+}
+
+struct estimate estimate_difference(struct estimate after, struct estimate before)
+{
+    double value = after.value - before.value;
+    double less = hypot(after.value - after.low, room_above(before, after.scale));
+    double more = hypot(room_above(after, before.scale), before.value - before.low);
+    return (struct estimate){value, value - less, value + more, fmax(after.scale, before.scale)};
+}
+
+/* With p = 1 / weight, (1 - p) / p^2 is weight * (weight - 1). */
+void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight)
+{
+    double size = (double) size_bytes, variance = weight * (weight - 1);
+    sums->samples++;
+    sums->objects += weight;
+    sums->objects_variance += variance;
+    sums->bytes += size * weight;
+    sums->bytes_variance += size * size * variance;
+}
+
+void sample_lives_weigh(struct sample_lives *lives, double weight, double life)
+{
+    double variance = weight * (weight - 1);
+    lives->samples++;
+    lives->weights += weight;
+    lives->lives += life * weight;
+    lives->variance += variance;
+    lives->variance_lives += variance * life;
+    lives->variance_squares += variance * life * life;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Estimates of all objects from a sample of them (docs/engine-sampled.md).  An object of `size`
+ * bytes is in the sample with the probability p = 1 - exp(-size / interval), independently of the
+ * others, so it stands for 1 / p objects.  The sum of these weights is unbiased; its variance is
+ * estimated without bias by the sum of (1 - p) / p^2.
+ */
+#ifndef CONVERTER_BASE_ESTIMATES_H
+#define CONVERTER_BASE_ESTIMATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* To initialise, zero the structures. */
+struct sample_sums {
+    uint64_t samples;
+    double objects, objects_variance;
+    double bytes, bytes_variance;
+};
+
+/* Lifetimes of the samples that died, by weight. */
+struct sample_lives {
+    uint64_t samples;
+    double weights, lives;
+    double variance, variance_lives, variance_squares; /* (1 - p) / p^2, times life, times life^2 */
+};
+
+/* An estimate, and the bounds of its 95 % confidence interval.  Without a sample there is no upper
+ * bound: it would need the objects' sizes. */
+struct estimate {
+    double value, low, high;
+    double scale; /* what a sample stands for, about; 0: the value is exact */
+};
+
+/* Returns 1 / p. */
+double sample_weight(uint64_t size_bytes, uint64_t interval_bytes);
+/* Adds a sample that stands for `weight` objects: 1 / p, times what those stand for that were given
+ * up (sample_weights.h). */
+void sample_sums_weigh(struct sample_sums *sums, uint64_t size_bytes, double weight);
+void sample_lives_weigh(struct sample_lives *lives, double weight, double life);
+/* Returns the sums of the samples that are in `all` and not in `part`, a part of it. */
+struct sample_sums sample_sums_without(const struct sample_sums *all,
+                                       const struct sample_sums *part);
+
+/* Adds the sums of other samples. */
+void sample_sums_merge(struct sample_sums *sums, const struct sample_sums *other);
+void sample_lives_merge(struct sample_lives *lives, const struct sample_lives *other);
+
+/* What repeated distances add to the variance of a sum of weak samples, as a share of its square
+ * (docs/engine-sampled.md): the most of all traces that are open counts for all estimates. */
+void estimates_repeat(double share);
+/* Declares that of a trace it is not known. */
+void estimates_repeat_unknown(void);
+/* Forgets both, of a trace that is read anew. */
+void estimates_repeat_forget(void);
+/* Returns the share; negative if it is not known of one. */
+double estimates_repeated(void);
+/* The interval is that of a Poisson variable, scaled to the variance.  It is exact for one size
+ * that is small against the interval, is never below 0, and has a width even for one sample. */
+struct estimate estimate_of(double value, double variance, uint64_t samples);
+struct estimate estimate_objects(const struct sample_sums *sums);
+struct estimate estimate_bytes(const struct sample_sums *sums);
+/* Returns the mean lifetime: a ratio, whose interval is that of a normal variable. */
+struct estimate estimate_life(const struct sample_lives *lives);
+/* Returns the estimate of bytes of which there is no sample.  Whatever sizes the objects have, with
+ * -ln(0.025) times the interval one of them would be sampled with a probability of 97.5 %. */
+struct estimate estimate_no_bytes(uint64_t interval_bytes);
+/* Returns a value that is known. */
+struct estimate estimate_exactly(double value);
+/* Returns the estimate of `factor` times the value; `factor` is not negative. */
+struct estimate estimate_times(struct estimate estimate, double factor);
+/* Returns the difference of two independent estimates, or of an estimate and an exact value.  Each
+ * bound takes the distances of the values' bounds that lead to it (the method of variance estimates
+ * recovery).  A side without a sample and an upper bound gets one by the scale of the other; if
+ * that is exact, a bound of the difference is infinite. */
+struct estimate estimate_difference(struct estimate after, struct estimate before);
+/* Returns true if the interval contains the value. */
+static inline bool estimate_contains(struct estimate estimate, double value)
+{
+    return estimate.low <= value && value <= estimate.high;
+}
+
+#endif

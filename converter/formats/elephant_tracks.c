@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a trace in the text format of Elephant Tracks (docs/formats/elephant-tracks.md): a line
+ * for each allocation, death, change of a reference, and method entry and exit.  A replay of the
+ * object graph knows what each reference was before.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_directory.h"
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/base/quantity.h"
+#include "converter/formats/elephant_names.h"
+#include "converter/graph/keepers_of_trace.h"
+#include "converter/layout/object_layout.h"
+#include "converter/trace/trace_format.h"
+#include "format/core/grow.h"
+
+struct call {
+    uint64_t method, object;
+};
+
+struct call_stack {
+    struct call *items;
+    size_t count, capacity;
+};
+
+/* One of the two files. */
+struct text_file {
+    struct output_file file;
+    struct output_stream stream;
+    bool is_open;
+};
+
+struct tracking {
+    struct opened_graph opened; /* its replay is that of the events written */
+    struct output_directory directory;
+    struct text_file trace, names_file;
+    struct elephant_names names;
+    struct id_table stacks;          /* struct call_stack, by thread */
+    const struct graph_event *event; /* the one that is written */
+    struct object_layout layout;
+    bool has_layout;
+    uint64_t estimated; /* lengths of arrays */
+    bool is_start_snapshot;
+    bool no_memory;
+};
+
+static struct graph_replay *replay_of(struct tracking *tracking)
+{
+    return &tracking->opened.graph.replay;
+}
+
+static FILE *out_of(struct tracking *tracking)
+{
+    return tracking->trace.stream.file;
+}
+
+/* ---- lines ---- */
+
+/* Returns the length of an array, or 0. */
+static uint64_t length_of(struct tracking *tracking, struct step_bytes type,
+                          const struct graph_event *event)
+{
+    uint64_t length = 0;
+    if (type.length > 1 && type.data[0] == '[' &&
+        !object_layout_array_length(&tracking->layout, (char) type.data[1], event->amount,
+                                    event->padding, tracking->has_layout, &length))
+        tracking->estimated++;
+    return length;
+}
+
+static void put_alloc(struct tracking *tracking, const struct graph_event *event)
+{
+    struct step_bytes type = java_class_name(&tracking->opened.graph.source.java, event->class_id);
+    bool is_array = type.length > 0 && type.data[0] == '[';
+    FILE *out = out_of(tracking);
+    fprintf(out, "%c %" PRIx64 " %" PRIx64 " ",
+            event->kind == GRAPH_EXISTING ? 'I'
+            : is_array                    ? 'A'
+                                          : 'N',
+            event->object, event->amount);
+    elephant_print_type(&tracking->names, type, out);
+    fprintf(out, " %" PRIx32 " %" PRIx64 " %" PRIx32 "\n", event->site,
+            length_of(tracking, type, event), event->thread_id);
+    elephant_names_put_site(&tracking->names, event->site, event->class_id);
+}
+
+static void put_death(struct tracking *tracking, const struct graph_event *event)
+{
+    if (!graph_replay_knows(replay_of(tracking), event->object))
+        return;
+    graph_replay_free(replay_of(tracking), event->object);
+    fprintf(out_of(tracking), "D %" PRIx64 " %" PRIx32 "\n", event->object, event->thread_id);
+}
+
+static void put_update(void *user, uint32_t holder, uint32_t key, uint32_t before, uint32_t target)
+{
+    struct tracking *tracking = user;
+    const struct graph_node *nodes = replay_of(tracking)->graph.nodes;
+    uint32_t place = edge_key_is_index(key) ? key : edge_key_number(key);
+    uint64_t object = holder != GRAPH_STATICS ? nodes[holder].object : 0;
+    if (before == 0 && target == 0) /* null over null */
+        return;
+    fprintf(out_of(tracking), "U %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx32 " %" PRIx32 "\n",
+            nodes[before].object, object, nodes[target].object, place, tracking->event->thread_id);
+}
+
+/* ---- calls ---- */
+
+static void put_entry(struct tracking *tracking, const struct graph_event *event)
+{
+    struct call_stack *stack = id_table_get(&tracking->stacks, event->thread_id);
+    fprintf(out_of(tracking), "M %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", event->number,
+            event->object, event->thread_id);
+    if (stack != NULL && stack->count == stack->capacity) {
+        struct call *grown =
+            step_grown(stack->items, &stack->capacity, stack->count + 1, sizeof *grown);
+        tracking->no_memory = tracking->no_memory || grown == NULL;
+        stack->items = grown != NULL ? grown : stack->items;
+    }
+    if (stack == NULL || stack->count == stack->capacity)
+        tracking->no_memory = true;
+    else
+        stack->items[stack->count++] = (struct call){event->number, event->object};
+}
+
+/* The receiver is that of the entry; 0 if the entry is not in the trace. */
+static void put_exit(struct tracking *tracking, const struct graph_event *event)
+{
+    struct call_stack *stack = id_table_find(&tracking->stacks, event->thread_id);
+    uint64_t receiver = 0;
+    if (stack != NULL && stack->count > 0 && stack->items[stack->count - 1].method == event->number)
+        receiver = stack->items[--stack->count].object;
+    fprintf(out_of(tracking), "%c %" PRIx64 " %" PRIx64 "%s %" PRIx32 "\n",
+            event->amount != 0 ? 'X' : 'E', event->number, receiver, event->amount != 0 ? " 0" : "",
+            event->thread_id);
+}
+
+static void reset_stacks(struct id_table *stacks)
+{
+    for (uint32_t id = 0; id_table_next(stacks, &id); id++)
+        free(((struct call_stack *) id_table_find(stacks, id))->items);
+    id_table_reset(stacks);
+}
+
+/* ---- events ---- */
+
+static bool replay(struct tracking *tracking, const struct graph_event *event)
+{
+    return graph_replay_put(replay_of(tracking), event);
+}
+
+/* Of snapshots, the one at the start is written: later ones repeat what is known. */
+static bool put_snapshot(struct tracking *tracking, const struct graph_event *event)
+{
+    if (event->kind == GRAPH_SNAPSHOT)
+        tracking->is_start_snapshot = event->amount == 1;
+    if (!tracking->is_start_snapshot)
+        return true;
+    if (event->kind == GRAPH_ROOT && event->target != 0)
+        fprintf(out_of(tracking), "R %" PRIx64 " %" PRIx64 "\n", event->target, event->from);
+    tracking->is_start_snapshot = event->kind != GRAPH_SNAPSHOT_END;
+    return replay(tracking, event);
+}
+
+static bool put_event(struct tracking *tracking, const struct graph_event *event)
+{
+    tracking->event = event;
+    switch ((enum graph_event_kind) event->kind) {
+    case GRAPH_ALLOC:
+    case GRAPH_EXISTING:
+        put_alloc(tracking, event);
+        return replay(tracking, event);
+    case GRAPH_FREE:
+    case GRAPH_DEATH:
+        put_death(tracking, event);
+        return true;
+    case GRAPH_ENTRY:
+        put_entry(tracking, event);
+        return true;
+    case GRAPH_EXIT:
+        put_exit(tracking, event);
+        return true;
+    case GRAPH_FIELD:
+    case GRAPH_ELEMENT:
+    case GRAPH_RANGE:
+    case GRAPH_CLONE:
+        return replay(tracking, event);
+    default:
+        return put_snapshot(tracking, event);
+    }
+}
+
+static enum step_status put_events(struct tracking *tracking, struct step_error *error)
+{
+    const uint32_t kinds =
+        GRAPH_REPLAY_KINDS | GRAPH_EVENT_BIT(GRAPH_ENTRY) | GRAPH_EVENT_BIT(GRAPH_EXIT);
+    struct graph_source *source = &tracking->opened.graph.source;
+    const struct graph_event *event;
+    enum step_status status =
+        graph_source_start(source, kinds, graph_replay_knows, replay_of(tracking), error);
+    while (status == STEP_STATUS_OK && !ferror(out_of(tracking)) &&
+           (status = graph_source_next(source, &event, error)) == STEP_STATUS_OK)
+        if (!put_event(tracking, event) || tracking->no_memory || tracking->names.no_memory)
+            status = no_memory(error);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+/* ---- the files ---- */
+
+static bool is_own(int directory, const char *name)
+{
+    (void) directory;
+    return strcmp(name, "trace") == 0 || strcmp(name, "names") == 0;
+}
+
+static enum step_status open_text(struct tracking *tracking, struct text_file *text,
+                                  const char *name, struct step_error *error)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", tracking->directory.temporary, name);
+    if (length < 0 || (size_t) length >= sizeof path)
+        return step_error_set(error, STEP_STATUS_IO, tracking->directory.path, STEP_NO_OFFSET,
+                              "the path is too long");
+    enum step_status status = output_file_open(&text->file, path, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_output output = output_file_as_output(&text->file);
+    text->is_open = true;
+    return output_stream_open(&text->stream, &output) ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status close_text(struct text_file *text, struct step_error *error)
+{
+    enum step_status status = output_stream_close(&text->stream, error);
+    return status == STEP_STATUS_OK ? output_file_commit(&text->file, error) : status;
+}
+
+static void abort_text(struct text_file *text)
+{
+    if (!text->is_open)
+        return;
+    output_stream_reset(&text->stream);
+    output_file_abort(&text->file);
+}
+
+static enum step_status write_files(struct tracking *tracking, const char *output,
+                                    struct step_error *error)
+{
+    enum step_status status = output_directory_open(&tracking->directory, output, is_own, error);
+    if (status == STEP_STATUS_OK)
+        status = open_text(tracking, &tracking->trace, "trace", error);
+    if (status == STEP_STATUS_OK)
+        status = open_text(tracking, &tracking->names_file, "names", error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    elephant_names_init(&tracking->names, &tracking->opened.graph.source.java,
+                        tracking->names_file.stream.file);
+    elephant_names_write(&tracking->names);
+    status = put_events(tracking, error);
+    if (status == STEP_STATUS_OK)
+        status = close_text(&tracking->trace, error);
+    if (status == STEP_STATUS_OK)
+        status = close_text(&tracking->names_file, error);
+    elephant_names_reset(&tracking->names);
+    return status == STEP_STATUS_OK ? output_directory_commit(&tracking->directory, error) : status;
+}
+
+/* Says what the output lacks, and what records it. */
+static void report_lacks(const char *path, const struct tracking *tracking)
+{
+    const struct graph_source *source = &tracking->opened.graph.source;
+    const uint64_t *counts = source->inventory.counts;
+    if (!graph_source_has_stores(source))
+        report_line("%s: no lines U: the trace has no stores of references (the agent's option "
+                    "events=reference)",
+                    path);
+    if (counts[GRAPH_ENTRY] == 0)
+        report_line("%s: no lines M, E and X: the trace has no method events (the agent's option "
+                    "events=method)",
+                    path);
+    if (counts[GRAPH_DEATH] == 0 && counts[GRAPH_FREE] > 0)
+        report_line("%s: deaths are where a collection found them; `steptrace deaths` dates them "
+                    "first",
+                    path);
+    if (tracking->estimated > 0)
+        report_line("%s: the lengths of %s arrays are estimates from their sizes, at %u bytes a "
+                    "reference (the agent's option layout=yes records them)",
+                    path, quantity_of_count(tracking->estimated).text, tracking->layout.reference);
+}
+
+static enum step_status open_graph(struct tracking *tracking, const char *path,
+                                   struct step_error *error)
+{
+    struct opened_graph *opened = &tracking->opened;
+    enum step_status status = record_open(path, &opened->reader, &opened->seekable, error);
+    if (status == STEP_STATUS_OK)
+        status = graph_source_init(&opened->graph.source, opened->reader, error);
+    if (status == STEP_STATUS_OK &&
+        !graph_replay_init(&opened->graph.replay, &opened->graph.source, false, false))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        tracking->has_layout = object_layout_of_trace(opened->reader, &tracking->layout);
+    opened->graph.replay.stored = put_update;
+    opened->graph.replay.stored_user = tracking;
+    return status;
+}
+
+static enum step_status write_elephant(const struct format_job *job)
+{
+    struct tracking *tracking = calloc(1, sizeof *tracking);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    if (tracking == NULL)
+        return report_error(&(struct step_error){
+            .status = STEP_STATUS_NO_MEMORY, .offset = STEP_NO_OFFSET, .message = "out of memory"});
+    id_table_init(&tracking->stacks, sizeof(struct call_stack));
+    enum step_status status = open_graph(tracking, job->input, &error);
+    if (status == STEP_STATUS_OK)
+        status = write_files(tracking, job->output, &error);
+    if (status == STEP_STATUS_OK) {
+        report_lacks(job->input, tracking);
+        opened_graph_report_unknown(job->input, &tracking->opened, 0);
+    }
+    abort_text(&tracking->trace);
+    abort_text(&tracking->names_file);
+    output_directory_abort(&tracking->directory);
+    reset_stacks(&tracking->stacks);
+    status = opened_graph_close(&tracking->opened, job->input, status, &error);
+    free(tracking);
+    return status;
+}
+
+const struct trace_format format_elephant_tracks = {
+    .name = "elephant-tracks",
+    .ending = ".et",
+    .help = "Elephant Tracks, a directory",
+    .needs = FORMAT_NEEDS_GRAPH,
+    .is_directory = true,
+    .write = write_elephant,
+};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The types of our recordings, and the metadata by which they describe themselves. */
+#ifndef CONVERTER_FORMATS_JFR_JFR_TYPES_H
+#define CONVERTER_FORMATS_JFR_JFR_TYPES_H
+
+#include "converter/formats/jfr/jfr_bytes.h"
+
+/* Numbers of types in the file. */
+enum jfr_type {
+    JFR_METADATA_EVENT = 0,   /* as all recordings have it */
+    JFR_CHECKPOINT_EVENT = 1, /* the same */
+    JFR_BOOLEAN = 4,
+    JFR_INT,
+    JFR_LONG,
+    JFR_STRING,
+    /* Types with constant pools. */
+    JFR_CLASS,
+    JFR_CLASS_LOADER,
+    JFR_METHOD,
+    JFR_PACKAGE,
+    JFR_STACK_TRACE,
+    JFR_SYMBOL,
+    JFR_THREAD,
+    JFR_FRAME_TYPE,
+    JFR_GC_WHEN,
+    JFR_STACK_FRAME, /* has none */
+    /* Annotations. */
+    JFR_CATEGORY,
+    JFR_CONTENT_TYPE,
+    JFR_DATA_AMOUNT,
+    JFR_DESCRIPTION,
+    JFR_LABEL,
+    JFR_TIMESPAN,
+    JFR_TIMESTAMP,
+    JFR_UNSIGNED,
+    /* Events. */
+    JFR_ALLOCATION_SAMPLE,
+    JFR_CLASS_LOAD,
+    JFR_GARBAGE_COLLECTION,
+    JFR_HEAP_SUMMARY,
+    JFR_JVM_INFORMATION,
+    JFR_METHOD_TIMING,
+    JFR_METHOD_TRACE,
+    JFR_THREAD_START,
+    JFR_THREAD_END,
+    JFR_OBJECT_LIFETIME,
+    /* Events that we never write, but `jfr view gc` asks for. */
+    JFR_OLD_COLLECTION,
+    JFR_YOUNG_COLLECTION,
+    JFR_TYPE_END
+};
+
+enum { JFR_FIRST_POOL = JFR_CLASS, JFR_POOL_COUNT = JFR_GC_WHEN + 1 - JFR_CLASS };
+
+/* Writes the metadata event, whose texts are ours, not the trace's. */
+void jfr_put_metadata(struct jfr_bytes *out);
+
+#endif

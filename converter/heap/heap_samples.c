@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts samples by cell, and estimates with them. */
+#include "converter/heap/heap_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/estimate_text.h"
+#include "converter/heap/heap_tracker.h"
+#include "format/core/grow.h"
+
+void cell_samples_reset(struct cell_samples *samples)
+{
+    free(samples->items);
+    free(samples->deaths);
+    sample_weights_reset(&samples->weights);
+    *samples = (struct cell_samples){.items = NULL};
+}
+
+/* Cells without samples are zeros. */
+static bool grow(struct cell_samples *samples, size_t count)
+{
+    size_t capacity = samples->capacity;
+    struct heap_samples *items = step_grown(samples->items, &capacity, count, sizeof *items);
+    if (items == NULL)
+        return false;
+    memset(items + samples->capacity, 0, (capacity - samples->capacity) * sizeof *items);
+    samples->items = items;
+    samples->capacity = capacity;
+    return true;
+}
+
+bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct trace_event *event)
+{
+    if (!cell_samples_are_counted(samples))
+        return true;
+    if (cell >= samples->capacity && !grow(samples, (size_t) cell + 1))
+        return false;
+    double weight = sample_weights_of(&samples->weights, event);
+    sample_sums_weigh(&samples->items[cell].allocated, event->size, weight);
+    return !samples->weights.no_memory;
+}
+
+static bool keep_death(struct cell_samples *samples, const struct live_object *object,
+                       uint64_t death_us, double weight)
+{
+    if (death_us != samples->collection_us) {
+        samples->collection_before_us = samples->collection_us;
+        samples->collection_us = death_us;
+    }
+    if (object->value >= samples->collection_before_us)
+        return true;
+    if (samples->death_count == samples->death_capacity) {
+        struct sample_death *deaths = step_grown(samples->deaths, &samples->death_capacity,
+                                                 samples->death_count + 1, sizeof *deaths);
+        if (deaths == NULL)
+            return false;
+        samples->deaths = deaths;
+    }
+    samples->deaths[samples->death_count++] =
+        (struct sample_death){object->class_id, object->size, object->value, death_us, weight};
+    return true;
+}
+
+bool cell_samples_remove(struct cell_samples *samples, const struct live_object *object,
+                         const struct trace_event *event)
+{
+    uint64_t death_us = event->time_ns / 1000;
+    if (!cell_samples_are_counted(samples))
+        return true;
+    struct trace_event death = *event; /* events of untracked sources lack the size */
+    death.size = object != NULL ? object->size : 0;
+    double weight = sample_weights_of(&samples->weights, &death);
+    if (object == NULL)
+        return true;
+    uint64_t life_us = death_us > object->value ? death_us - object->value : 0;
+    sample_lives_weigh(&samples->items[object->class_id].lives, weight, 1000.0 * (double) life_us);
+    return !samples->keeps_deaths || keep_death(samples, object, death_us, weight);
+}
+
+void heap_samples_merge(struct heap_samples *sum, const struct heap_samples *other)
+{
+    sample_sums_merge(&sum->allocated, &other->allocated);
+    sample_sums_merge(&sum->live, &other->live);
+    sample_sums_merge(&sum->kept, &other->kept);
+    sample_lives_merge(&sum->lives, &other->lives);
+}
+
+void heap_samples_each_live(const struct heap_tracker *tracker, sample_visit visit, void *user)
+{
+    for (size_t i = 0; i <= tracker->live.mask; i++) {
+        struct live_object object;
+        double weight;
+        if (tracker->live.slots[i].object != 0 &&
+            object_table_find(&tracker->live, tracker->live.slots[i].object, &object) &&
+            sample_weights_now(&tracker->samples.weights, object.object, object.size, &weight))
+            visit(user, &object, weight);
+    }
+}
+
+/* What lives at a moment, and weighted ages in us, by cell. */
+struct live_count {
+    const struct cell_samples *cells;
+    uint64_t now_us;
+    struct heap_samples *samples;
+    double *ages_us;
+};
+
+static void count_live(void *user, const struct live_object *object, double weight)
+{
+    struct live_count *count = user;
+    const struct cell_samples *cells = count->cells;
+    struct heap_samples *cell = &count->samples[object->class_id];
+    sample_sums_weigh(&cell->live, object->size, weight);
+    if (cells->has_previous && object->value <= cells->previous_us)
+        sample_sums_weigh(&cell->kept, object->size, weight);
+    if (count->now_us > object->value)
+        count->ages_us[object->class_id] += weight * (double) (count->now_us - object->value);
+}
+
+static struct heap_amount amount_of(const struct sample_sums *sums, double ages_us)
+{
+    return (struct heap_amount){estimate_whole(sums->objects), estimate_whole(sums->bytes),
+                                estimate_whole(ages_us)};
+}
+
+/* Sums of the same numbers in another order may round to another number. */
+static void make_no_less(struct heap_amount *allocated, const struct heap_amount *live)
+{
+    if (allocated->objects < live->objects)
+        allocated->objects = live->objects;
+    if (allocated->bytes < live->bytes)
+        allocated->bytes = live->bytes;
+}
+
+static void sum_amounts(struct heap_snapshot *snapshot)
+{
+    snapshot->live = snapshot->allocated = (struct heap_amount){0, 0, 0};
+    for (size_t i = 0; i < snapshot->count; i++) {
+        heap_amount_add(&snapshot->live, &snapshot->rows[i].live);
+        heap_amount_add(&snapshot->allocated, &snapshot->rows[i].allocated);
+    }
+}
+
+bool heap_samples_show(struct heap_tracker *tracker, struct heap_snapshot *snapshot)
+{
+    struct cell_samples *cells = &tracker->samples;
+    size_t count = tracker->cells.count, row = 0;
+    uint64_t now_us = snapshot->time_ns / 1000;
+    if (!cell_samples_are_counted(cells))
+        return true;
+    double *ages_us = calloc(count + 1, sizeof *ages_us);
+    snapshot->samples = calloc(count + 1, sizeof *snapshot->samples);
+    snapshot->sample_interval_bytes = cells->weights.interval_bytes;
+    if (ages_us == NULL || snapshot->samples == NULL) {
+        free(ages_us);
+        return false;
+    }
+    if (count > 0 && cells->items != NULL)
+        memcpy(snapshot->samples, cells->items,
+               (count < cells->capacity ? count : cells->capacity) * sizeof *cells->items);
+    sample_weights_pass(&cells->weights, snapshot->time_ns);
+    struct live_count live = {cells, now_us, snapshot->samples, ages_us};
+    heap_samples_each_live(tracker, count_live, &live);
+    for (size_t i = 0; i < count; i++) {
+        struct heap_samples *samples = &snapshot->samples[i];
+        if (tracker->cells.items[i].now.allocated_objects == 0)
+            continue;
+        struct heap_row *out = &snapshot->rows[row++];
+        out->samples = samples;
+        out->live = amount_of(&samples->live, ages_us[i]);
+        out->allocated = amount_of(&samples->allocated, samples->lives.lives / 1000);
+        out->most = (struct peak){0, 0};
+        make_no_less(&out->allocated, &out->live);
+    }
+    free(ages_us);
+    sum_amounts(snapshot);
+    cells->has_previous = true;
+    cells->previous_us = tracker->now_ns / 1000;
+    return true;
+}
+
+void heap_samples_total(struct heap_snapshot *snapshot)
+{
+    snapshot->all_samples = (struct heap_samples){.allocated = {.samples = 0}};
+    for (size_t i = 0; snapshot->samples != NULL && i < snapshot->count; i++)
+        heap_samples_merge(&snapshot->all_samples, snapshot->rows[i].samples);
+}
+
+void heap_samples_compare(const struct heap_row *before, const struct heap_row *after,
+                          bool allocated, bool is_reversed, struct heap_change *change)
+{
+    static const struct heap_samples none;
+    const struct heap_samples *old = before != NULL ? before->samples : &none;
+    const struct heap_samples *new = after != NULL ? after->samples : &none;
+    const struct heap_samples *first = is_reversed ? new : old, *last = is_reversed ? old : new;
+    struct sample_sums shared = allocated ? first->allocated : last->kept;
+    struct sample_sums gone =
+        sample_sums_without(allocated ? &old->allocated : &old->live, &shared);
+    struct sample_sums added =
+        sample_sums_without(allocated ? &new->allocated : &new->live, &shared);
+    change->samples = gone.samples + added.samples;
+    change->objects_estimate =
+        estimate_difference(estimate_objects(&added), estimate_objects(&gone));
+    change->bytes_estimate = estimate_difference(estimate_bytes(&added), estimate_bytes(&gone));
+}

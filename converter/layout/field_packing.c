@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packs fields into gaps. */
+#include "converter/layout/field_packing.h"
+
+#include <string.h>
+
+void field_packing_init(struct field_packing *packing, const struct object_layout *layout)
+{
+    packing->layout = layout;
+    packing->end = layout->header;
+    packing->gap_count = 0;
+    packing->failed = false;
+}
+
+static uint64_t aligned(uint64_t at, uint64_t size)
+{
+    return (at + size - 1) & ~(size - 1);
+}
+
+/* Inserts a gap at its place in the order of addresses; nothing if it is empty. */
+static void add_gap(struct field_packing *packing, uint64_t at, uint64_t end)
+{
+    if (at == end)
+        return;
+    if (packing->gap_count == PACKING_GAPS_MOST) {
+        packing->failed = true;
+        return;
+    }
+    size_t place = packing->gap_count++;
+    for (; place > 0 && packing->gaps[place - 1].at > at; place--)
+        packing->gaps[place] = packing->gaps[place - 1];
+    packing->gaps[place] = (struct packing_gap){at, end - at};
+}
+
+/* Returns the smallest gap for a field, of several the last; NULL: none. */
+static struct packing_gap *find_gap(struct field_packing *packing, uint64_t size,
+                                    uint64_t alignment)
+{
+    struct packing_gap *found = NULL;
+    for (size_t i = packing->gap_count; i > 0; i--) {
+        struct packing_gap *gap = &packing->gaps[i - 1];
+        uint64_t skipped = aligned(gap->at, alignment) - gap->at;
+        if (gap->size >= skipped + size && (found == NULL || gap->size < found->size))
+            found = gap;
+    }
+    return found;
+}
+
+static void fill_gap(struct field_packing *packing, struct packing_gap *gap, uint64_t size,
+                     uint64_t alignment)
+{
+    struct packing_gap whole = *gap;
+    uint64_t at = aligned(whole.at, alignment);
+    size_t after = (size_t) (packing->gaps + packing->gap_count - (gap + 1));
+    memmove(gap, gap + 1, after * sizeof *gap);
+    packing->gap_count--;
+    add_gap(packing, whole.at, at);
+    add_gap(packing, at + size, whole.at + whole.size);
+}
+
+void field_packing_add_field(struct field_packing *packing, uint64_t size, uint64_t alignment)
+{
+    struct packing_gap *gap = find_gap(packing, size, alignment);
+    if (gap != NULL) {
+        fill_gap(packing, gap, size, alignment);
+        return;
+    }
+    uint64_t at = aligned(packing->end, alignment);
+    add_gap(packing, packing->end, at);
+    packing->end = at + size;
+}
+
+/* Once a field fits into no gap, none of the same size does. */
+static void add_fields(struct field_packing *packing, uint64_t size, uint32_t count)
+{
+    for (; count > 0 && find_gap(packing, size, size) != NULL; count--)
+        field_packing_add_field(packing, size, size);
+    if (count == 0)
+        return;
+    field_packing_add_field(packing, size, size);
+    packing->end += size * (count - 1);
+}
+
+void field_packing_add(struct field_packing *packing, const struct field_counts *fields)
+{
+    for (unsigned shift = ELEMENT_SHIFTS; shift > 0; shift--)
+        add_fields(packing, UINT64_C(1) << (shift - 1), fields->primitives[shift - 1]);
+    add_fields(packing, packing->layout->reference, fields->references);
+}
+
+uint64_t field_packing_size(const struct field_packing *packing)
+{
+    return object_layout_align(packing->layout, aligned(packing->end, 8));
+}

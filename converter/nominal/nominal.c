@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts what the statistics need. */
+#include "converter/nominal/nominal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/trace/open_phases.h"
+#include "format/core/hash.h"
+#include "format/core/hash_index.h"
+
+#define BYTES_MOST (UINT64_C(1) << 62)
+
+bool nominal_init(struct nominal *nominal, const struct nominal_options *options)
+{
+    *nominal = (struct nominal){.options = *options, .first_ns = UINT64_MAX};
+    nominal->sizes = calloc(NOMINAL_SIZES, sizeof *nominal->sizes);
+    return dispersion_init(&nominal->dispersion) && object_table_init(&nominal->live) &&
+           nominal->sizes != NULL;
+}
+
+void nominal_reset(struct nominal *nominal)
+{
+    free(nominal->sizes);
+    nominal->sizes = NULL;
+    lifetimes_reset(&nominal->larger);
+    dispersion_reset(&nominal->dispersion);
+    object_table_reset(&nominal->live);
+}
+
+/* ---- phases ---- */
+
+/* DaCapo's and JMH's iterations. */
+static bool is_iteration(const struct trace_phase *phase)
+{
+    static const char *const names[] = {"warmup", "measure"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (phase->name.length == strlen(names[i]) &&
+            memcmp(phase->name.data, names[i], phase->name.length) == 0)
+            return phase->of_program && phase->depth == 1;
+    return false;
+}
+
+static enum step_status put_phase(void *user, const struct trace_phase *phase)
+{
+    struct nominal *nominal = user;
+    const struct selected_globs *globs = &nominal->options.phases;
+    if (is_iteration(phase) && phase->end_ns != UINT64_MAX) {
+        nominal->iterations++;
+        if (nominal->iterations == 1)
+            nominal->first_end_ns = phase->end_ns;
+        if (nominal->iterations == NOMINAL_ITERATIONS)
+            nominal->tenth_end_ns = phase->end_ns;
+    }
+    if (globs->count == 0 || !selected_globs_accept(globs, phase_name_mask(globs, phase->name)))
+        return STEP_STATUS_OK;
+    if (!phase->of_program || phase->end_ns == UINT64_MAX) {
+        nominal->has_other_phases = true;
+        return STEP_STATUS_OK;
+    }
+    nominal->phase_count++;
+    nominal->phase_ns += phase->end_ns - phase->begin_ns;
+    return STEP_STATUS_OK;
+}
+
+enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
+                                    struct step_error *error)
+{
+    return event_source_phases(source, put_phase, nominal, error);
+}
+
+/* ---- events ---- */
+
+static bool count_size(struct nominal *nominal, uint64_t size)
+{
+    nominal->objects++;
+    nominal->bytes += size;
+    if (size >= NOMINAL_SIZES)
+        return lifetimes_add(&nominal->larger, size);
+    nominal->sizes[size]++;
+    return true;
+}
+
+static void note_peak(struct nominal *nominal, uint64_t time_ns)
+{
+    if (nominal->living > nominal->peak)
+        nominal->peak = nominal->living;
+    if (time_ns <= nominal->first_end_ns && nominal->living > nominal->peak_first)
+        nominal->peak_first = nominal->living;
+    if (time_ns <= nominal->tenth_end_ns && nominal->living > nominal->peak_tenth)
+        nominal->peak_tenth = nominal->living;
+}
+
+static bool put_birth(struct nominal *nominal, const struct trace_event *event)
+{
+    bool is_new = (event->flags & TRACE_EXISTING) == 0;
+    bool is_counted =
+        is_new && (nominal->options.phases.count == 0 || (event->flags & TRACE_IN_PHASE) != 0);
+    const struct live_object object = {.object = event->object,
+                                       .value = is_counted ? nominal->born + 1 : 0,
+                                       .size = event->size,
+                                       .class_id = event->class_id};
+    if (!object_table_put(&nominal->live, &object))
+        return false;
+    nominal->living += event->size;
+    nominal->born += is_new ? event->size : 0;
+    note_peak(nominal, event->time_ns);
+    return !is_counted || count_size(nominal, event->size);
+}
+
+static void count_life(struct nominal *nominal, const struct live_object *object, bool is_bound)
+{
+    if (object->value != 0)
+        dispersion_add(&nominal->dispersion, object->size, nominal->born - (object->value - 1),
+                       is_bound);
+}
+
+static void put_death(struct nominal *nominal, const struct trace_event *event)
+{
+    struct live_object object;
+    death_dates_put(&nominal->deaths, event);
+    if (!object_table_take(&nominal->live, event->object, &object)) {
+        nominal->unknown_frees++;
+        return;
+    }
+    nominal->living -= object.size;
+    count_life(nominal, &object,
+               (event->flags & TRACE_BOUND) != 0 && (event->flags & TRACE_BY_COLLECTION) == 0);
+}
+
+enum step_status nominal_put(struct nominal *nominal, const struct trace_event *events,
+                             size_t count, struct step_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_event *event = &events[i];
+        nominal->first_ns = event->time_ns < nominal->first_ns ? event->time_ns : nominal->first_ns;
+        nominal->last_ns = event->time_ns > nominal->last_ns ? event->time_ns : nominal->last_ns;
+        if (event->kind == EVENT_OBJECT_FREE)
+            put_death(nominal, event);
+        if (event->kind != EVENT_OBJECT_ALLOC)
+            continue;
+        if (event->size > BYTES_MOST - nominal->born || event->size > BYTES_MOST - nominal->living)
+            return step_error_set(error, STEP_STATUS_CORRUPT, nominal->path, STEP_NO_OFFSET,
+                                  "the sizes of the objects add up to more than 2^62");
+        if (!put_birth(nominal, event))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+void nominal_finish(struct nominal *nominal)
+{
+    struct live_object object;
+    for (size_t i = 0; i <= nominal->live.mask; i++)
+        if (object_table_find(&nominal->live, nominal->live.slots[i].object, &object))
+            count_life(nominal, &object, true);
+}
+
+/* ---- call sites ---- */
+
+/* Methods that the JVM calls, not an instruction of the frame below. */
+static bool is_called_by_vm(const struct trace_names *names, const struct trace_frame *frame)
+{
+    static const char *const methods[] = {"<clinit>", "loadClass", "checkPackageAccess"};
+    struct step_bytes name = trace_method_of(names, frame->method_id)->name;
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (name.length == strlen(methods[i]) && memcmp(name.data, methods[i], name.length) == 0)
+            return true;
+    return false;
+}
+
+struct call_site_set {
+    struct step_index index;
+    struct id_table items; /* struct trace_frame by number */
+};
+
+/* Adds the frame's place unless it is there.  Returns false if out of memory. */
+static bool add_place(struct call_site_set *set, const struct trace_frame *frame, uint64_t *count)
+{
+    uint32_t hash =
+        (uint32_t) step_hash_join((uint64_t) frame->method_id << 32 | frame->line, frame->bytecode);
+    uint32_t number;
+    STEP_INDEX_EACH (&set->index, hash, number) {
+        const struct trace_frame *other = id_table_find(&set->items, number);
+        if (other->method_id == frame->method_id && other->line == frame->line &&
+            other->bytecode == frame->bytecode)
+            return true;
+    }
+    number = (uint32_t) *count;
+    struct trace_frame *item = id_table_get(&set->items, number);
+    if (item == NULL || !step_index_add(&set->index, hash, number))
+        return false;
+    *item = *frame;
+    ++*count;
+    return true;
+}
+
+bool nominal_put_names(struct nominal *nominal, const struct trace_names *names)
+{
+    struct call_site_set set = {.index = {.slots = NULL}};
+    id_table_init(&set.items, sizeof(struct trace_frame));
+    bool ok = true;
+    for (uint32_t id = 0; ok && id_table_next(&names->frames, &id); id++) {
+        const struct trace_frame *frame = trace_frame_of(names, id);
+        const struct trace_frame *caller = trace_frame_of(names, frame->parent);
+        if (frame->known && frame->parent != 0 && (caller->line != 0 || caller->bytecode != 0) &&
+            !is_called_by_vm(names, frame))
+            ok = add_place(&set, caller, &nominal->call_sites);
+    }
+    id_table_reset(&set.items);
+    step_index_reset(&set.index);
+    return ok;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The nominal statistics of the DaCapo Chopin benchmark suite that a trace determines
+ * (docs/nominal.md).  Allocations and deaths go in, in the order of the trace; a value, and how
+ * exact it is, comes out for each statistic.  Memory is proportional to the living objects, and
+ * 512 KiB for sizes, 60 KiB for lifetimes.
+ */
+#ifndef CONVERTER_NOMINAL_NOMINAL_H
+#define CONVERTER_NOMINAL_NOMINAL_H
+
+#include <stdio.h>
+
+#include "converter/base/lifetimes.h"
+#include "converter/base/object_table.h"
+#include "converter/nominal/dispersion.h"
+#include "converter/trace/death_dates.h"
+#include "converter/trace/event.h"
+#include "converter/trace/event_source.h"
+
+/* Sizes below this have a count each, so that percentiles there are exact. */
+#define NOMINAL_SIZES ((uint64_t) 1 << 16)
+/* The iterations after which GLK compares the heap with that of the first. */
+#define NOMINAL_ITERATIONS 10u
+
+/* The caller sets the first part. */
+struct nominal_options {
+    struct selected_globs phases; /* count only allocations in these; none: all */
+    uint64_t run_ns;              /* duration of the same work without the agent; 0: not known */
+    uint64_t heap_bytes;          /* measured minimum heap; 0: not known */
+};
+
+struct nominal {
+    const char *path; /* of the trace, borrowed */
+    struct nominal_options options;
+    bool is_native; /* the program frees its objects itself */
+    bool has_times;
+    bool lacks_existing;  /* objects from before the trace are not in it */
+    bool is_incomplete;   /* a part of the trace is missing */
+    bool is_uncompressed; /* the traced JVM had no compressed pointers */
+    bool has_array_stores;
+    uint64_t array_stores;
+    /* allocations that are counted */
+    uint64_t objects, bytes;
+    uint64_t *sizes;         /* counts by size below NOMINAL_SIZES */
+    struct lifetimes larger; /* larger sizes */
+    uint64_t born;           /* bytes, of all allocations in the trace: the clock of lifetimes */
+    struct dispersion dispersion;
+    /* the heap */
+    struct object_table live; /* value: 1 + `born` before the object if it is counted; 0: not */
+    uint64_t living, peak;    /* bytes */
+    uint64_t peak_first, peak_tenth; /* until the ends of iterations 1 and 10 */
+    struct death_dates deaths;
+    uint64_t unknown_frees;
+    uint64_t first_ns, last_ns;
+    /* phases */
+    uint64_t phase_count, phase_ns; /* of the program, that are counted */
+    bool has_other_phases;          /* phases of threads, or open ones, are counted */
+    uint64_t iterations, first_end_ns, tenth_end_ns;
+    uint64_t call_sites; /* of frames in call stacks */
+};
+
+/* Returns false if out of memory; nominal_reset() is allowed then. */
+bool nominal_init(struct nominal *nominal, const struct nominal_options *options);
+void nominal_reset(struct nominal *nominal);
+/* Takes the phases.  Call it before the events. */
+enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
+                                    struct step_error *error);
+enum step_status nominal_put(struct nominal *nominal, const struct trace_event *events,
+                             size_t count, struct step_error *error);
+/* Takes the objects that are alive at the end.  Call it after the events. */
+void nominal_finish(struct nominal *nominal);
+/* Counts the call sites in the call stacks of the names.  Returns false if out of memory. */
+bool nominal_put_names(struct nominal *nominal, const struct trace_names *names);
+
+/* ---- results ---- */
+
+enum nominal_mark {
+    NOMINAL_EXACT,
+    NOMINAL_AT_LEAST, /* a lower bound */
+    NOMINAL_AT_MOST,  /* an upper bound */
+    NOMINAL_ESTIMATE,
+    NOMINAL_UNKNOWN
+};
+
+enum nominal_key {
+    NOMINAL_ALD,
+    NOMINAL_AOA,
+    NOMINAL_AOL,
+    NOMINAL_AOM,
+    NOMINAL_AOS,
+    NOMINAL_ARA,
+    NOMINAL_BAS,
+    NOMINAL_BUF,
+    NOMINAL_GLK,
+    NOMINAL_GMD,
+    NOMINAL_GMU,
+    NOMINAL_GTO,
+    NOMINAL_KEY_COUNT
+};
+
+struct nominal_value {
+    uint64_t value;
+    enum nominal_mark mark;
+    const char *reason; /* "" for an exact value without one */
+};
+
+void nominal_values(const struct nominal *nominal, struct nominal_value values[NOMINAL_KEY_COUNT]);
+
+/* The caller checks `out` for errors. */
+void nominal_print_yaml(const struct nominal *nominal, FILE *out);
+void nominal_print_json(const struct nominal *nominal, FILE *out);
+
+#endif

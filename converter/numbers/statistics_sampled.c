@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the statistics of a sampled trace: estimates of all objects, with 95 % confidence
+ * intervals.  What a sample cannot tell, such as the peak, is left out. */
+#include <inttypes.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/estimate_text.h"
+#include "converter/base/quantity.h"
+#include "converter/numbers/statistics_report.h"
+
+static void print_amount(const char *what, const struct sample_sums *sums)
+{
+    printf("%s", what);
+    estimate_print_amount(sums);
+    putchar('\n');
+}
+
+static void print_summary(const struct statistics *statistics)
+{
+    const struct sampled_totals *totals = &statistics->all.sampled;
+    struct sample_sums live = sampled_totals_live(totals);
+    printf("sampled   ");
+    estimate_print_source(totals->allocated.samples, statistics->sample_interval_bytes);
+    putchar('\n');
+    print_amount("allocated ", &totals->allocated);
+    print_amount("freed     ", &totals->freed);
+    print_amount("at end    ", &live);
+    char deaths[DEATH_DATES_TEXT];
+    death_dates_print(&statistics->deaths, deaths, sizeof deaths);
+    if (*deaths != '\0')
+        printf("deaths    %s\n", deaths);
+    if (totals->lives.samples > 0) {
+        struct estimate life = estimate_life(&totals->lives);
+        printf("lifetime  mean %s (%s to %s)\n", quantity_of_ns(life.value).text,
+               quantity_of_ns(life.low).text, quantity_of_ns(life.high).text);
+    }
+}
+
+static void print_count(uint64_t samples, double value)
+{
+    if (samples == 0)
+        printf(" %12s", "-");
+    else
+        printf(" %12" PRIu64, estimate_whole(value));
+}
+
+static void print_class(const struct statistics *statistics, uint32_t id)
+{
+    const struct class_totals *class = id_table_find(&statistics->classes, id);
+    const struct sampled_totals *totals = &class->sampled;
+    struct sample_sums live = sampled_totals_live(totals);
+    printf("%8" PRIu64, totals->allocated.samples);
+    estimate_print(estimate_objects(&totals->allocated));
+    estimate_print(estimate_bytes(&totals->allocated));
+    print_count(totals->freed.samples, totals->freed.objects);
+    print_count(live.samples, live.objects);
+    printf(" %10s  ", totals->lives.samples > 0
+                          ? quantity_of_ns(estimate_life(&totals->lives).value).text
+                          : "-");
+    print_shown(trace_class_of(statistics->names, id)->name, stdout);
+    putchar('\n');
+}
+
+static void print_class_head(void)
+{
+    printf("\n%8s %12s %-25s %12s %-25s %12s %12s %10s  %s\n", "samples", "allocated", "(95 %)",
+           "bytes", "(95 %)", "freed", "at end", "mean life", "class");
+}
+
+static const struct ranking_table class_table = {rank_classes, print_class_head, print_class,
+                                                 "classes"};
+
+static void print_thread(const struct statistics *statistics, uint32_t id)
+{
+    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+    printf("%8" PRIu64, thread->sampled.samples);
+    estimate_print(estimate_objects(&thread->sampled));
+    estimate_print(estimate_bytes(&thread->sampled));
+    printf("  ");
+    statistics_print_thread_name(statistics, id);
+}
+
+static void print_thread_head(void)
+{
+    printf("\n%8s %12s %-25s %12s %-25s  %s\n", "samples", "allocated", "(95 %)", "bytes", "(95 %)",
+           "thread");
+}
+
+static const struct ranking_table thread_table = {rank_threads, print_thread_head, print_thread,
+                                                  "threads"};
+
+bool statistics_print_sampled(const struct statistics_report *report)
+{
+    statistics_print_kinds(report->statistics);
+    print_summary(report->statistics);
+    if (!ranking_table_print(&class_table, report) || !ranking_table_print(&thread_table, report))
+        return false;
+    return true;
+}
+
+static void put_totals(struct json_output *json, const struct sampled_totals *totals)
+{
+    struct sample_sums live = sampled_totals_live(totals);
+    json_number(json, "samples", totals->allocated.samples);
+    estimate_put_json(json, "allocated_objects", estimate_objects(&totals->allocated));
+    estimate_put_json(json, "allocated_bytes", estimate_bytes(&totals->allocated));
+    json_number(json, "freed_samples", totals->freed.samples);
+    estimate_put_json(json, "freed_objects", estimate_objects(&totals->freed));
+    estimate_put_json(json, "freed_bytes", estimate_bytes(&totals->freed));
+    estimate_put_json(json, "live_objects", estimate_objects(&live));
+    estimate_put_json(json, "live_bytes", estimate_bytes(&live));
+    if (totals->lives.samples > 0)
+        estimate_put_json(json, "mean_lifetime_ns", estimate_life(&totals->lives));
+}
+
+static void put_class(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct class_totals *class = id_table_find(&statistics->classes, id);
+    statistics_put_class_name(json, statistics, id);
+    put_totals(json, &class->sampled);
+}
+
+static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+    statistics_put_thread_name(json, statistics, id);
+    json_number(json, "samples", thread->sampled.samples);
+    estimate_put_json(json, "allocated_objects", estimate_objects(&thread->sampled));
+    estimate_put_json(json, "allocated_bytes", estimate_bytes(&thread->sampled));
+}
+
+static const struct ranking_array class_array = {rank_classes, put_class, "classes"};
+static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
+
+bool statistics_print_sampled_json(const struct statistics_report *report, FILE *out)
+{
+    const struct statistics *statistics = report->statistics;
+    struct json_output json;
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", report->path);
+    json_bool(&json, "estimated", true);
+    json_number(&json, "sample_interval_bytes", statistics->sample_interval_bytes);
+    json_number(&json, "events", statistics->event_count);
+    json_number(&json, "first_ns", statistics->first_ns);
+    json_number(&json, "last_ns", statistics->last_ns);
+    json_begin_object(&json, "objects");
+    put_totals(&json, &statistics->all.sampled);
+    json_end_object(&json);
+    bool ok = ranking_array_put(&class_array, report, &json) &&
+              ranking_array_put(&thread_array, report, &json);
+    json_end_object(&json);
+    json_finish(&json);
+    return ok;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Adds up a sampled trace and writes its estimates as the JSON text that the page reads. */
+#include "converter/report/sampled_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "converter/base/estimate_text.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/quantity.h"
+#include "converter/numbers/leak_rows.h"
+#include "converter/numbers/statistics_report.h"
+#include "converter/report/page_file.h"
+#include "converter/report/report_page.h"
+#include "converter/report/report_properties.h"
+
+#define LEAKS_SURVIVED UINT64_C(3) /* the default of `steptrace leaks` */
+#define LEAKS_MOST ((size_t) 50)
+#define FRAMES 24u /* of a site */
+
+/* ---- the model ---- */
+
+static enum step_status receive(void *user, struct heap_snapshot *snapshot,
+                                struct step_error *error)
+{
+    struct sampled_model *model = user;
+    (void) error;
+    heap_snapshot_reset(&model->snapshot);
+    model->snapshot = *snapshot;
+    return STEP_STATUS_OK;
+}
+
+bool sampled_model_init(struct sampled_model *model, struct event_source *source,
+                        const struct heap_moment *moment, bool has_leaks)
+{
+    *model = (struct sampled_model){.source = source, .moment = *moment, .has_leaks = has_leaks};
+    const struct heap_tracker_options options = {
+        .moments = &model->moment, .moment_count = 1, .receive = receive, .user = model};
+    bool ok = heap_tracker_init(&model->heap, &source->names, &options);
+    ok = statistics_init(&model->statistics, &source->names, false) && ok;
+    if (has_leaks)
+        ok = leak_tracker_init_selected(&model->leaks, &source->names, false, NULL) && ok;
+    return ok;
+}
+
+enum step_status sampled_model_weigh(struct sampled_model *model, struct step_error *error)
+{
+    struct event_source *source = model->source;
+    enum step_status status = statistics_sampled_init(&model->statistics, source, error);
+    if (status == STEP_STATUS_OK)
+        status = heap_tracker_weigh(&model->heap, source, error);
+    return status == STEP_STATUS_OK && model->has_leaks
+               ? leak_tracker_weigh(&model->leaks, source, error)
+               : status;
+}
+
+void sampled_model_reset(struct sampled_model *model)
+{
+    heap_snapshot_reset(&model->snapshot);
+    heap_tracker_reset(&model->heap);
+    statistics_reset(&model->statistics);
+    if (model->has_leaks)
+        leak_tracker_reset(&model->leaks);
+}
+
+enum step_status sampled_model_put(void *user, const struct trace_event *events, size_t count,
+                                   struct step_error *error)
+{
+    struct sampled_model *model = user;
+    if (!statistics_put(&model->statistics, events, count))
+        return no_memory(error);
+    enum step_status status = heap_tracker_put(&model->heap, events, count, error);
+    if (status == STEP_STATUS_OK && model->has_leaks)
+        status = leak_tracker_put(&model->leaks, events, count, error);
+    return status;
+}
+
+enum step_status sampled_model_finish(struct sampled_model *model, struct step_error *error)
+{
+    enum step_status status = heap_tracker_finish(&model->heap, error);
+    if (status == STEP_STATUS_OK && model->has_leaks)
+        status = leak_tracker_finish(&model->leaks, error);
+    statistics_finish(&model->statistics);
+    if (status == STEP_STATUS_OK && model->snapshot.rows == NULL)
+        return step_error_set(
+            error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
+            "the trace has no such moment: it ends at %s and has %llu collection%s",
+            quantity_of_ns((double) model->heap.now_ns).text,
+            (unsigned long long) model->heap.collections, plural(model->heap.collections));
+    return status;
+}
+
+/* ---- the data ---- */
+
+struct writer {
+    const struct sampled_model *model;
+    const struct report_options *options;
+    struct json_output json;
+};
+
+/* Writes [value, low, high]; high is null if it is unknown. */
+static void put_estimate(struct json_output *json, const char *key, struct estimate estimate)
+{
+    json_begin_array(json, key);
+    json_real(json, NULL, round(estimate.value));
+    json_real(json, NULL, round(estimate.low));
+    if (isinf(estimate.high))
+        json_null(json, NULL);
+    else
+        json_real(json, NULL, round(estimate.high));
+    json_end_array(json);
+}
+
+/* Writes the number of samples, and the estimates of objects and bytes. */
+static void put_sums(struct json_output *json, const char *key, const struct sample_sums *sums)
+{
+    json_begin_array(json, key);
+    json_number(json, NULL, sums->samples);
+    put_estimate(json, NULL, estimate_objects(sums));
+    put_estimate(json, NULL, estimate_bytes(sums));
+    json_end_array(json);
+}
+
+static void put_life(struct json_output *json, const struct sample_lives *lives)
+{
+    if (lives->samples > 0)
+        put_estimate(json, "life", estimate_life(lives));
+    else
+        json_null(json, "life");
+}
+
+static void put_summary(struct writer *writer)
+{
+    const struct statistics *statistics = &writer->model->statistics;
+    const struct heap_snapshot *snapshot = &writer->model->snapshot;
+    struct json_output *json = &writer->json;
+    char moment[48];
+    heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    json_number(json, "interval_bytes", statistics->sample_interval_bytes);
+    json_number(json, "first_ns", statistics->first_ns);
+    json_number(json, "last_ns", statistics->last_ns);
+    json_text(json, "moment", moment);
+    json_number(json, "moment_ns", snapshot->time_ns);
+    json_number(json, "collections", snapshot->collections);
+    put_sums(json, "allocated", &statistics->all.sampled.allocated);
+    put_sums(json, "freed", &statistics->all.sampled.freed);
+    put_sums(json, "live", &snapshot->all_samples.live);
+    put_life(json, &statistics->all.sampled.lives);
+}
+
+static void put_frames(struct json_output *json, const struct heap_sites *sites, uint32_t site)
+{
+    stack_put_json(heap_site_stack(sites, site, FRAMES), json, "site");
+}
+
+/* What lives at the moment, by class: the snapshot is folded later. */
+static struct sample_sums live_of_class(const struct heap_snapshot *snapshot, uint32_t class_id)
+{
+    struct sample_sums live = {.samples = 0};
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (snapshot->rows[i].key.class_id == class_id)
+            sample_sums_merge(&live, &snapshot->rows[i].samples->live);
+    return live;
+}
+
+static bool put_classes(struct writer *writer, const struct statistics_report *report)
+{
+    const struct statistics *statistics = report->statistics;
+    struct json_output *json = &writer->json;
+    struct ranking ranking;
+    if (!rank_classes(report, &ranking))
+        return false;
+    json_begin_array(json, "classes");
+    for (size_t i = 0; i < ranking.shown; i++) {
+        uint32_t id = ranking.rows[i].id;
+        const struct sampled_totals *totals =
+            &((const struct class_totals *) id_table_find(&statistics->classes, id))->sampled;
+        const struct sample_sums live = live_of_class(&writer->model->snapshot, id);
+        json_begin_object(json, NULL);
+        json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
+        put_sums(json, "allocated", &totals->allocated);
+        put_sums(json, "live", &live);
+        put_life(json, &totals->lives);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    free(ranking.rows);
+    return true;
+}
+
+static int by_allocated(const void *left, const void *right)
+{
+    const struct heap_row *a = left, *b = right;
+    if (a->allocated.bytes != b->allocated.bytes)
+        return a->allocated.bytes > b->allocated.bytes ? -1 : 1;
+    return a->key.site < b->key.site ? -1 : a->key.site > b->key.site;
+}
+
+static void put_sites(struct writer *writer, struct heap_snapshot *snapshot)
+{
+    struct json_output *json = &writer->json;
+    heap_snapshot_fold(snapshot, HEAP_BY_SITE);
+    qsort(snapshot->rows, snapshot->count, sizeof *snapshot->rows, by_allocated);
+    json_begin_array(json, "sites");
+    for (size_t i = 0; i < snapshot->count && i < writer->options->top; i++) {
+        const struct heap_row *row = &snapshot->rows[i];
+        json_begin_object(json, NULL);
+        put_sums(json, "allocated", &row->samples->allocated);
+        put_sums(json, "live", &row->samples->live);
+        put_frames(json, &writer->model->heap.sites, row->key.site);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void put_leak_rows(struct writer *writer, const struct leak_rows *rows)
+{
+    const struct leak_tracker *tracker = &writer->model->leaks;
+    struct json_output *json = &writer->json;
+    json_begin_array(json, "growth");
+    for (size_t i = 0; i < rows->count && i < LEAKS_MOST; i++) {
+        const struct leak_row *row = &rows->rows[i];
+        json_begin_object(json, NULL);
+        put_sums(json, "old", &row->old_samples);
+        put_estimate(json, "bytes", row->growth);
+        json_bool(json, "noise", row->rank <= 0);
+        json_bytes(json, "class",
+                   trace_class_of(tracker->heap.sites.names, row->key.class_id)->name);
+        put_frames(json, &tracker->heap.sites, row->key.site);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+/* Without three collections there is no line to fit. */
+static bool put_growth(struct writer *writer)
+{
+    const struct leak_limits limits = {.survived = LEAKS_SURVIVED};
+    struct suppressions none = {.count = 0};
+    struct leak_rows rows;
+    if (!writer->model->has_leaks || writer->model->leaks.sample_count < 3) {
+        json_null(&writer->json, "growth");
+        return true;
+    }
+    bool ok =
+        leak_rows_make(&writer->model->leaks, &limits, HEAP_BY_CLASS | HEAP_BY_SITE, &none, &rows);
+    if (ok)
+        put_leak_rows(writer, &rows);
+    leak_rows_reset(&rows);
+    return ok;
+}
+
+static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+    statistics_put_thread_name(json, statistics, id);
+    put_sums(json, "allocated", &thread->sampled);
+}
+
+static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
+
+struct page_data {
+    struct sampled_model *model;
+    const struct report_options *options;
+};
+
+static bool put_data(const void *user, FILE *out)
+{
+    const struct page_data *page = user;
+    struct sampled_model *model = page->model;
+    struct writer writer = {.model = model, .options = page->options};
+    const struct statistics_report report = {.statistics = &model->statistics,
+                                             .path = model->source->path,
+                                             .top = page->options->top,
+                                             .order = ORDER_BYTES};
+    json_init(&writer.json, out);
+    writer.json.is_compact = true;
+    writer.json.is_in_html = true;
+    json_begin_object(&writer.json, NULL);
+    report_properties_put(model->source, 0, page->options, &writer.json);
+    put_summary(&writer);
+    bool ok = put_classes(&writer, &report);
+    put_sites(&writer, &model->snapshot);
+    ok = ok && put_growth(&writer) && ranking_array_put(&thread_array, &report, &writer.json);
+    json_end_object(&writer.json);
+    return ok;
+}
+
+enum step_status sampled_page_write(const char *path, struct sampled_model *model,
+                                    const struct report_options *options, struct step_error *error)
+{
+    const struct page_parts parts = {
+        .before = sampled_page_parts_before,
+        .before_bytes = sampled_page_parts_before_bytes,
+        .after = sampled_page_parts_after,
+        .after_bytes = sampled_page_parts_after_bytes,
+    };
+    const struct page_data page = {model, options};
+    return page_file_write(path, &parts, put_data, &page, error);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects a young generation. */
+#include "converter/simulate/generations.h"
+
+#define FULL_MOST 65536u     /* a heap with more full collections is too small */
+#define PROMOTED_WEIGHT 0.25 /* of the last collection, in what the JVM expects of the next */
+#define PROMOTED_PADDING 3   /* deviations above the mean */
+
+/* One collection, while it goes on. */
+struct young_collection {
+    uint64_t living[AGE_MOST + 1]; /* bytes in the young generation, by age */
+    uint64_t staying;              /* bytes that should go to the other survivor space */
+};
+
+void generations_init(struct generations *model, uint64_t young,
+                      const struct generation_options *options)
+{
+    uint64_t part = young / (options->survivor_ratio + 2);
+    uint64_t survivor = part > SPACE_ALIGNMENT ? part - part % SPACE_ALIGNMENT : SPACE_ALIGNMENT;
+    uint64_t eden = young - young % SPACE_ALIGNMENT - 2 * survivor;
+    *model = (struct generations){.options = options,
+                                  .young = young,
+                                  .eden = eden,
+                                  .survivor = survivor,
+                                  .largest = eden,
+                                  .full_at = eden,
+                                  .threshold = (unsigned) options->max_tenuring};
+    model->ages[0] = (struct cohort){.first = 1, .end = 1, .share = 1};
+}
+
+void generations_limit(struct generations *model, uint64_t heap)
+{
+    model->heap = heap;
+}
+
+static uint64_t rounded_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+void generations_init_regions(struct generations *model, uint64_t young,
+                              const struct generation_options *options)
+{
+    generations_init(model, young, options);
+    model->region = options->region;
+    model->largest = options->region / 2;
+    model->eden = young - young % options->region;
+    model->full_at = model->eden;
+    model->survivor = rounded_up(
+        (model->eden + options->survivor_ratio - 1) / options->survivor_ratio, options->region);
+}
+
+/* Returns the size of eden until the next collection: at least one region. */
+static uint64_t next_eden(const struct generations *model)
+{
+    if (model->region == 0)
+        return model->eden;
+    uint64_t all = model->young - model->young % model->region;
+    uint64_t survivors = rounded_up(model->in_from, model->region);
+    return survivors < all ? all - survivors : model->region;
+}
+
+void generations_put_old(struct generations *model, uint64_t size)
+{
+    if (model->is_too_small)
+        return;
+    model->old += size;
+    model->full_at += size;
+}
+
+static uint64_t living_of(const struct generations *model, const struct cohort *cohort,
+                          const struct segments *segments)
+{
+    if (cohort->share <= 0)
+        return 0;
+    uint64_t living = segments_living(segments, cohort->first, cohort->end, model->largest);
+    return cohort->share >= 1 ? living : (uint64_t) (cohort->share * (double) living);
+}
+
+static void note_occupied(struct generations *model, uint64_t position)
+{
+    uint64_t in_eden = model->eden - (model->full_at - position);
+    uint64_t occupied = in_eden + model->in_from + model->old;
+    if (occupied > model->peak)
+        model->peak = occupied;
+}
+
+static void promote(struct generations *model, uint64_t bytes)
+{
+    model->promoted += bytes;
+    model->old += bytes;
+}
+
+/* Moves each cohort to its next age.  What does not fit is promoted: the same part of each cohort,
+ * since which objects come last depends on the order of the references. */
+static void age_cohorts(struct generations *model, struct young_collection *collection)
+{
+    double fits = 1;
+    if (collection->staying > model->survivor) {
+        fits = (double) model->survivor / (double) collection->staying;
+        model->overflows++;
+    }
+    model->in_from = 0;
+    for (unsigned age = AGE_MOST; age > 0; age--) {
+        struct cohort *cohort = &model->ages[age];
+        uint64_t living = collection->living[age - 1];
+        *cohort = model->ages[age - 1];
+        if (age > model->threshold) {
+            cohort->share = 0;
+            collection->living[age] = 0;
+            continue;
+        }
+        uint64_t staying = fits < 1 ? (uint64_t) (fits * (double) living) : living;
+        cohort->share *= fits;
+        promote(model, living - staying);
+        model->copied += staying;
+        model->in_from += staying;
+        collection->living[age] = staying;
+    }
+    collection->living[0] = 0;
+}
+
+/* Chooses the age at which the next collection promotes: the least at which the survivors up to
+ * that age take more than their part of the survivor space. */
+static unsigned next_threshold(const struct generations *model,
+                               const struct young_collection *collection)
+{
+    uint64_t desired =
+        (uint64_t) ((double) model->survivor * (double) model->options->target_survivor / 100);
+    uint64_t total = 0;
+    unsigned age = 1;
+    for (; age < model->options->max_tenuring; age++) {
+        total += collection->living[age];
+        if (total > desired)
+            break;
+    }
+    return age < model->options->max_tenuring ? age : (unsigned) model->options->max_tenuring;
+}
+
+/* ---- the whole heap ---- */
+
+static uint64_t old_capacity(const struct generations *model)
+{
+    return model->heap - model->young;
+}
+
+bool generations_is_old_full(const struct generations *model, uint64_t size)
+{
+    return model->heap != 0 && !model->is_too_small &&
+           (model->old > old_capacity(model) || size > old_capacity(model) - model->old);
+}
+
+static void give_up(struct generations *model, uint64_t position)
+{
+    model->is_too_small = true;
+    model->failed_at = position;
+    model->full_at = UINT64_MAX;
+}
+
+/* Moves what lives together: into the old generation, and what does not fit there into eden, as a
+ * cohort of age 1.  Which objects these are depends on the order of their addresses: the model
+ * takes the same part of each cohort. */
+static void collect_all(struct generations *model, const struct segments *segments,
+                        uint64_t position)
+{
+    uint32_t now = segments->count - 1;
+    uint64_t living = segments->living, capacity = old_capacity(model);
+    uint64_t in_eden = living > capacity ? living - capacity : 0;
+    note_occupied(model, position);
+    model->full++;
+    model->marked += living;
+    model->old = living - in_eden;
+    model->in_from = 0;
+    for (unsigned age = 0; age <= AGE_MOST; age++)
+        model->ages[age].share = 0;
+    model->ages[0] = (struct cohort){.first = now, .end = now, .share = 1};
+    model->ages[1] = (struct cohort){
+        .first = 1, .end = now, .share = living > 0 ? (double) in_eden / (double) living : 0};
+    if (in_eden > model->eden || model->full > FULL_MOST)
+        give_up(model, position);
+    else
+        model->full_at = position + model->eden - in_eden;
+}
+
+void generations_collect_old(struct generations *model, const struct segments *segments,
+                             uint64_t position, uint64_t size)
+{
+    collect_all(model, segments, position);
+    if (generations_is_old_full(model, size))
+        give_up(model, position);
+}
+
+/* Serial collects the young generation alone if the old one has room for all of it, or for as much
+ * as it expects by the collections before. */
+static bool is_promotion_safe(const struct generations *model, uint64_t position)
+{
+    if (model->heap == 0)
+        return true;
+    uint64_t in_young = model->eden - (model->full_at - position) + model->in_from;
+    uint64_t capacity = old_capacity(model);
+    uint64_t room = model->old < capacity ? capacity - model->old : 0;
+    double expected = model->promoted_mean + PROMOTED_PADDING * model->promoted_deviation;
+    return room >= in_young || (double) room >= expected;
+}
+
+static void expect_promotion(struct generations *model, uint64_t promoted)
+{
+    double weight = 1.0 / (double) model->collections; /* of the first ones, a plain mean */
+    weight = weight > PROMOTED_WEIGHT ? weight : PROMOTED_WEIGHT;
+    model->promoted_mean += weight * ((double) promoted - model->promoted_mean);
+    double distance = (double) promoted - model->promoted_mean;
+    distance = distance < 0 ? -distance : distance;
+    if (promoted > 0)
+        model->promoted_deviation += weight * (distance - model->promoted_deviation);
+}
+
+/* ---- the young generation ---- */
+
+static void collect_young(struct generations *model, const struct segments *segments,
+                          uint64_t position)
+{
+    uint64_t promoted = model->promoted;
+    struct young_collection collection = {.staying = 0};
+    uint32_t now = segments->count - 1;
+    note_occupied(model, position);
+    model->ages[0].end = now;
+    for (unsigned age = 0; age <= AGE_MOST; age++) {
+        collection.living[age] = living_of(model, &model->ages[age], segments);
+        if (age < model->threshold)
+            collection.staying += collection.living[age];
+        else
+            promote(model, collection.living[age]);
+    }
+    model->survived += collection.living[0];
+    model->collections++;
+    age_cohorts(model, &collection);
+    model->threshold = next_threshold(model, &collection);
+    model->ages[0] = (struct cohort){.first = now, .end = now, .share = 1};
+    model->eden = next_eden(model);
+    model->full_at = position + model->eden;
+    expect_promotion(model, model->promoted - promoted);
+}
+
+void generations_collect(struct generations *model, const struct segments *segments,
+                         uint64_t position, uint64_t size)
+{
+    if (model->is_too_small)
+        return;
+    if (is_promotion_safe(model, position))
+        collect_young(model, segments, position);
+    else
+        collect_all(model, segments, position);
+    if (generations_is_old_full(model, 0))
+        collect_all(model, segments, position);
+    if (!model->is_too_small && position + size > model->full_at)
+        give_up(model, position);
+}
+
+void generations_finish(struct generations *model, const struct segments *segments,
+                        uint64_t position)
+{
+    uint64_t young = 0;
+    if (model->is_too_small)
+        return;
+    note_occupied(model, position);
+    model->ages[0].end = segments->count;
+    for (unsigned age = 0; age <= AGE_MOST; age++)
+        young += living_of(model, &model->ages[age], segments);
+    uint64_t living_old = segments->living > young ? segments->living - young : 0;
+    model->dead_old = model->old > living_old ? model->old - living_old : 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two generations, the young one with an eden and two survivor spaces, as Serial of HotSpot has
+ * them, or of regions, as G1 with a young generation of fixed size: what the survivors do not take
+ * of it is eden.  Eden is empty after each collection.  What was born between two collections is
+ * therefore a cohort of one age; a cohort is a range of segments (segments.h).
+ */
+#ifndef CONVERTER_SIMULATE_GENERATIONS_H
+#define CONVERTER_SIMULATE_GENERATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "converter/simulate/segments.h"
+
+#define AGE_MOST 15u
+/* HotSpot rounds the sizes of spaces to this. */
+#define SPACE_ALIGNMENT UINT64_C(65536)
+#define YOUNG_LEAST (3 * SPACE_ALIGNMENT)
+
+/* Parameters of the same names as those of HotSpot. */
+struct generation_options {
+    uint64_t survivor_ratio;
+    uint64_t max_tenuring;    /* MaxTenuringThreshold: AGE_MOST or less */
+    uint64_t target_survivor; /* TargetSurvivorRatio: per cent */
+    uint64_t region;          /* G1HeapRegionSize: bytes */
+};
+
+struct cohort {
+    uint32_t first, end; /* segments */
+    double share;        /* the part of its bytes that is not in the old generation */
+};
+
+struct generations {
+    const struct generation_options *options;
+    uint64_t young, eden, survivor;   /* bytes of each space; of `survivor`, the most */
+    uint64_t region;                  /* bytes of a region; 0: spaces, not regions */
+    uint64_t largest;                 /* size of an object in eden: larger ones are born old */
+    uint64_t full_at;                 /* position in the order of births at which eden is full */
+    struct cohort ages[AGE_MOST + 1]; /* [0] is in eden; [n] survived n collections */
+    unsigned threshold;               /* of ages that are not promoted */
+    uint64_t in_from;                 /* bytes in the occupied survivor space */
+    uint64_t old;                     /* bytes in the old generation, dead ones included */
+    uint64_t heap;                    /* bytes of both generations; 0: no limit */
+    double promoted_mean, promoted_deviation; /* as the JVM expects of the next collection */
+    /* results */
+    uint64_t collections;
+    uint64_t overflows; /* collections at which survivors did not fit */
+    uint64_t copied;    /* bytes, to a survivor space */
+    uint64_t promoted;  /* bytes, to the old generation */
+    uint64_t survived;  /* bytes that lived at the first collection after their birth */
+    uint64_t peak;      /* most bytes occupied */
+    uint64_t dead_old;  /* bytes of the old generation that were dead at the end */
+    uint64_t full;      /* collections of the whole heap */
+    uint64_t marked;    /* bytes that lived at them */
+    bool is_too_small;  /* the heap */
+    uint64_t failed_at; /* position at which an object did not fit after a full collection */
+};
+
+void generations_init(struct generations *model, uint64_t young,
+                      const struct generation_options *options);
+/* Limits the heap, which is larger than the young generation. */
+void generations_limit(struct generations *model, uint64_t heap);
+/* `young` is at least 2 regions. */
+void generations_init_regions(struct generations *model, uint64_t young,
+                              const struct generation_options *options);
+/* An object of `size` bytes does not fit into eden.  `position` is the number of bytes born before
+ * it; the last segment is empty. */
+void generations_collect(struct generations *model, const struct segments *segments,
+                         uint64_t position, uint64_t size);
+/* Returns whether the old generation has no room for an object of that size, so that it is to be
+ * collected first. */
+bool generations_is_old_full(const struct generations *model, uint64_t size);
+/* Collects the whole heap for an object of the old generation.  The last segment is empty. */
+void generations_collect_old(struct generations *model, const struct segments *segments,
+                             uint64_t position, uint64_t size);
+/* Bytes that are not born in eden. */
+void generations_put_old(struct generations *model, uint64_t size);
+void generations_finish(struct generations *model, const struct segments *segments,
+                        uint64_t position);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replays allocations and deaths against all models at once. */
+#include "converter/simulate/simulation.h"
+
+#include "converter/base/no_memory.h"
+
+#define YOUNG_LAST (UINT64_C(512) << 20)
+#define POSITION_MOST (UINT64_C(1) << 62)
+
+/* ---- the position at which the next collection happens ---- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t nearest_of(const struct space_list *list, uint64_t nearest)
+{
+    for (size_t i = 0; i < list->count; i++)
+        nearest = least(nearest, list->items[i].full_at);
+    return nearest;
+}
+
+static uint64_t nearest_of_list(const struct generation_list *list, uint64_t nearest)
+{
+    for (size_t i = 0; i < list->count; i++)
+        nearest = least(nearest, list->items[i].full_at);
+    return nearest;
+}
+
+static void find_nearest(struct simulation *simulation)
+{
+    uint64_t nearest = nearest_of_list(&simulation->young, UINT64_MAX);
+    nearest = nearest_of_list(&simulation->regions, nearest);
+    nearest = nearest_of(&simulation->semi_space, nearest);
+    nearest = nearest_of(&simulation->mark_compact, nearest);
+    simulation->nearest_full = nearest;
+}
+
+/* ---- life ---- */
+
+void simulation_options_add_young(struct simulation_options *options, uint64_t first)
+{
+    for (uint64_t size = first; size <= YOUNG_LAST; size *= 2)
+        options->young.sizes[options->young.count++] = size;
+}
+
+static void init_spaces(struct space_list *list, const struct size_list *sizes, unsigned parts)
+{
+    list->count = sizes->count;
+    for (size_t i = 0; i < list->count; i++)
+        one_space_init(&list->items[i], sizes->sizes[i], sizes->sizes[i] / parts);
+}
+
+typedef void generations_init_function(struct generations *model, uint64_t young,
+                                       const struct generation_options *options);
+
+static void init_generations(struct simulation *simulation, struct generation_list *list,
+                             const struct size_list *sizes, generations_init_function *init)
+{
+    list->count = sizes->count;
+    for (size_t i = 0; i < list->count; i++) {
+        init(&list->items[i], sizes->sizes[i], &simulation->options);
+        simulation->largest = least(simulation->largest, list->items[i].largest);
+    }
+}
+
+size_t simulation_options_heaps(const struct simulation_options *options)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < options->young.count; i++)
+        for (size_t j = 0; j < options->heap.count; j++)
+            count += options->heap.sizes[j] > options->young.sizes[i];
+    return count;
+}
+
+/* Instead of each young generation, it with each larger heap. */
+static void init_limited(struct simulation *simulation, const struct simulation_options *options)
+{
+    struct generation_list *list = &simulation->young;
+    if (options->heap.count == 0)
+        return;
+    list->count = 0;
+    for (size_t i = 0; i < options->young.count; i++)
+        for (size_t j = 0; j < options->heap.count && list->count < SIZE_LIST_MOST; j++) {
+            if (options->heap.sizes[j] <= options->young.sizes[i])
+                continue;
+            struct generations *model = &list->items[list->count++];
+            generations_init(model, options->young.sizes[i], &simulation->options);
+            generations_limit(model, options->heap.sizes[j]);
+        }
+}
+
+bool simulation_init(struct simulation *simulation, const struct simulation_options *options)
+{
+    *simulation = (struct simulation){.options = options->generations,
+                                      .existing_is_old = options->existing_is_old,
+                                      .largest = UINT64_MAX};
+    init_generations(simulation, &simulation->young, &options->young, generations_init);
+    init_generations(simulation, &simulation->regions, &options->regions, generations_init_regions);
+    init_limited(simulation, options);
+    init_spaces(&simulation->semi_space, &options->semi_space, 2);
+    init_spaces(&simulation->mark_compact, &options->mark_compact, 1);
+    find_nearest(simulation);
+    return segments_init(&simulation->segments);
+}
+
+void simulation_reset(struct simulation *simulation)
+{
+    segments_reset(&simulation->segments);
+}
+
+/* ---- births ---- */
+
+static void collect_spaces(struct simulation *simulation, struct space_list *list, uint64_t size)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (simulation->position + size > list->items[i].full_at)
+            one_space_collect(&list->items[i], simulation->position, size,
+                              simulation->segments.living);
+}
+
+static bool collect_generations(struct simulation *simulation, struct generation_list *list,
+                                uint64_t size, bool is_existing)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct generations *model = &list->items[i];
+        bool is_old = is_existing || size > model->largest;
+        if (is_old && generations_is_old_full(model, size)) {
+            if (!segments_begin(&simulation->segments))
+                return false;
+            generations_collect_old(model, &simulation->segments, simulation->position, size);
+        }
+        if (is_old) {
+            generations_put_old(model, size);
+        } else if (simulation->position + size > model->full_at) {
+            if (!segments_begin(&simulation->segments))
+                return false;
+            generations_collect(model, &simulation->segments, simulation->position, size);
+        }
+    }
+    return true;
+}
+
+/* Makes room for an object in all models that have none. */
+static bool make_room(struct simulation *simulation, uint64_t size, bool is_existing)
+{
+    if (!collect_generations(simulation, &simulation->young, size, is_existing) ||
+        !collect_generations(simulation, &simulation->regions, size, is_existing))
+        return false;
+    collect_spaces(simulation, &simulation->semi_space, size);
+    collect_spaces(simulation, &simulation->mark_compact, size);
+    find_nearest(simulation);
+    return true;
+}
+
+static void count_birth(struct simulation *simulation, const struct trace_event *event)
+{
+    if ((event->flags & TRACE_EXISTING) != 0) {
+        simulation->existing += event->size;
+    } else {
+        simulation->objects++;
+        simulation->allocated += event->size;
+    }
+}
+
+/* Returns whether the object is in the old generation from the beginning.  Most of what existed
+ * when the VM was ready had just been allocated by it, unless it came out of an archive. */
+static bool is_old(const struct simulation *simulation, const struct trace_event *event)
+{
+    return (event->flags & TRACE_EXISTING) != 0 &&
+           (simulation->existing_is_old || !simulation->has_init ||
+            event->time_ns != simulation->init_ns);
+}
+
+static bool put_birth(struct simulation *simulation, const struct trace_event *event)
+{
+    struct segments *segments = &simulation->segments;
+    uint64_t size = event->size;
+    bool is_existing = is_old(simulation, event);
+    bool is_large = size > simulation->largest;
+    bool ok = true;
+    if (is_existing || is_large || simulation->position + size > simulation->nearest_full)
+        ok = make_room(simulation, size, is_existing);
+    if (!ok)
+        return false;
+    simulation->position += size;
+    count_birth(simulation, event);
+    if (is_existing)
+        ok = segments_put_existing(segments, event->object, size);
+    else if (is_large)
+        ok = segments_put_large(segments, event->object, size);
+    else
+        ok = segments_put(segments, event->object, size);
+    if (segments->living > simulation->peak_living)
+        simulation->peak_living = segments->living;
+    return ok;
+}
+
+/* ---- all ---- */
+
+enum step_status simulation_put(struct simulation *simulation, const struct trace_event *events,
+                                size_t count, struct step_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == EVENT_OBJECT_FREE) {
+            death_dates_put(&simulation->deaths, &events[i]);
+            if (!segments_take(&simulation->segments, events[i].object))
+                simulation->unknown_frees++;
+        } else if (events[i].kind == EVENT_OBJECT_ALLOC) {
+            if (events[i].size > POSITION_MOST - simulation->position)
+                return step_error_set(error, STEP_STATUS_CORRUPT, simulation->path, STEP_NO_OFFSET,
+                                      "the sizes of the objects add up to more than 2^62");
+            if (!put_birth(simulation, &events[i]))
+                return no_memory(error);
+        } else if (events[i].kind == EVENT_VM_INIT) {
+            simulation->has_init = true;
+            simulation->init_ns = events[i].time_ns;
+        }
+    }
+    return STEP_STATUS_OK;
+}
+
+static void finish_generations(struct simulation *simulation, struct generation_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        generations_finish(&list->items[i], &simulation->segments, simulation->position);
+}
+
+static void finish_spaces(struct simulation *simulation, struct space_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        one_space_finish(&list->items[i], simulation->position);
+}
+
+void simulation_finish(struct simulation *simulation)
+{
+    finish_generations(simulation, &simulation->young);
+    finish_generations(simulation, &simulation->regions);
+    finish_spaces(simulation, &simulation->semi_space);
+    finish_spaces(simulation, &simulation->mark_compact);
+}
+
+enum simulation_precision simulation_precision(const struct simulation *simulation)
+{
+    const struct death_dates *deaths = &simulation->deaths;
+    if (simulation->frees_are_exact)
+        return SIMULATION_EXACT;
+    if (!death_dates_are_exact(deaths))
+        return deaths->freed > 0 ? SIMULATION_DELAYED : SIMULATION_NONE;
+    return deaths->bound + deaths->by_collection + deaths->freed == 0 ? SIMULATION_EXACT
+                                                                      : SIMULATION_DATED;
+}
+
+bool simulation_is_coarse(const struct simulation *simulation, const struct generations *model)
+{
+    return simulation_precision(simulation) != SIMULATION_EXACT &&
+           (simulation->collect == 0 || simulation->collect > model->eden);
+}
+
+double simulation_mark_cons(const struct simulation *simulation, uint64_t work)
+{
+    return simulation->allocated == 0 ? 0 : (double) work / (double) simulation->allocated;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints lifetimes by site as a table for people. */
+#include <math.h>
+
+#include "converter/base/quantity.h"
+#include "converter/base/table_text.h"
+#include "converter/sites/site_report.h"
+
+static const char *const marks[] = {
+    [LIFETIMES_EXACT] = "", [LIFETIMES_AT_MOST] = "<=", [LIFETIMES_ESTIMATED] = "~"};
+
+static void put(const char *mark, const char *text, FILE *out)
+{
+    char marked[48];
+    snprintf(marked, sizeof marked, "%s%s", mark, text);
+    fprintf(out, " %12s", marked);
+}
+
+static void put_bytes(const struct site_life *life, double share, FILE *out)
+{
+    if (life->in_bytes.count == 0)
+        put("", "-", out);
+    else
+        put(marks[site_meaning(life)],
+            quantity_of_bytes(lifetimes_percentile(&life->in_bytes, share)).text, out);
+}
+
+static void put_time(const struct site_report *report, const struct site_life *life, double share,
+                     FILE *out)
+{
+    if (life->in_time.count == 0 || !report->has_times)
+        put("", "-", out);
+    else
+        put(marks[site_meaning(life)],
+            quantity_of_ns(lifetimes_percentile(&life->in_time, share)).text, out);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : 100 * (double) part / (double) whole;
+}
+
+/* Prints the shares of objects by lifetime in powers of two. */
+static void put_histogram(const struct site_life *life, FILE *out)
+{
+    uint64_t alive = life->born.objects - life->dead.objects;
+    const char *between = "";
+    fputs("             ", out);
+    for (unsigned bits = 0; bits <= 64; bits++) {
+        uint64_t count = lifetimes_of_bits(&life->in_bytes, bits);
+        if (count == 0)
+            continue;
+        fprintf(out, "%s%.1f %% < %s", between, percent(count, life->born.objects),
+                quantity_of_bytes(ldexp(1, (int) bits)).text);
+        between = ", ";
+    }
+    if (alive > 0)
+        fprintf(out, "%s%.1f %% alive", between, percent(alive, life->born.objects));
+    putc('\n', out);
+}
+
+static void put_row(const struct site_report *report, uint32_t site, FILE *out)
+{
+    const struct site_life *life = &report->lives->items[site];
+    uint64_t alive = life->born.objects - life->dead.objects;
+    uint8_t cluster = report->clusters->of_site[site];
+    fprintf(out, "%12s %12s %6.1f%%", quantity_of_bytes((double) life->born.bytes).text,
+            quantity_of_count(life->born.objects).text, percent(alive, life->born.objects));
+    put_bytes(life, 0.1, out);
+    put_bytes(life, 0.5, out);
+    put_bytes(life, 0.9, out);
+    put_bytes(life, 0.99, out);
+    put_time(report, life, 0.5, out);
+    put_time(report, life, 0.9, out);
+    fprintf(out, "   %c     ", cluster == SITE_NO_CLUSTER ? '-' : 'A' + cluster);
+    site_report_put_names(report, site, out);
+    putc('\n', out);
+    if (report->has_histograms)
+        put_histogram(life, out);
+}
+
+static void put_clusters(const struct site_report *report, FILE *out)
+{
+    const struct site_clusters *clusters = report->clusters;
+    if (clusters->count == 0)
+        return;
+    fprintf(out,
+            "\nclusters: sites of %u objects or more, whose lifetimes have a Kolmogorov-Smirnov\n"
+            "distance of at most %.1f from the cluster's first site\n"
+            "%7s %12s %12s %12s  %s\n",
+            SITE_CLUSTER_OBJECTS, SITE_CLUSTER_DISTANCE, "cluster", "sites", "objects", "bytes",
+            "first site");
+    for (size_t i = 0; i < clusters->count; i++) {
+        const struct site_cluster *cluster = &clusters->items[i];
+        fprintf(out, "%7c %12s", 'A' + (int) i, quantity_of_count(cluster->sites).text);
+        fprintf(out, " %12s", quantity_of_count(cluster->objects).text);
+        fprintf(out, " %12s  ", quantity_of_bytes((double) cluster->bytes).text);
+        site_report_put_names(report, cluster->first, out);
+        putc('\n', out);
+    }
+}
+
+void lives_print_text(const struct site_report *report, FILE *out)
+{
+    size_t shown = table_shown(report->top, report->lives->count);
+    site_report_put_head(report, out);
+    fprintf(out,
+            "Percentiles of the objects that died, within %.1f %%, in bytes allocated meanwhile\n"
+            "and in time.\n\n"
+            "%12s %12s %7s %12s %12s %12s %12s %12s %12s %s %s\n",
+            LIFETIME_ERROR_PERCENT, "bytes", "objects", "alive", "10 %", "half", "90 %", "99 %",
+            "half", "90 %", "cluster", "site");
+    for (size_t i = 0; i < shown; i++)
+        put_row(report, report->order[i], out);
+    table_print_rest(shown, report->lives->count, "sites");
+    put_clusters(report, out);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables `lifetimes`, one row an allocation site, and `advice`, one row each piece of advice
+ * with the defaults of `steptrace advise`.  The whole trace is read for the first row. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/base/sampled_trace.h"
+#include "converter/records/record_dump.h"
+#include "converter/sites/advice.h"
+#include "converter/sites/site_stores.h"
+#include "converter/tables/event_rows.h"
+#include "converter/tables/makers.h"
+#include "converter/tables/row_builder.h"
+
+enum { COLUMNS = LIFETIMES_P90_TIME + 1, WORDS = 3 };
+
+/* How lifetimes are to be read, by enum lifetime_meaning. */
+static const char *const meanings[WORDS] = {"exact", "upper_bound", "estimate"};
+
+struct site_rows {
+    struct table_rows base;
+    struct row_builder builder;
+    struct event_feed feed; /* its names are those of the sites */
+    struct site_lives lives;
+    struct advice_list list;
+    bool is_advice; /* for the table `advice` */
+    bool is_read;
+    size_t at;                                          /* next row */
+    uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
+    const struct table_dictionary *dictionaries[COLUMNS];
+};
+
+static struct site_rows *of(struct table_rows *rows)
+{
+    return (struct site_rows *) rows;
+}
+
+/* ---- rows ---- */
+
+static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
+{
+    struct row_builder *builder = &rows->builder;
+    uint32_t code = 0;
+    if (builder->values[first] != NULL && key->class_id != 0)
+        code = tables_class_code(rows->base.tables, key->class_id);
+    row_put_code(builder, first, code, key->class_id == 0);
+    row_put(builder, first + 1, key->class_id, false);
+    row_put(builder, first + 2, key->stack_id, key->stack_id == 0);
+    return code != NO_NAME_CODE;
+}
+
+static void put_percentile(struct site_rows *rows, size_t column, const struct lifetimes *lifetimes,
+                           double share)
+{
+    if (rows->builder.values[column] != NULL)
+        row_put(&rows->builder, column, (uint64_t) lifetimes_percentile(lifetimes, share),
+                lifetimes->count == 0);
+}
+
+static bool put_life(struct site_rows *rows, const struct site_life *life)
+{
+    struct row_builder *builder = &rows->builder;
+    bool ok = put_names(rows, &life->key, LIFETIMES_CLASS);
+    row_put(builder, LIFETIMES_OBJECTS, life->born.objects, false);
+    row_put(builder, LIFETIMES_BYTES, life->born.bytes, false);
+    row_put(builder, LIFETIMES_DEAD_OBJECTS, life->dead.objects, false);
+    row_put(builder, LIFETIMES_DEAD_BYTES, life->dead.bytes, false);
+    row_put(builder, LIFETIMES_OLD_OBJECTS, life->old.objects, false);
+    row_put(builder, LIFETIMES_OLD_BYTES, life->old.bytes, false);
+    row_put(builder, LIFETIMES_MOST_LIVING, life->most_living, false);
+    row_put_code(builder, LIFETIMES_MEANING, rows->meanings[site_meaning(life)], false);
+    put_percentile(rows, LIFETIMES_P10_BYTES, &life->in_bytes, 0.1);
+    put_percentile(rows, LIFETIMES_P50_BYTES, &life->in_bytes, 0.5);
+    put_percentile(rows, LIFETIMES_P90_BYTES, &life->in_bytes, 0.9);
+    put_percentile(rows, LIFETIMES_P99_BYTES, &life->in_bytes, 0.99);
+    put_percentile(rows, LIFETIMES_P50_TIME, &life->in_time, 0.5);
+    put_percentile(rows, LIFETIMES_P90_TIME, &life->in_time, 0.9);
+    row_builder_end_row(builder);
+    return ok;
+}
+
+static bool put_advice(struct site_rows *rows, const struct advice *advice)
+{
+    struct row_builder *builder = &rows->builder;
+    const struct site_life *life = &rows->lives.items[advice->site];
+    bool ok = put_names(rows, &life->key, ADVICE_CLASS);
+    row_put_code(builder, ADVICE_WORD, rows->kinds[advice->kind], false);
+    row_put(builder, ADVICE_BYTES, advice->bytes, false);
+    row_put(builder, ADVICE_OBJECTS, advice->objects, false);
+    row_put(builder, ADVICE_SITE_OBJECTS, life->born.objects, false);
+    row_put_flag(builder, ADVICE_IS_ESTIMATE, advice->is_bound);
+    row_builder_end_row(builder);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static enum step_status read_events(struct site_rows *rows, struct step_error *error)
+{
+    const struct trace_event *event;
+    enum step_status status = STEP_STATUS_OK;
+    while (status == STEP_STATUS_OK) {
+        status = event_feed_next(&rows->feed, rows->base.tables, &event, error);
+        if (status == STEP_STATUS_OK)
+            status = site_lives_put(&rows->lives, event, 1, error);
+    }
+    site_lives_finish(&rows->lives);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+/* With a reader of its own, as other tables may be read at the same time. */
+static enum step_status read_references(struct site_rows *rows, bool *has_references,
+                                        struct step_error *error)
+{
+    struct step_reader *reader = NULL;
+    struct seekable_path seekable = {0};
+    enum step_status status = record_open(rows->base.tables->path, &reader, &seekable, error);
+    if (status == STEP_STATUS_OK)
+        status = site_stores_count(reader, &rows->lives, error);
+    *has_references = status == STEP_STATUS_OK;
+    step_reader_destroy(reader);
+    seekable_path_close(&seekable);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+static enum step_status read_trace(struct site_rows *rows, struct step_error *error)
+{
+    struct advice_options options = {.least_bytes = ADVICE_LEAST_DEFAULT};
+    rows->is_read = true;
+    rows->lives.path = rows->base.tables->path;
+    rows->lives.within = ADVICE_WITHIN_DEFAULT;
+    enum step_status status = read_events(rows, error);
+    if (status != STEP_STATUS_OK || !rows->is_advice)
+        return status;
+    status = read_references(rows, &options.has_references, error);
+    if (status == STEP_STATUS_OK &&
+        !advice_make(&rows->list, &rows->lives, &rows->feed.source->names, &options))
+        status = no_memory(error);
+    return status;
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct site_rows *rows = of(base);
+    enum step_status status = rows->is_read ? STEP_STATUS_OK : read_trace(rows, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    *has_more = rows->at < (rows->is_advice ? rows->list.count : rows->lives.count);
+    if (!*has_more)
+        return STEP_STATUS_OK;
+    bool ok = rows->is_advice ? put_advice(rows, &rows->list.items[rows->at])
+                              : put_life(rows, &rows->lives.items[rows->at]);
+    rows->at++;
+    return ok ? STEP_STATUS_OK : no_memory(error);
+}
+
+static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+{
+    return row_builder_fill(&of(base)->builder, step, base, of(base)->dictionaries, count, error);
+}
+
+/* ---- life cycle ---- */
+
+static void destroy(struct table_rows *base)
+{
+    struct site_rows *rows = of(base);
+    event_feed_close(&rows->feed);
+    advice_reset(&rows->list);
+    site_lives_reset(&rows->lives);
+    row_builder_reset(&rows->builder);
+    table_rows_reset(base);
+    free(rows);
+}
+
+static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+
+/* SQL reads sampled traces, too. */
+static enum step_status refuse_sample(const struct site_rows *rows, struct step_error *error)
+{
+    const struct event_source *source = rows->feed.source;
+    if (sampled_interval_bytes(event_source_property(source, "engine"),
+                               event_source_property(source, "sample")) == 0)
+        return STEP_STATUS_OK;
+    return step_error_set(error, STEP_STATUS_CORRUPT, rows->base.tables->path, STEP_NO_OFFSET,
+                          "has a sample of the objects (engine=sampled), not all of a site");
+}
+
+static enum step_status open_rows(struct site_rows *rows, struct tables *tables,
+                                  const struct table_request *request, struct step_error *error)
+{
+    const uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
+    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
+    if (status == STEP_STATUS_OK && !site_lives_init(&rows->lives))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = row_builder_init(&rows->builder, request, error);
+    if (status == STEP_STATUS_OK &&
+        (!table_names_codes(&tables->words, meanings, WORDS, rows->meanings) ||
+         !table_names_codes(&tables->words, advice_words, ADVICE_KIND_COUNT, rows->kinds)))
+        status = no_memory(error);
+    if (status == STEP_STATUS_OK)
+        status = event_feed_open(&rows->feed, tables, kinds, true, error);
+    return status == STEP_STATUS_OK ? refuse_sample(rows, error) : status;
+}
+
+enum step_status site_rows_create(struct tables *tables, const struct table_request *request,
+                                  struct table_rows **out, struct step_error *error)
+{
+    struct site_rows *rows = calloc(1, sizeof *rows);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->is_advice = strcmp(request->table->base.name, "advice") == 0;
+    rows->dictionaries[rows->is_advice ? ADVICE_CLASS : LIFETIMES_CLASS] =
+        &tables->class_names.dictionary;
+    rows->dictionaries[rows->is_advice ? ADVICE_WORD : LIFETIMES_MEANING] =
+        &tables->words.dictionary;
+    enum step_status status = open_rows(rows, tables, request, error);
+    *out = &rows->base;
+    if (status != STEP_STATUS_OK) {
+        destroy(&rows->base);
+        *out = NULL;
+    }
+    return status;
+}

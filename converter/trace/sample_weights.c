@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weighs samples, with the interval of each and the thresholds during its life. */
+#include "converter/trace/sample_weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converter/base/estimates.h"
+#include "converter/base/no_memory.h"
+#include "format/core/grow.h"
+
+#define LOTS 0x1p53
+
+struct threshold {
+    uint64_t time_ns, value;
+    uint64_t object; /* that is not awaited any more; 0: none */
+};
+
+bool sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes)
+{
+    *weights = (struct sample_weights){.interval_bytes = interval_bytes};
+    id_set_init(&weights->given_up);
+    return object_table_init(&weights->live);
+}
+
+void sample_weights_reset(struct sample_weights *weights)
+{
+    free(weights->changes);
+    free(weights->least);
+    id_set_reset(&weights->given_up);
+    object_table_reset(&weights->live);
+    *weights = (struct sample_weights){.interval_bytes = 0};
+}
+
+/* Returns false if out of memory. */
+static bool grow(struct sample_weights *weights)
+{
+    if (weights->count < weights->capacity)
+        return true;
+    struct threshold *grown =
+        step_grown(weights->changes, &weights->capacity, weights->count + 1, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    weights->changes = grown;
+    uint32_t *least = realloc(weights->least, weights->capacity * sizeof *least);
+    if (least == NULL)
+        return false;
+    weights->least = least;
+    return true;
+}
+
+enum step_status sample_weights_put_fact(void *user, const struct trace_fact *fact)
+{
+    struct sample_weights *weights = user;
+    if (fact->kind != TRACE_GIVEN_UP)
+        return STEP_STATUS_OK;
+    uint64_t last_ns = weights->count > 0 ? weights->changes[weights->count - 1].time_ns : 0;
+    if (fact->threshold == 0 || fact->threshold > (uint64_t) LOTS || fact->time_ns < last_ns ||
+        weights->count == UINT32_MAX)
+        return STEP_STATUS_CORRUPT;
+    if (!grow(weights))
+        return STEP_STATUS_NO_MEMORY;
+    weights->changes[weights->count++] =
+        (struct threshold){fact->time_ns, fact->threshold, fact->object};
+    return STEP_STATUS_OK;
+}
+
+enum step_status sample_weights_read(struct sample_weights *weights, struct event_source *source,
+                                     struct step_error *error)
+{
+    uint64_t interval_bytes = event_source_sample_interval(source);
+    *weights = (struct sample_weights){.interval_bytes = 0};
+    if (interval_bytes == 0)
+        return STEP_STATUS_OK;
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (sample_weights_init(weights, interval_bytes))
+        status = event_source_facts(source, sample_weights_put_fact, weights, error);
+    if (status == STEP_STATUS_NO_MEMORY)
+        return no_memory(error);
+    if (status == STEP_STATUS_CORRUPT && error->message[0] == '\0')
+        return step_error_set(
+            error, status, source->path, STEP_NO_OFFSET,
+            "its records ObjectGivenUp are not in order, or have no valid threshold");
+    return status;
+}
+
+static void pass_next(struct sample_weights *weights)
+{
+    uint64_t value = weights->changes[weights->passed].value;
+    uint64_t object = weights->changes[weights->passed].object;
+    struct live_object given_up;
+    bool is_new;
+    object_table_take(&weights->live, object, &given_up);
+    if (object != 0 && !id_set_add(&weights->given_up, object, &is_new))
+        weights->no_memory = true;
+    while (weights->least_count > 0 &&
+           weights->changes[weights->least[weights->least_count - 1]].value >= value)
+        weights->least_count--;
+    weights->least[weights->least_count++] = (uint32_t) weights->passed++;
+}
+
+void sample_weights_pass(struct sample_weights *weights, uint64_t time_ns)
+{
+    while (weights->passed < weights->count && weights->changes[weights->passed].time_ns < time_ns)
+        pass_next(weights);
+}
+
+/* Returns the least threshold since the change `from`, that before it included. */
+static double least_since(const struct sample_weights *weights, size_t from)
+{
+    size_t low = 0, high = weights->least_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (weights->least[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    double least = from > 0 ? (double) weights->changes[from - 1].value : LOTS;
+    if (low < weights->least_count)
+        least = fmin(least, (double) weights->changes[weights->least[low]].value);
+    return least;
+}
+
+/* Of an object that will be known at a later time: its weight as a float, and the changes of the
+ * threshold before its birth. */
+static void keep(struct sample_weights *weights, const struct trace_event *event, double weight)
+{
+    struct live_object kept = {
+        .object = event->object, .size = event->size, .class_id = event->class_id};
+    float rounded = (float) weight;
+    uint32_t bits;
+    if ((weights->count == 0 && event->drawn_bytes == 0) ||
+        id_set_has(&weights->given_up, event->object))
+        return;
+    memcpy(&bits, &rounded, sizeof bits);
+    kept.value = (uint64_t) weights->passed << 32 | bits;
+    if (!object_table_put(&weights->live, &kept))
+        weights->no_memory = true;
+}
+
+static double weight_now(const struct sample_weights *weights, const struct live_object *kept)
+{
+    uint32_t bits = (uint32_t) kept->value;
+    float weight;
+    memcpy(&weight, &bits, sizeof weight);
+    return (double) weight * (LOTS / least_since(weights, (size_t) (kept->value >> 32)));
+}
+
+double sample_weights_of(struct sample_weights *weights, const struct trace_event *event)
+{
+    struct live_object kept;
+    sample_weights_pass(weights, event->time_ns);
+    if (event->kind == EVENT_OBJECT_ALLOC) {
+        double weight = sample_weight(
+            event->size, event->drawn_bytes != 0 ? event->drawn_bytes : weights->interval_bytes);
+        keep(weights, event, weight);
+        return weight;
+    }
+    return object_table_take(&weights->live, event->object, &kept)
+               ? weight_now(weights, &kept)
+               : sample_weight(event->size, weights->interval_bytes);
+}
+
+bool sample_weights_now(const struct sample_weights *weights, uint64_t object, uint64_t size_bytes,
+                        double *weight)
+{
+    struct live_object kept;
+    bool is_kept = object_table_find(&weights->live, object, &kept);
+    *weight =
+        is_kept ? weight_now(weights, &kept) : sample_weight(size_bytes, weights->interval_bytes);
+    return is_kept || weights->count == 0;
+}
+
+void sample_weights_each_live(struct sample_weights *weights, sample_weight_visit visit, void *user)
+{
+    sample_weights_pass(weights, UINT64_MAX);
+    for (size_t i = 0; weights->live.slots != NULL && i <= weights->live.mask; i++) {
+        struct live_object kept;
+        if (weights->live.slots[i].object != 0 &&
+            object_table_find(&weights->live, weights->live.slots[i].object, &kept))
+            visit(user, &kept, weight_now(weights, &kept));
+    }
+}

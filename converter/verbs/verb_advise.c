@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace advise: advises on allocation sites, with the bytes at stake and the evidence. */
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/site_reading.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    .name = "advise",
+    .operands = "IN [OPTION]...",
+    .text = "Advises on allocation sites, with the bytes at stake and the evidence: pretenure\n"
+            "objects that survive collections, reuse a few that die soon, do not repeat what is\n"
+            "thrown away each time, let scalars replace objects that are never stored, and make\n"
+            "arrays as long as they will be. The last two need a trace with events=reference.\n"};
+
+enum step_status verb_advise(int argc, char **argv)
+{
+    struct site_reading reading = {.top = SITE_TOP_DEFAULT,
+                                   .depth = SITE_DEPTH_DEFAULT,
+                                   .within = ADVICE_WITHIN_DEFAULT,
+                                   .least_bytes = ADVICE_LEAST_DEFAULT,
+                                   .needs_references = true};
+    bool as_json = false;
+    const struct option_row rows[] = {
+        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
+        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &reading.depth},
+        {"least", 0, "SIZE", "advice with at least so many bytes at stake (64k)", take_size,
+         &reading.least_bytes},
+        {"within", 0, "N", "reuse: objects that die before the next N of their site (8)",
+         take_count, &reading.within},
+        {"young", 0, "SIZE",
+         "pretenure: a collection for each SIZE allocated, not those of the trace", take_size,
+         &reading.young_bytes},
+        {"json", 0, NULL, "as JSON", take_flag, &as_json},
+        FROM_ROW(&reading.from),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    reading.print = as_json ? advice_print_json : advice_print_text;
+    return site_reading_run(&reading, arguments.operands[0]);
+}

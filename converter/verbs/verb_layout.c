@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace layout: prints what the objects of a trace would take under other object layouts. */
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/base/no_memory.h"
+#include "converter/formats/input.h"
+#include "converter/layout/layout_totals.h"
+#include "converter/trace/selection_options.h"
+#include "converter/trace/unmatched.h"
+#include "converter/verbs/verb.h"
+
+#define TOP_DEFAULT UINT64_C(20)
+
+static const struct verb_help help = {
+    .name = "layout",
+    .operands = "IN [OPTION]...",
+    .text = "Prints what the objects of a trace would take under other object layouts of\n"
+            "HotSpot, by class. The trace needs the agent's option layout=yes. LAYOUT is what\n"
+            "differs from the traced JVM: header=8 (compact headers), 12 or 16 (without\n"
+            "compressed class pointers), reference=4 or 8 (without compressed oops),\n"
+            "alignment=8..256 (ObjectAlignmentInBytes), joined by commas; and values: the\n"
+            "classes of --value are value classes (JEP 401), flattened as JDK 28 does.\n"};
+
+struct layout_options {
+    struct event_selection selected;
+    const struct trace_format *from;
+    struct layout_changes changes;
+    struct selected_globs values;
+    uint64_t top;
+    bool json, csv;
+};
+
+static enum step_status visit(void *user, const struct trace_event *events, size_t count,
+                              struct step_error *error)
+{
+    return layout_totals_put(user, events, count, error);
+}
+
+static enum step_status refuse(const char *path, const char *reason)
+{
+    struct step_error error;
+    step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET, "%s", reason);
+    return report_error(&error);
+}
+
+/* Returns NULL, or why the trace has no layouts. */
+static const char *find_traced(const struct input *input, struct object_layout *traced)
+{
+    if (input->allocs != NULL)
+        return "the trace is of a native program, whose blocks have no object layout; record a "
+               "Java program with the agent's option layout=yes";
+    const char *layout = event_source_property(input->source, "layout");
+    if (layout == NULL)
+        return "the trace has no object layouts: record with the agent's option layout=yes "
+               "(steptrace record -O layout=yes)";
+    return object_layout_of_property(
+        layout, event_source_property(input->source, "java-vm-version"), traced);
+}
+
+static void print(const struct layout_options *options, const struct layout_totals *totals)
+{
+    if (options->json)
+        layout_print_json(totals, stdout);
+    else if (options->csv)
+        layout_print_csv(totals, stdout);
+    else
+        layout_print_text(totals, options->top, stdout);
+}
+
+static enum step_status add_up(const struct layout_options *options, struct input *input,
+                               struct layout_totals *totals)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = event_source_layouts(input->source, layout_totals_put_name, totals);
+    if (status == STEP_STATUS_OK)
+        status = event_source_layouts(input->source, layout_totals_put_fields, totals);
+    if (status != STEP_STATUS_OK) {
+        no_memory(&error);
+        return report_error(&error);
+    }
+    status = input_each(input, visit, totals);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!layout_totals_finish(totals)) {
+        no_memory(&error);
+        return report_error(&error);
+    }
+    report_unmatched(totals->path, &input->source->names,
+                     &(struct event_selection){.classes = options->values, .marks_phases = true},
+                     false);
+    if (totals->instances > 0 && totals->classes_with_fields == 0)
+        return refuse(totals->path, "the trace has no fields of classes (java.Layout), which "
+                                    "`convert` does not keep: use the recorded trace");
+    print(options, totals);
+    return input_report_damage(input);
+}
+
+static enum step_status run(const struct layout_options *options, const char *path)
+{
+    struct input input;
+    struct object_layout traced;
+    struct layout_totals totals;
+    enum step_status status = input_open(&input, path, options->from, &options->selected);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const char *fault = find_traced(&input, &traced);
+    if (fault != NULL) {
+        status = refuse(path, fault);
+    } else {
+        layout_totals_init(&totals, &traced, &options->changes, &options->values,
+                           &input.source->names);
+        totals.path = path;
+        status = add_up(options, &input, &totals);
+        layout_totals_reset(&totals);
+    }
+    input_close(&input);
+    return status;
+}
+
+static void set_defaults(struct layout_options *options)
+{
+    static const char *const layouts[] = {"header=8", "header=16", "reference=8", "alignment=16",
+                                          "alignment=32"};
+    static const char *const values[] = {"values", "header=8", "header=8,values"};
+    bool has_values = options->values.count > 0;
+    const char *const *defaults = has_values ? values : layouts;
+    size_t count = has_values ? sizeof values / sizeof values[0] : sizeof layouts / sizeof *layouts;
+    const char *fault;
+    for (size_t i = 0; i < count; i++)
+        take_layout_change(&options->changes, defaults[i], &fault);
+}
+
+/* `values` and the classes that it is about go together. */
+static enum step_status check(const struct arguments *arguments,
+                              const struct layout_options *options)
+{
+    bool has_layout = false;
+    for (size_t i = 0; i < options->changes.count; i++)
+        has_layout |= options->changes.items[i].values;
+    if (has_layout && options->values.count == 0)
+        return arguments_fault(arguments, "--as values: --value says which classes are meant");
+    if (!has_layout && options->values.count > 0)
+        return arguments_fault(arguments, "--value: no layout of --as has `values`");
+    return STEP_STATUS_OK;
+}
+
+enum step_status verb_layout(int argc, char **argv)
+{
+    struct layout_options options = {.top = TOP_DEFAULT};
+    event_selection_init(&options.selected);
+    options.selected.kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC);
+    options.selected.untracked = true;
+    const struct option_row rows[] = {
+        {"as", 0, "LAYOUT", "what differs, as header=8,alignment=16; may be given several times",
+         take_layout_change, &options.changes},
+        {"value", 0, "CLASS", "taken for a value class in layouts with `values`; a pattern",
+         take_globs, &options.values},
+        {"top", 0, "N", "print N classes (20; 0: all)", take_count, &options.top},
+        {"csv", 0, NULL, "as CSV, all classes", take_flag, &options.csv},
+        {"json", 0, NULL, "as JSON, all classes", take_flag, &options.json},
+        OBJECT_SELECTION_ROWS(&options.selected),
+        FROM_ROW(&options.from),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    if (options.csv && options.json)
+        return arguments_fault(&arguments, "--csv and --json: choose one");
+    if (options.changes.count == 0)
+        set_defaults(&options);
+    status = check(&arguments, &options);
+    if (status != STEP_STATUS_OK)
+        return status;
+    return run(&options, arguments.operands[0]);
+}

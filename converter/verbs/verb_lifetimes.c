@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace lifetimes: prints how long objects live, by allocation site. */
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/trace/selection_options.h"
+#include "converter/verbs/site_reading.h"
+#include "converter/verbs/verb.h"
+
+static const struct verb_help help = {
+    .name = "lifetimes",
+    .operands = "IN [OPTION]...",
+    .text = "Prints how long the objects of each allocation site live, in bytes allocated\n"
+            "meanwhile and in time: percentiles, a histogram, and clusters of sites whose\n"
+            "objects live equally long. Deaths that collections found are upper bounds, and\n"
+            "are marked so.\n"};
+
+enum step_status verb_lifetimes(int argc, char **argv)
+{
+    struct site_reading reading = {.top = SITE_TOP_DEFAULT, .depth = SITE_DEPTH_DEFAULT};
+    bool as_json = false;
+    const struct option_row rows[] = {
+        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
+        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &reading.depth},
+        {"histogram", 0, NULL, "also the shares of objects by lifetime, in powers of two",
+         take_flag, &reading.has_histograms},
+        {"json", 0, NULL, "as JSON", take_flag, &as_json},
+        FROM_ROW(&reading.from),
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    reading.print = as_json ? lives_print_json : lives_print_text;
+    return site_reading_run(&reading, arguments.operands[0]);
+}

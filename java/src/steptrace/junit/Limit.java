@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package steptrace.junit;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.junit.platform.commons.support.AnnotationSupport;
+
+/** What an annotation says, whichever it is. */
+record Limit(boolean ofLive, long bytes, long objects, String site, int warmups, boolean allThreads) {
+    /** The limits of a test: those of its method, and of its class where the method has none of the kind. */
+    static List<Limit> of(Method method, Class<?> test) {
+        List<Limit> limits = new ArrayList<>();
+        add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, MaxAllocated.class)
+                .map(at -> new Limit(false, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
+        add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, NoAllocation.class)
+                .map(at -> new Limit(false, 0, 0, at.site(), at.warmups(), at.allThreads())));
+        add(limits, method, test, element -> AnnotationSupport.findAnnotation(element, MaxLive.class)
+                .map(at -> new Limit(true, at.bytes(), at.objects(), at.site(), at.warmups(), at.allThreads())));
+        return limits;
+    }
+
+    private static void add(List<Limit> limits, Method method, Class<?> test,
+            Function<AnnotatedElement, Optional<Limit>> find) {
+        find.apply(method).or(() -> find.apply(test)).ifPresent(limits::add);
+    }
+
+    boolean allows(Sites sites) {
+        return sites.objects() <= objects && sites.bytes() <= bytes;
+    }
+
+    /** "at most 3 objects and 64 bytes". */
+    String text() {
+        List<String> parts = new ArrayList<>();
+        if (objects != Long.MAX_VALUE)
+            parts.add(objects + " objects");
+        if (bytes != Long.MAX_VALUE)
+            parts.add(bytes + " bytes");
+        return "at most " + String.join(" and ", parts) + (site.isEmpty() ? "" : " in " + site);
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package steptrace.junit;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Objects by class and site: the table that {@code steptrace heap --by class+site --csv} prints. */
+final class Sites {
+    private static final String HEADER = "objects,bytes,class,site";
+    private static final int ROWS = 10;
+    private static final int FRAMES = 12;
+
+    private record Row(long objects, long bytes, String type, String[] frames) {
+    }
+
+    private final List<Row> rows = new ArrayList<>();
+
+    private Sites() {
+    }
+
+    static Sites of(String csv) throws IOException {
+        List<List<String>> records = records(csv);
+        if (records.isEmpty() || !String.join(",", records.get(0)).equals(HEADER))
+            throw new IOException("steptrace heap printed another table: " + csv);
+        Sites sites = new Sites();
+        for (List<String> at : records.subList(1, records.size()))
+            sites.rows.add(new Row(Long.parseLong(at.get(0)), Long.parseLong(at.get(1)),
+                    at.get(2).replace('/', '.'), at.get(3).replace('/', '.').split(";")));
+        return sites;
+    }
+
+    /** Fields are separated by commas, and may be in quotes, where two quotes are one. */
+    private static List<List<String>> records(String csv) {
+        List<List<String>> records = new ArrayList<>();
+        List<String> fields = new ArrayList<>();
+        StringBuilder field = new StringBuilder();
+        boolean quoted = false;
+        for (int at = 0; at < csv.length(); at++) {
+            char letter = csv.charAt(at);
+            if (quoted && csv.startsWith("\"\"", at)) {
+                field.append(letter);
+                at++;
+            } else if (letter == '"') {
+                quoted = !quoted;
+            } else if (quoted || (letter != ',' && letter != '\n')) {
+                field.append(letter);
+            } else {
+                fields.add(field.toString());
+                field.setLength(0);
+                if (letter == '\n') {
+                    records.add(fields);
+                    fields = new ArrayList<>();
+                }
+            }
+        }
+        return records;
+    }
+
+    long objects() {
+        return rows.stream().mapToLong(Row::objects).sum();
+    }
+
+    long bytes() {
+        return rows.stream().mapToLong(Row::bytes).sum();
+    }
+
+    /** Class, site and lines of the largest rows; a site ends with the test's own frame. */
+    String table(String test) {
+        StringBuilder text = new StringBuilder();
+        for (Row row : rows.subList(0, Math.min(ROWS, rows.size()))) {
+            text.append("  ").append(row.objects).append(" objects, ").append(row.bytes).append(" bytes: ");
+            text.append(row.type).append('\n');
+            int shown = 0;
+            for (String frame : row.frames) {
+                text.append(shown == FRAMES ? "      ...\n" : shown < FRAMES ? "      at " + frame + "\n" : "");
+                shown++;
+                if (frame.startsWith(test + ":"))
+                    break;
+            }
+        }
+        if (rows.size() > ROWS)
+            text.append("  and ").append(rows.size() - ROWS).append(" more sites\n");
+        return text.toString();
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests for JUnit's extension in steptrace.jar. What their names begin with is what has to come of them: "passes" or
+// "fails"; the comment above a test that fails has lines of its message, which junit_limits.py looks for.
+package limits;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import steptrace.junit.MaxAllocated;
+import steptrace.junit.MaxLive;
+import steptrace.junit.NoAllocation;
+
+class Limits {
+    static class Thing {
+        int a, b, c;
+    }
+
+    static class Parser {
+        static Object parse() {
+            return new Thing();
+        }
+    }
+
+    static volatile Object sink;
+    static List<Object> kept = new ArrayList<>();
+    private Object mine;
+
+    private static void make(int n) {
+        for (int i = 0; i < n; i++)
+            sink = new Thing();
+    }
+
+    @Test
+    @NoAllocation
+    void passesWithoutAllocation() {
+        int sum = 0;
+        for (int i = 0; i < 1000; i++)
+            sum += i;
+        if (sum != 499500)
+            throw new AssertionError(sum);
+    }
+
+    // limits.Limits.failsWithOne allocates 1 objects, 24 bytes; at most 0 objects and 0 bytes pass
+    //   1 objects, 24 bytes: limits.Limits$Thing
+    //       at limits.Limits.failsWithOne(Limits.java:58)
+    @Test
+    @NoAllocation
+    void failsWithOne() {
+        sink = new Thing();
+    }
+
+    @Test
+    @MaxAllocated(objects = 11, bytes = 352)
+    void passesWithExactlyTheLimit() {
+        make(10);
+        sink = new byte[90]; // 16 bytes of header, 90 of elements, 6 of padding
+    }
+
+    // allocates 11 objects, 352 bytes; at most 10 objects pass
+    //   10 objects, 240 bytes: limits.Limits$Thing
+    //       at limits.Limits.make(Limits.java:39)
+    //       at limits.Limits.failsWithOneObjectMore(Limits.java:76)
+    //   1 objects, 112 bytes: [B
+    @Test
+    @MaxAllocated(objects = 10)
+    void failsWithOneObjectMore() {
+        make(10);
+        sink = new byte[90];
+    }
+
+    // allocates 11 objects, 352 bytes; at most 351 bytes pass
+    @Test
+    @MaxAllocated(bytes = 351)
+    void failsWithOneByteMore() {
+        make(10);
+        sink = new byte[90];
+    }
+
+    @Test
+    @MaxAllocated(objects = 3, site = "limits.Limits$Parser.parse")
+    void passesAtASite() {
+        make(100);
+        for (int i = 0; i < 3; i++)
+            sink = Parser.parse();
+    }
+
+    // allocates 4 objects, 96 bytes; at most 3 objects in limits.Limits$Parser.parse pass
+    @Test
+    @MaxAllocated(objects = 3, site = "limits.Limits$Parser.parse")
+    void failsAtASite() {
+        make(100);
+        for (int i = 0; i < 4; i++)
+            sink = Parser.parse();
+    }
+
+    @Test
+    @MaxLive(objects = 5)
+    void passesWithWhatItLeaves() {
+        make(1000);
+        sink = null;
+        for (int i = 0; i < 5; i++)
+            kept.set(i, new Thing());
+    }
+
+    // leaves 6 objects, 144 bytes; at most 5 objects pass
+    //   6 objects, 144 bytes: limits.Limits$Thing
+    @Test
+    @MaxLive(objects = 5)
+    void failsWithWhatItLeaves() {
+        make(1000);
+        sink = null;
+        for (int i = 0; i < 6; i++)
+            kept.set(i, new Thing());
+    }
+
+    // leaves 1 objects, 1016 bytes; at most 0 objects pass
+    @Test
+    @MaxLive(objects = 0)
+    void failsWithAFieldOfItsOwn() {
+        mine = new byte[1000];
+    }
+
+    @Test
+    @NoAllocation
+    void passesWithAClassThatIsLoadedInIt() {
+        Unloaded.touch();
+    }
+
+    static class Unloaded {
+        static int count;
+
+        static void touch() {
+            count++;
+        }
+    }
+
+    @Test
+    @NoAllocation
+    void passesWithALambda() throws Exception {
+        Callable<Integer> nothing = () -> null;
+        if (nothing.call() != null)
+            throw new AssertionError();
+    }
+
+    // allocates 1 objects, 16 bytes
+    //   1 objects, 16 bytes: java.lang.Integer
+    @Test
+    @NoAllocation
+    void failsWithABox() throws Exception {
+        Callable<Integer> box = () -> Integer.valueOf(1000 + kept.size());
+        sink = box.call();
+    }
+
+    private List<Object> cache;
+
+    @Test
+    @NoAllocation(warmups = 1)
+    void passesOnceItIsWarm() {
+        if (cache == null)
+            cache = new ArrayList<>(10);
+    }
+
+    // allocates 2 objects, 
+    @Test
+    @NoAllocation
+    void failsWhileItIsCold() {
+        if (cache == null)
+            cache = new ArrayList<>(10);
+    }
+
+    @RepeatedTest(3)
+    @MaxAllocated(objects = 2)
+    void passesThreeTimes() {
+        make(2);
+    }
+
+    // allocates 3 objects, 72 bytes; at most 2 objects pass
+    @ParameterizedTest
+    @ValueSource(ints = {3})
+    @MaxAllocated(objects = 2)
+    void failsWithAParameter(int n) {
+        make(n);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    @MaxAllocated(objects = 2)
+    void passesWithParameters(int n) {
+        make(n);
+    }
+
+    private static void makeElsewhere() throws InterruptedException {
+        Thread thread = new Thread(() -> make(7));
+        thread.start();
+        thread.join();
+    }
+
+    @Test
+    @MaxAllocated(objects = 0, site = "limits.Limits.make")
+    void passesWithAnotherThread() throws InterruptedException {
+        makeElsewhere();
+    }
+
+    // allocates 7 objects, 168 bytes; at most 0 objects in limits.Limits.make pass
+    @Test
+    @MaxAllocated(objects = 0, site = "limits.Limits.make", allThreads = true)
+    void failsWithAllThreads() throws InterruptedException {
+        makeElsewhere();
+    }
+
+    // its own fault
+    @Test
+    @NoAllocation
+    void failsByItself() {
+        make(1);
+        throw new IllegalStateException("its own fault");
+    }
+
+    @Test
+    @MaxAllocated(bytes = 1 << 20)
+    void passesWithAPrivateLibrary() throws IOException {
+        int found = 0;
+        try (var places = Files.newDirectoryStream(Path.of(System.getProperty("java.io.tmpdir")))) {
+            for (Path place : places) {
+                Path library = place.resolve("libtracer.so");
+                found += Files.exists(library) ? 1 : 0;
+                if (Files.exists(library) && !(mode(place) + " " + mode(library)).equals("rwx------ rw-------"))
+                    throw new AssertionError(mode(place) + " " + mode(library));
+            }
+        }
+        if (found != 1)
+            throw new AssertionError(found + " libraries");
+    }
+
+    private static String mode(Path path) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+    }
+
+    @Test
+    void passesWithoutALimit() {
+        make(1000);
+    }
+
+    @Nested
+    @MaxAllocated(objects = 1)
+    class OfAClass {
+        @Test
+        void passesWithTheLimitOfItsClass() {
+            make(1);
+        }
+
+        // limits.Limits$OfAClass.failsWithTheLimitOfItsClass allocates 2 objects
+        @Test
+        void failsWithTheLimitOfItsClass() {
+            make(2);
+        }
+
+        @Test
+        @MaxAllocated(objects = 2)
+        void passesWithALimitOfItsOwn() {
+            make(2);
+        }
+    }
+
+    static {
+        for (int i = 0; i < 10; i++)
+            kept.add(null);
+    }
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""junit_limits.py JDK STEPTRACE JAR CLASSES CLASS_PATH Limits.java: runs the tests of Limits.java with JUnit's console,
+whose XML report has to say of each what its name and its comment say.  CLASSES has the compiled tests.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+METHOD = re.compile(r"^    +void ((passes|fails)\w+)\(")
+COMMENT = re.compile(r"^    +// (.*)$")
+
+
+def expectations(source):
+    """The tests by name, with the lines that their messages have to contain; none for one that passes."""
+    tests, lines = {}, []
+    for line in pathlib.Path(source).read_text().splitlines():
+        if COMMENT.match(line):
+            lines.append(COMMENT.match(line)[1].rstrip())
+        elif METHOD.match(line):
+            name = METHOD.match(line)[1]
+            tests[name] = [line for line in lines if name.startswith("fails")]
+            lines = []
+        elif line == "":
+            lines = []
+    return tests
+
+
+def command(jdk, steptrace, jar, classes, class_path, reports, *words):
+    """JUnit's console with the tests; `words` are of the JVM."""
+    version = re.search(r'JAVA_VERSION="(\d+)', (pathlib.Path(jdk) / "release").read_text())[1]
+    if int(version) >= 24:
+        words = (*words, "--enable-native-access=ALL-UNNAMED")
+    return [f"{jdk}/bin/java", *words, f"-Dsteptrace.command={steptrace}", f"-Djava.io.tmpdir={reports}/tmp",
+            f"-Dsteptrace.traces={reports}/kept", "-cp", f"{jar}:{classes}:{class_path}",
+            "org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--disable-ansi-colors",
+            "--details=none", f"--reports-dir={reports}"]
+
+
+def outcomes(reports):
+    """(name, message) of each test that was run; the message is None if it passed."""
+    for case in xml.etree.ElementTree.parse(f"{reports}/TEST-junit-jupiter.xml").iter("testcase"):
+        bad = [entry for entry in case if entry.tag in ("failure", "error")]
+        yield case.get("name").split("(")[0], bad[0].get("message") if bad else None
+
+
+def faults_of(tests, results):
+    for name in sorted(tests.keys() - {name for name, _ in results}):
+        yield f"{name}: was not run"
+    for name, message in results:
+        if name not in tests or (message is not None) != name.startswith("fails"):
+            yield f"{name}: {message or 'passed'}"
+        else:
+            yield from (f"{name}: no {line!r} in\n{message}" for line in tests[name] if line not in message)
+
+
+def without_command(arguments, scratch):
+    """Without the command, a test with a limit fails and says what it needs; others run."""
+    pathlib.Path(scratch).mkdir()
+    pathlib.Path(scratch, "tmp").mkdir()
+    run = subprocess.run([*command(arguments[0], "/nowhere/steptrace", *arguments[2:5], scratch),
+                          "-m", "limits.Limits#passesWithoutAllocation", "-m", "limits.Limits#passesWithoutALimit"],
+                         capture_output=True, text=True, check=False)
+    results = dict(outcomes(scratch))
+    if results["passesWithoutALimit"] is not None or "-Dsteptrace.command" not in results["passesWithoutAllocation"]:
+        yield f"without the command: {results}\n{run.stderr}"
+
+
+def main(arguments):
+    tests = expectations(arguments[5])
+    with tempfile.TemporaryDirectory() as scratch:
+        pathlib.Path(scratch, "tmp").mkdir()
+        run = subprocess.run([*command(*arguments[:5], scratch), "-c", "limits.Limits"],
+                             capture_output=True, text=True, check=False)
+        results = list(outcomes(scratch))
+        faults = list(faults_of(tests, results))
+        if "WARNING" in run.stderr or "steptrace:" in run.stderr:
+            faults.append(f"on stderr: {run.stderr}")
+        left = [path.name for path in pathlib.Path(scratch, "tmp").iterdir()]
+        if left:
+            faults.append(f"left behind: {left}")
+        kept = len(list(pathlib.Path(scratch, "kept").iterdir()))
+        judged = sum("trace: " in (message or "") for _, message in results)
+        if kept != judged:
+            faults.append(f"{kept} traces kept of {judged} tests that exceed their limits")
+        faults += without_command(arguments, f"{scratch}/other")
+    print(*faults, f"{len(results)} tests, {len(faults)} faults", sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

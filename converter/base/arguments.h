@@ -40,6 +40,13 @@ struct arguments {
     bool help_wanted; /* `--help` was given, and the help was printed */
 };
 
+/* The arguments of the verb with this help and this array of rows. */
+#define ARGUMENTS_OF(its_help, its_rows)                                                           \
+    {                                                                                              \
+        .help = &(its_help), .rows = (its_rows),                                                   \
+        .row_count = sizeof(its_rows) / sizeof *(its_rows)                                         \
+    }
+
 /* Parses argv[0..argc-1], which does not include the verb.  Moves operands to the front of argv.
  * Returns INVALID after an error, which it has reported on stderr. */
 enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);

@@ -385,10 +385,8 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
                        gates->rules[i].text, gates->rules[i].metric->name);
         return report_error(&error);
     }
-    if (verdicts == NULL) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (verdicts == NULL)
+        return report_no_memory();
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         *failed += verdicts[i].fails;

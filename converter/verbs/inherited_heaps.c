@@ -14,7 +14,6 @@
 #include "converter/base/address_map.h"
 #include "converter/base/error_report.h"
 #include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
@@ -258,10 +257,8 @@ static enum step_status walk(struct alloc_source *source, bool is_cut, struct li
         while (at < count && written == STEP_STATUS_OK &&
                (status == STEP_STATUS_END || record.time > children[at].forked_ns))
             written = write_anew(living, &children[at++]);
-        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record)) {
-            no_memory(&error);
-            return report_error(&error);
-        }
+        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record))
+            return report_no_memory();
     }
     return written;
 }

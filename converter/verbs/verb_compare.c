@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_options.h"
@@ -145,8 +142,7 @@ static enum step_status print(const struct comparison *comparison,
                                     : compare_print_text(report);
     if (ok)
         return STEP_STATUS_OK;
-    no_memory(&error);
-    return report_error(&error);
+    return report_no_memory();
 }
 
 static enum step_status compare(struct comparison *comparison,
@@ -157,8 +153,7 @@ static enum step_status compare(struct comparison *comparison,
     size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count, failed = 0;
     if (!measures_init(&measures, runs)) {
         measures_reset(&measures);
-        no_memory(&error);
-        return report_error(&error);
+        return report_no_memory();
     }
     measures.exact_names = comparison->exact_names;
     measures.with_lines = comparison->with_lines;
@@ -238,10 +233,8 @@ enum step_status verb_compare(int argc, char **argv)
         {"html", 0, "FILE", "write an HTML page", take_text, &comparison.page},
         GATE_ROWS(&comparison.gates),
         SELECTION_ROWS(&comparison.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (arguments_read(&arguments, argc, argv, 2, 2, &status)) {
         bool for_programs = comparison.as_json || comparison.as_csv;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
@@ -53,10 +51,8 @@ enum step_status verb_paths(int argc, char **argv)
          take_class, &classes},
         {"top", 0, "N", "number of paths (20; 0: all)", take_count, &options.top},
         {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 2, &status))
         return status;

@@ -2,8 +2,6 @@
 /* steptrace stats: prints totals of a trace. */
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
@@ -167,8 +165,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
         enum step_status damage = input_report_damage(input);
         return damage != STEP_STATUS_OK ? damage : judged;
     }
-    no_memory(&error);
-    return report_error(&error);
+    return report_no_memory();
 }
 
 static enum step_status run(const struct stats_options *options, const char *path)
@@ -219,10 +216,8 @@ enum step_status verb_stats(int argc, char **argv)
         {"baseline", 0, "TRACE", "traces that rules about changes compare with, as for compare",
          take_text, &options.baseline},
         SELECTION_ROWS(&options.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     if (goes_on)

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/trace/selection_options.h"
@@ -181,10 +179,8 @@ enum step_status verb_watch(int argc, char **argv)
         {"top", 'n', "N", "rows of a table with --once and --json (20; 0: all)", take_count,
          &options.settings.top},
         OBJECT_SELECTION_ROWS(&options.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

@@ -2,7 +2,7 @@
 /* Grows the output of class file bytes. */
 #include "agent/class_bytes/class_bytes.h"
 
-#include <stdlib.h>
+#include "format/core/grow.h"
 
 bool output_reserve(struct class_output *output, size_t count)
 {
@@ -10,14 +10,12 @@ bool output_reserve(struct class_output *output, size_t count)
         return false;
     if (output->room - output->used >= count)
         return true;
-    size_t room = output->room + output->room / 2 + count + 256;
-    uint8_t *bytes = realloc(output->bytes, room);
+    uint8_t *bytes = step_grown(output->bytes, &output->room, output->used + count, 1);
     if (bytes == NULL) {
         output->failed = true;
         output->room = output->used; /* nothing fits from now on */
         return false;
     }
     output->bytes = bytes;
-    output->room = room;
     return true;
 }

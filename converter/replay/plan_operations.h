@@ -71,7 +71,7 @@ struct replay_plan {
 };
 
 /* Sets the plan's status.  Only the first failure counts. */
-void plan_fail(struct replay_plan *plan, enum step_status status, const char *what);
+void plan_no_memory(struct replay_plan *plan);
 
 /* Returns the driver thread for a thread of the trace: thread 0 if the replay is not threaded. */
 uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id);

@@ -4,6 +4,7 @@
 #include "converter/report/report_timeline.h"
 
 #include "converter/report/report_model.h"
+#include "format/core/grow.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,13 +255,11 @@ static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amo
 {
     if (amounts->count == 0 || amounts->items[amounts->count - 1].step != step) {
         if (amounts->count == amounts->capacity) {
-            size_t capacity = amounts->capacity * 2 + 1;
             struct timeline_amount *grown =
-                realloc(amounts->items, capacity * sizeof *amounts->items);
+                step_grown(amounts->items, &amounts->capacity, amounts->count + 1, sizeof *grown);
             if (grown == NULL)
                 return false;
             amounts->items = grown;
-            amounts->capacity = capacity;
         }
         amounts->items[amounts->count++] = (struct timeline_amount){.step = step};
     }

@@ -256,7 +256,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     for (size_t i = 0; i < count; i++) {
         enum step_status status = put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
-            return step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+            return step_no_memory(error, NULL);
         if (status != STEP_STATUS_OK)
             return step_writer_close(sink->writer, error);
     }

@@ -8,6 +8,7 @@
 #include "converter/base/fresh_memory.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/utf8_text.h"
+#include "format/core/grow.h"
 
 /* Growing columns.  Huge pages do not help: if memory is fragmented, finding them takes the
  * kernel three times as long as filling small pages. */
@@ -119,12 +120,11 @@ static bool has_places(struct whole_column *column, size_t codes)
 {
     if (codes <= column->place_count)
         return true;
-    uint32_t *places = realloc(column->places, codes * sizeof *places);
+    uint32_t *places =
+        step_grown_zeroed(column->places, &column->place_count, codes, sizeof *places);
     if (places == NULL)
         return false;
-    memset(places + column->place_count, 0, (codes - column->place_count) * sizeof *places);
     column->places = places;
-    column->place_count = codes;
     return true;
 }
 

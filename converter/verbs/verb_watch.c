@@ -126,8 +126,7 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     }
     struct watch_feed *feed = calloc(1, sizeof *feed);
     if (feed == NULL)
-        return report_error(&(struct step_error){
-            .status = STEP_STATUS_NO_MEMORY, .offset = STEP_NO_OFFSET, .message = "out of memory"});
+        return report_no_memory();
     sampled_traces_accept(true);
     status = watch_feed_open(feed, target.path, &options->selected, options->cpu / 100, &error);
     if (status == STEP_STATUS_OK && watch_feed_is_sampled(feed) &&

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/language/dl_fault.h"
 
@@ -42,15 +43,13 @@ struct reading {
 
 static bool grow(struct expander *expander, size_t more)
 {
-    size_t needed = expander->length + more + 1, capacity = 2 * needed;
+    size_t needed = expander->length + more + 1;
     if (needed <= expander->capacity)
         return true;
-    char *text = realloc(expander->text, capacity);
-    if (text == NULL)
-        return false;
-    expander->text = text;
-    expander->capacity = capacity;
-    return true;
+    char *text = step_grown(expander->text, &expander->capacity, needed, 1);
+    if (text != NULL)
+        expander->text = text;
+    return text != NULL;
 }
 
 static bool append(struct expander *expander, const char *text, size_t length)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 #define STREAM_LIMIT (UINT64_C(1) << 24)
 #define PAGE_STREAMS 64u
 
@@ -39,14 +41,11 @@ static bool reach(struct live_streams *streams, size_t page)
 {
     if (page < streams->page_count)
         return true;
-    size_t wanted = page + 1 + streams->page_count / 2;
-    struct stream_state **grown = realloc(streams->pages, wanted * sizeof(struct stream_state *));
+    struct stream_state **grown =
+        step_grown_zeroed(streams->pages, &streams->page_count, page + 1, sizeof *streams->pages);
     if (grown == NULL)
         return false;
-    for (size_t i = streams->page_count; i < wanted; i++)
-        grown[i] = NULL;
     streams->pages = grown;
-    streams->page_count = wanted;
     return true;
 }
 

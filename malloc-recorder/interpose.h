@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 
 struct real_allocator {
@@ -81,5 +80,16 @@ static inline void end_resize(struct record_resize *resize, uint64_t old, uint64
         heap_blocks_put(block, old);
     record_resize_end(resize);
 }
+
+/* Interposes functions of jemalloc and mimalloc beyond malloc's family, with their heaps. */
+
+/* Redirects these functions if a loaded library has them.  A program that searches for them does
+ * not find them if the allocator is absent. */
+void interpose_heaps(void);
+
+/* Records a resize that moved the block from one heap to another (0: malloc's); `moved` may be
+ * NULL. */
+void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap, const void *block,
+                size_t size, const void *moved);
 
 #endif

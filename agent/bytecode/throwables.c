@@ -2,7 +2,7 @@
 /* A message is reported already if Java code passed it: then the frame below the throwable's
  * constructors is at an invokespecial, or belongs to reflection. Frames are inspected only for
  * messages that are neither among the thread's newest objects nor the last one inspected. */
-#include "agent/bytecode/throwables.h"
+#include "agent/bytecode/vm_objects.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "agent/records/global_stream.h"
 #include "agent/records/method_numbers.h"
-#include "agent/records/rare_records.h"
 #include "format/core/grow.h"
 
 #define PAGE_CELLS 256u

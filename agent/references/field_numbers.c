@@ -8,7 +8,6 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/own_frames.h"
-#include "agent/base/text_hash.h"
 #include "agent/references/fields.h"
 
 #define PAGE_SITES 1024u

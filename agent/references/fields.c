@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "agent/base/hash_numbers.h"
-#include "agent/base/text_hash.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 

@@ -12,7 +12,7 @@
 #include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/event_source.h"
 #include "converter/trace/level_curve.h"
 #include "format/json/json_output.h"
 

@@ -9,7 +9,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
 #include "converter/numbers/gate_rule.h"
 
 /* Evaluation of rules: rows are added up and compared with a limit, and the largest contributors

@@ -7,8 +7,8 @@
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
 #include "converter/replay/replay_plan.h"
-#include "converter/trace/address_numbers.h"
 #include "converter/trace/alloc_rules.h"
+#include "converter/trace/alloc_source.h"
 #include "converter/trace/recent_frees.h"
 
 #define NO_SLOT UINT32_MAX

@@ -16,7 +16,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/step/event_of_record.h"
-#include "converter/step/step_properties.h"
 #include "converter/step/stepfile.h"
 #include "steptrace/live.h"
 

@@ -12,7 +12,6 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
-#include "converter/tables/wanted_fields.h"
 #include "format/core/grow.h"
 
 /* Times of entries.  Reads only blocks that have such events, and decodes only times and ids. */

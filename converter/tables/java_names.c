@@ -4,7 +4,6 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/block_choice.h"
-#include "converter/tables/wanted_fields.h"
 #include "format/core/grow.h"
 #include "format/core/search.h"
 

@@ -11,7 +11,6 @@
 #include "converter/tables/object_births.h"
 #include "converter/tables/object_group.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/wanted_fields.h"
 
 /* Reads blocks of frees in order of time, except those without an object of interest. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scan: removes unwanted rows and columns from the maker's batches. */
-#include "converter/tables/table_scan.h"
+#include "converter/tables/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

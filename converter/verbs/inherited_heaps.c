@@ -4,7 +4,7 @@
  * fork, writes the live objects as allocations at time 0 without a thread, followed by the child's
  * records.
  */
-#include "converter/verbs/inherited_heaps.h"
+#include "converter/verbs/recorded_traces.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #include "converter/base/name_index.h"
 #include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
+#include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
-#include "converter/formats/open_trace.h"
 #include "converter/records/copy_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/recorded_calls.h"

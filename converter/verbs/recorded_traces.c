@@ -18,10 +18,9 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_target.h"
+#include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
-#include "converter/verbs/inherited_heaps.h"
 #include "converter/verbs/verb.h"
 #include "format/core/grow.h"
 #include "steptrace/live.h"

@@ -7,7 +7,6 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/formats/format_table.h"
-#include "converter/trace/event_sink.h"
 #include "converter/trace/event_source.h"
 
 /*

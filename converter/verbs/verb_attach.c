@@ -17,7 +17,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
-#include "converter/verbs/agent_of.h"
 #include "converter/verbs/attach_forecast.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/recording_options.h"

@@ -7,10 +7,10 @@
 #include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
-#include "converter/numbers/gate_options.h"
-#include "converter/numbers/measure_names.h"
+#include "converter/numbers/gate_rule.h"
+#include "converter/numbers/measures.h"
 #include "converter/report/page_file.h"
-#include "converter/trace/selection_options.h"
+#include "converter/trace/event_selection.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 

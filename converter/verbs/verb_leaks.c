@@ -5,9 +5,9 @@
 #include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
-#include "converter/numbers/leak_report.h"
-#include "converter/trace/selection_options.h"
+#include "converter/numbers/gate_rule.h"
+#include "converter/numbers/leak_rows.h"
+#include "converter/trace/event_selection.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)

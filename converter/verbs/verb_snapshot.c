@@ -5,7 +5,7 @@
 
 #include "converter/attach/attach_protocol.h"
 #include "converter/base/error_report.h"
-#include "converter/verbs/agent_of.h"
+#include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

@@ -5,10 +5,10 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
+#include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
-#include "converter/trace/selection_options.h"
+#include "converter/trace/event_selection.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 

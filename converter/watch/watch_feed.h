@@ -77,12 +77,4 @@ double watch_feed_settle(struct watch_feed *feed, double seconds);
 /* Returns the processor time of this process. */
 double watch_feed_cpu_ns(void);
 
-/* ---- watch_feed_live.c ---- */
-
-/* Adds the events of the live file that the trace does not have yet, as pending events. */
-void watch_feed_peek(struct watch_feed *feed);
-/* Replaces the marks of phases that the live file has beyond the trace.  Returns false if memory
- * runs out. */
-bool watch_feed_peek_phases(struct watch_feed *feed);
-
 #endif

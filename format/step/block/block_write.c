@@ -8,7 +8,6 @@
 #include "format/codec/strategies/packed_strings.h"
 #include "format/core/checksum.h"
 #include "format/core/grow.h"
-#include "format/step/plan/linked_series.h"
 #include "format/step/plan/record_series.h"
 
 enum {

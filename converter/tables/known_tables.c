@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/makers.h"
 #include "format/core/grow.h"
 
 /* ---- adding tables ---- */
@@ -34,13 +33,6 @@ static bool copy_definition(struct table_definition *to, const struct table_defi
     return good;
 }
 
-static enum rows_from rows_from(table_rows_create create)
-{
-    return create == record_rows_create || create == object_rows_create ? ROWS_OF_BLOCKS
-           : create == entry_rows_create                                ? ROWS_OF_DICTIONARY
-                                                                        : ROWS_MADE;
-}
-
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error)
 {
@@ -53,6 +45,5 @@ enum step_status tables_add(struct tables *tables, const struct table_definition
     }
     struct table_definition *added = &tables->items[tables->count++];
     bool good = copy_definition(added, definition);
-    added->rows_from = rows_from(definition->create);
     return good ? STEP_STATUS_OK : no_memory(error);
 }

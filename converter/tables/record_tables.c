@@ -121,6 +121,7 @@ static enum step_status add_record(struct tables *tables, uint32_t number,
         .base = {record->name, record->description != NULL ? record->description : "",
                  table->columns, table->count},
         .create = record_rows_create,
+        .rows_from = ROWS_OF_BLOCKS,
         .record = number,
         .cells = table->cells};
     return table->failed ? no_memory(error) : tables_add(tables, &made, error);

@@ -51,7 +51,7 @@ enum rows_from {
 struct table_definition {
     struct table base; /* must be first: every struct table is part of one of these */
     table_rows_create create;
-    enum rows_from rows_from;       /* set by tables_add() */
+    enum rows_from rows_from;
     uint32_t record;                /* type of the records; STEP_NO_RECORD: several */
     const struct table_cell *cells; /* by column; NULL: all are CELL_MADE */
 };

@@ -249,10 +249,6 @@ static enum step_status create(struct tables *tables, const struct table_request
                                 TRACE_KIND_BIT(EVENT_METHOD_POP),
                             true, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

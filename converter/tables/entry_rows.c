@@ -524,10 +524,6 @@ static enum step_status create(struct tables *tables, const struct table_request
     if (status == STEP_STATUS_OK)
         status = restart(&rows->base, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

@@ -9,9 +9,9 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 #include "converter/step/stepfile.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
+#include "converter/tables/tables_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/event_selection.h"
 #include "format/core/grow.h"
@@ -429,10 +429,6 @@ static enum step_status create(struct tables *tables, const struct table_request
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

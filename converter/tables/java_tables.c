@@ -5,8 +5,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/block_choice.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
 
 enum { COLUMNS_MOST = 20 };
 

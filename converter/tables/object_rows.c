@@ -378,10 +378,6 @@ static enum step_status create_joined(struct tables *tables, const struct table_
         rows->base.work.blocks_passed =
             rows->frees.blocks_passed + table_scan_work(rows->births.scan).blocks_passed;
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

@@ -79,10 +79,6 @@ static enum step_status create(struct tables *tables, const struct table_request
     if (status == STEP_STATUS_OK)
         status = phase_spans_open(&rows->spans, &tables->java, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

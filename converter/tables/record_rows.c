@@ -504,9 +504,5 @@ enum step_status record_rows_create(struct tables *tables, const struct table_re
         status = block_choice_init(&rows->choice, tables, request, error);
     rows->base.work.blocks_passed = rows->choice.passed;
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 2000 }; /* SQLite's default maximum */
 

@@ -255,10 +255,6 @@ static enum step_status create(struct tables *tables, const struct table_request
         &tables->words.dictionary;
     enum step_status status = open_rows(rows, tables, request, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 

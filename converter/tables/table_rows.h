@@ -36,6 +36,8 @@ struct table_cell {
 struct table_rows;
 struct table_request;
 
+/* Creates rows, with table_rows_init() first of all.  Rows that could not be prepared are returned
+ * as well; the scan destroys them. */
 typedef enum step_status (*table_rows_create)(struct tables *tables,
                                               const struct table_request *request,
                                               struct table_rows **out, struct step_error *error);

@@ -19,6 +19,7 @@
 
 /* How long threads waited for the drain: the sum and the longest wait, by thread. One writer at a
  * time (the lock of live_map.h). May be in memory that two processes share. */
+
 #define WAITS_THREADS 32u
 #define WAITS_TEXT (WAITS_THREADS * 64u) /* enough for waits_print() */
 

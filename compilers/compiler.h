@@ -59,6 +59,7 @@ bool compiler_take_prefix(int *count, char **arguments, const char **prefix);
 const char *compiler_base(const char *program, const char *path, const char *prefix, char *name);
 
 /* Names in the generated C code, for stepc and metatfc. */
+
 #define C_NAME_SIZE 512
 
 /* Return true if the name is a C or C++ keyword, a macro of a standard header, or reserved for the

@@ -10,6 +10,7 @@
 #include "format/core/hash_index.h"
 
 /* FNV-1a hash of names and signatures. */
+
 #define TEXT_HASH_START UINT64_C(0xcbf29ce484222325)
 
 /* Continues `hash` with more bytes; TEXT_HASH_START begins a new text. */

@@ -21,7 +21,7 @@
 #include "agent/records/global_stream.h"
 #include "agent/records/method_numbers.h"
 #include "agent/records/threads.h"
-#include "agent/references/field_numbers.h"
+#include "agent/references/fields.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/log.h"
 

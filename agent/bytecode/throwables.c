@@ -12,7 +12,6 @@
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/hotspot/slots.h"
-#include "agent/references/field_numbers.h"
 #include "agent/references/fields.h"
 #include "format/core/hash.h"
 

@@ -21,6 +21,7 @@ size_t utf8_of_modified(const char *text, char *out);
 size_t utf8_cut(char *text, size_t length);
 
 /* Facts: rare records that are not events of the program (STEP_LIVE_FACT). */
+
 enum rare_missing { FACT_METHOD_EVENTS = 1, FACT_ALLOCATIONS = 2, FACT_STORES = 4 };
 
 /* Records that a method, or a class if `method_name` is empty, has no probes. Texts are modified

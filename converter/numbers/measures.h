@@ -146,6 +146,7 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
                              const struct metric *metric, enum measure_side side);
 
 /* Maps a trace's classes, threads, methods and call sites to rows by name. */
+
 #define LASTING_NAME_MOST 1024u
 
 /* Writes the stable name of a class, at most `out_size` bytes, and returns the length. */

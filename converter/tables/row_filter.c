@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters a batch with one pass per criterion. */
-#include "converter/tables/row_filter.h"
+#include "converter/tables/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "steptrace/hatf.h"
 
 /* Options of output formats that store allocations. */
+
 enum alloc_addresses { ADDRESSES_ID, ADDRESSES_BUMP, ADDRESSES_MALLOC };
 
 struct alloc_options {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of a native trace: names, creation and growth; the properties of its program. */
-#include "malloc-recorder/drain/native_trace.h"
+#include "malloc-recorder/drain/drain_run.h"
 
 #include <errno.h>
 #include <fcntl.h>

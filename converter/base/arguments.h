@@ -67,6 +67,11 @@ void arguments_print_with(arguments_printer print);
 /* Returns the word most similar to `typed`, or NULL if none is similar enough. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);
 
+/* Parses one of the words (NULL: no word) and sets `*number` to its index. */
+bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number);
+/* Parses one or several of the words, with + or , between, and sets `*bits` by their indexes. */
+bool take_some_of(const char *const *words, size_t count, const char *value, unsigned *bits);
+
 /* Parsers of values that several verbs use.  The parameter names give the type of the target. */
 bool take_flag(void *bool_target, const char *value, const char **fault);
 bool take_text(void *text_target, const char *value, const char **fault);

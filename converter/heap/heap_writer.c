@@ -19,9 +19,8 @@ uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t tot
 static bool take_heap_moment(void *export_target, const char *value, const char **fault)
 {
     struct heap_export *heap = export_target;
-    *fault = "peak, end, gc:N or a time is expected";
     heap->has_moment = true;
-    return heap_moment_parse(value, &heap->at);
+    return take_moment(&heap->at, value, fault);
 }
 
 static bool take_heap_series(void *export_target, const char *value, const char **fault)

@@ -16,12 +16,7 @@ static bool take_addresses(void *addresses_target, const char *value, const char
 {
     static const char *const names[] = {"id", "bump", "malloc"};
     *fault = "id, bump or malloc is expected";
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *(enum alloc_addresses *) addresses_target = (enum alloc_addresses) i;
-            return true;
-        }
-    return false;
+    return take_one_of(names, sizeof names / sizeof names[0], value, addresses_target);
 }
 
 static bool take_attributes(void *bool_target, const char *value, const char **fault)

@@ -39,27 +39,13 @@ struct comparison {
 
 static bool take_axes(void *unsigned_target, const char *value, const char **fault)
 {
-    unsigned axes = 0;
     *fault = "class, site, thread, method or all is expected, or several with + between";
     if (strcmp(value, "all") == 0) {
         *(unsigned *) unsigned_target = ~0u;
         return true;
     }
-    for (;;) {
-        size_t length = strcspn(value, "+,");
-        unsigned axis = AXIS_CLASS;
-        while (axis < AXIS_COUNT &&
-               (strlen(axis_names[axis]) != length || memcmp(axis_names[axis], value, length) != 0))
-            axis++;
-        if (axis == AXIS_COUNT)
-            return false;
-        axes |= 1u << axis;
-        if (value[length] == '\0')
-            break;
-        value += length + 1;
-    }
-    *(unsigned *) unsigned_target = axes;
-    return true;
+    return take_some_of(axis_names, AXIS_COUNT, value, unsigned_target) &&
+           (*(unsigned *) unsigned_target & 1u << AXIS_PROGRAM) == 0;
 }
 
 static bool take_metric(void *metric_target, const char *value, const char **fault)

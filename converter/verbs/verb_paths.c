@@ -15,12 +15,6 @@ static const struct verb_help help = {
     "is a .step file with reference events (events=reference) or snapshots\n"
     "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
 
-static bool take_moment(void *moment_target, const char *value, const char **fault)
-{
-    *fault = "peak, end, gc:N or a time is expected";
-    return heap_moment_parse(value, moment_target);
-}
-
 static bool take_class(void *globs_target, const char *value, const char **fault)
 {
     struct selected_globs *globs = globs_target;

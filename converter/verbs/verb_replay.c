@@ -34,12 +34,7 @@ static bool take_touch(void *uint32_target, const char *value, const char **faul
 {
     static const char *const names[] = {"none", "first", "all"};
     *fault = "none, first or all is expected";
-    for (uint32_t i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *(uint32_t *) uint32_target = i;
-            return true;
-        }
-    return false;
+    return take_one_of(names, 3, value, uint32_target);
 }
 
 static bool take_threads(void *bool_target, const char *value, const char **fault)

@@ -32,12 +32,11 @@ struct report_request {
     struct report_options report;
 };
 
-static bool take_moment(void *request_target, const char *value, const char **fault)
+static bool take_report_moment(void *request_target, const char *value, const char **fault)
 {
     struct report_request *request = request_target;
-    *fault = "peak, end, gc:N or a time is expected";
     request->has_moment = true;
-    return heap_moment_parse(value, &request->moment);
+    return take_moment(&request->moment, value, fault);
 }
 
 /* The address of a page, and not a script. */
@@ -189,8 +188,8 @@ enum step_status verb_report(int argc, char **argv)
     event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
-        {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time", take_moment,
-         &request},
+        {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time",
+         take_report_moment, &request},
         {"title", 0, "TEXT", "title of the page (the file name of the trace)", take_text,
          &request.report.title},
         {"source-url", 0, "URL", "link frames to their source: {path} and {line} stand for both",

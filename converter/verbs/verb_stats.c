@@ -40,43 +40,19 @@ struct stats_pass {
     struct trace_measure measure;
 };
 
-struct word {
-    const char *text;
-    int value;
-};
-
-static bool take_word(const struct word *words, size_t count, const char *value, int *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i].text, value) == 0) {
-            *out = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool take_lifetimes(void *bool_target, const char *value, const char **fault)
 {
-    static const struct word words[] = {{"time", 0}, {"bytes", 1}};
-    int in_bytes = 0;
     *fault = "time or bytes is expected";
-    if (!take_word(words, 2, value, &in_bytes))
-        return false;
-    *(bool *) bool_target = in_bytes != 0;
-    return true;
+    *(bool *) bool_target = strcmp(value, "bytes") == 0;
+    return *(bool *) bool_target || strcmp(value, "time") == 0;
 }
 
 static bool take_order(void *order_target, const char *value, const char **fault)
 {
-    static const struct word words[] = {
-        {"bytes", ORDER_BYTES}, {"objects", ORDER_OBJECTS}, {"live", ORDER_LIVE}};
-    int order = 0;
+    static const char *const words[] = {
+        [ORDER_BYTES] = "bytes", [ORDER_OBJECTS] = "objects", [ORDER_LIVE] = "live"};
     *fault = "bytes, objects or live is expected";
-    if (!take_word(words, 3, value, &order))
-        return false;
-    *(enum statistics_order *) order_target = (enum statistics_order) order;
-    return true;
+    return take_one_of(words, sizeof words / sizeof words[0], value, order_target);
 }
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,

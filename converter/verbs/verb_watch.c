@@ -59,25 +59,15 @@ static bool take_axis(void *axis_target, const char *value, const char **fault)
 {
     static const char *const words[WATCH_AXES] = {"class", "site", "thread", "method"};
     *fault = "class, site, thread or method is expected";
-    for (int i = 0; i < WATCH_AXES; i++)
-        if (strcmp(words[i], value) == 0) {
-            *(enum watch_axis *) axis_target = (enum watch_axis) i;
-            return true;
-        }
-    return false;
+    return take_one_of(words, WATCH_AXES, value, axis_target);
 }
 
 static bool take_column(void *column_target, const char *value, const char **fault)
 {
     static const char *const words[WATCH_COLUMNS] = {"live", "live-objects", "allocated", "objects",
-                                                     "rate", "growth",       "calls",     "name"};
+                                                     "rate", NULL,           "calls",     "name"};
     *fault = "live, live-objects, allocated, objects, rate, calls or name is expected";
-    for (int i = 0; i < WATCH_COLUMNS; i++)
-        if (i != WATCH_GROWTH && strcmp(words[i], value) == 0) {
-            *(enum watch_column *) column_target = (enum watch_column) i;
-            return true;
-        }
-    return false;
+    return take_one_of(words, WATCH_COLUMNS, value, column_target);
 }
 
 /* Reports damage, or a missing end, of a trace that is no longer being written. */

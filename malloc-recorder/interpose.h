@@ -58,6 +58,17 @@ static inline void leave_real(void)
     recorder_local.mode = MODE_PROGRAM;
 }
 
+/* Interposes functions of jemalloc and mimalloc beyond malloc's family, with their heaps. */
+
+/* Redirects these functions if a loaded library has them.  A program that searches for them does
+ * not find them if the allocator is absent. */
+void interpose_heaps(void);
+
+/* Records a resize that moved the block from one heap to another (0: malloc's); `moved` may be
+ * NULL. */
+void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap, const void *block,
+                size_t size, const void *moved);
+
 /* Call before the real function that resizes the block to that size. */
 static inline void begin_resize(struct record_resize *resize, uint64_t heap, void *block,
                                 size_t size, uint64_t call)
@@ -80,16 +91,5 @@ static inline void end_resize(struct record_resize *resize, uint64_t old, uint64
         heap_blocks_put(block, old);
     record_resize_end(resize);
 }
-
-/* Interposes functions of jemalloc and mimalloc beyond malloc's family, with their heaps. */
-
-/* Redirects these functions if a loaded library has them.  A program that searches for them does
- * not find them if the allocator is absent. */
-void interpose_heaps(void);
-
-/* Records a resize that moved the block from one heap to another (0: malloc's); `moved` may be
- * NULL. */
-void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap, const void *block,
-                size_t size, const void *moved);
 
 #endif

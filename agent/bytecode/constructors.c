@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/base/exceptions.h"
-#include "agent/bytecode/new_objects.h"
+#include "agent/bytecode/object_deaths.h"
 #include "agent/bytecode/object_facts.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"

@@ -105,7 +105,7 @@ static struct {
     pthread_mutex_t lock;
     struct hash_numbers numbers;
     uint32_t last;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} sites = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct field_site *site_at(uint32_t number)
 {
@@ -137,7 +137,7 @@ static bool name_site(struct field_site *site, const char *owner, const char *na
 static uint32_t new_site(const char *owner, const char *name, const char *descriptor,
                          bool is_static)
 {
-    uint32_t number = table.last + 1;
+    uint32_t number = sites.last + 1;
     if (number >= PAGES * PAGE_SITES)
         return 0;
     if (site_at(number) == NULL) {
@@ -148,7 +148,7 @@ static uint32_t new_site(const char *owner, const char *name, const char *descri
     }
     if (!name_site(site_at(number), owner, name, descriptor, is_static))
         return 0;
-    table.last = number;
+    sites.last = number;
     return number;
 }
 
@@ -167,15 +167,15 @@ uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, cons
     uint64_t hash = hash_site(loader, (const char *const[]){owner, name, descriptor}, is_static);
     uint32_t number = 0;
     struct hash_number *place;
-    pthread_mutex_lock(&table.lock);
+    pthread_mutex_lock(&sites.lock);
     if (unique) {
         number = new_site(owner, name, descriptor, is_static);
-    } else if ((place = hash_numbers_place(&table.numbers, hash)) != NULL) {
+    } else if ((place = hash_numbers_place(&sites.numbers, hash)) != NULL) {
         if (place->hash == 0 && (number = new_site(owner, name, descriptor, is_static)) != 0)
-            hash_numbers_put(&table.numbers, place, hash, number);
+            hash_numbers_put(&sites.numbers, place, hash, number);
         number = (uint32_t) place->number;
     }
-    pthread_mutex_unlock(&table.lock);
+    pthread_mutex_unlock(&sites.lock);
     return number;
 }
 

@@ -243,7 +243,7 @@ bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
 /* stack_map.c: writes the whole StackMapTable. */
 bool stack_map_put(struct method_code *method);
 
-/* stack_map.c: calls `visit` for the old offset of each frame. */
+/* map_reader.c: calls `visit` for the old offset of each frame. */
 bool stack_map_visit(struct method_code *method,
                      void (*visit)(struct method_code *method, uint32_t offset));
 

@@ -33,7 +33,7 @@
 #include "agent/references/heap_graph.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/memory_account.h"
-#include "agent/session/triggers.h"
+#include "agent/session/stop_call.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"

@@ -9,12 +9,6 @@
 
 #include "agent/base/tracer.h"
 
-/* The call of a stop= method whose return ends the trace. The first entry during a trace chooses
- * the thread; the return of the outermost of that thread's calls ends the trace. */
-
-/* Call when a session begins: its stop= methods have not been entered yet. */
-void stop_call_expect(const struct session *session);
-
 /* Call once, at load. */
 void triggers_initialize(void);
 /* Lets the session wait for its start and takes ownership of it. Returns false if that fails; then

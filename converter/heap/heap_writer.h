@@ -8,7 +8,6 @@
 
 #include "converter/base/output_stream.h"
 #include "converter/heap/heap_snapshot.h"
-#include "converter/trace/event_source.h"
 #include "converter/trace/heap_moment.h"
 #include "converter/trace/trace_format.h"
 

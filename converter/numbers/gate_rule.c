@@ -161,8 +161,10 @@ static bool parse_limit(struct parser *parser)
     return *parser->at == '\0' || fail(parser, "nothing more is expected");
 }
 
-bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *column, char *fault,
-                     size_t fault_size)
+/* Returns false on a syntax error, with its column (from 1) and a message in `fault`, which has
+ * `fault_size` bytes. */
+static bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *column, char *fault,
+                            size_t fault_size)
 {
     struct parser parser = {
         .text = text, .at = text, .rule = rule, .fault = fault, .fault_size = fault_size};

@@ -33,10 +33,6 @@ struct gate_rule {
     double limit;
 };
 
-/* Returns false on a syntax error, with its column (from 1) and a message in `fault`, which has
- * `fault_size` bytes. */
-bool gate_rule_parse(const char *text, struct gate_rule *rule, size_t *column, char *fault,
-                     size_t fault_size);
 bool gate_rule_holds(const struct gate_rule *rule, double value, double limit);
 /* Returns true if a row's name matches the rule's pattern. */
 bool gate_rule_names(const struct gate_rule *rule, const struct measures *measures, uint32_t row);

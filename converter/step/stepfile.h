@@ -4,7 +4,7 @@
 #define CONVERTER_STEP_STEPFILE_H
 
 #include "converter/trace/alloc_source.h"
-#include "converter/trace/event_source.h"
+#include "converter/trace/trace_format.h"
 #include "steptrace/writer.h"
 
 enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,

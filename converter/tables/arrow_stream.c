@@ -13,16 +13,16 @@ static void release_schema(struct ArrowSchema *schema)
 {
     for (int64_t i = 0; schema->children != NULL && i < schema->n_children; i++) {
         struct ArrowSchema *child = schema->children[i];
-        if (child != NULL && child->release_schema != NULL)
-            child->release_schema(child);
+        if (child != NULL && child->release != NULL)
+            child->release(child);
         free(child);
     }
-    if (schema->dictionary != NULL && schema->dictionary->release_schema != NULL)
-        schema->dictionary->release_schema(schema->dictionary);
+    if (schema->dictionary != NULL && schema->dictionary->release != NULL)
+        schema->dictionary->release(schema->dictionary);
     free(schema->dictionary);
     free(schema->children);
     free(schema->private_data); /* the name */
-    schema->release_schema = NULL;
+    schema->release = NULL;
 }
 
 static bool init_schema(struct ArrowSchema *schema, const char *format, const char *name,
@@ -32,7 +32,7 @@ static bool init_schema(struct ArrowSchema *schema, const char *format, const ch
     *schema = (struct ArrowSchema){.format = format,
                                    .name = copy,
                                    .flags = nullable ? ARROW_FLAG_NULLABLE : 0,
-                                   .release_schema = release_schema,
+                                   .release = release_schema,
                                    .private_data = copy};
     return copy != NULL;
 }
@@ -92,24 +92,24 @@ static void release_array(struct ArrowArray *array)
 {
     for (int64_t i = 0; array->children != NULL && i < array->n_children; i++) {
         struct ArrowArray *child = array->children[i];
-        if (child != NULL && child->release_array != NULL)
-            child->release_array(child);
+        if (child != NULL && child->release != NULL)
+            child->release(child);
         free(child);
     }
-    if (array->dictionary != NULL && array->dictionary->release_array != NULL)
-        array->dictionary->release_array(array->dictionary);
+    if (array->dictionary != NULL && array->dictionary->release != NULL)
+        array->dictionary->release(array->dictionary);
     free(array->dictionary);
     for (int64_t i = 0; array->buffers != NULL && i < array->n_buffers; i++)
         free((void *) (uintptr_t) array->buffers[i]);
     free(array->buffers);
     free(array->children);
-    array->release_array = NULL;
+    array->release = NULL;
 }
 
 static bool init(struct ArrowArray *array, size_t length, int64_t buffers)
 {
     *array = (struct ArrowArray){
-        .length = (int64_t) length, .n_buffers = buffers, .release_array = release_array};
+        .length = (int64_t) length, .n_buffers = buffers, .release = release_array};
     array->buffers = calloc(BUFFERS_MOST, sizeof(void *));
     return array->buffers != NULL;
 }

@@ -16,7 +16,6 @@
 #include "converter/trace/event_selection.h"
 #include "converter/trace/names.h"
 #include "converter/trace/trace_filter.h"
-#include "converter/trace/trace_format.h"
 #include "steptrace/reader.h"
 #include "steptrace/status.h"
 
@@ -178,21 +177,5 @@ void event_source_reset(struct event_source *source);
 /* Tracks live objects and completes an event with what its line or record omits.  A free whose
  * class is unknown gets the class of the allocation.  Returns false if out of memory. */
 bool event_source_follow(struct event_source *source, struct trace_event *event);
-
-/* Destination of events: the interface that all output formats for events implement. */
-struct event_sink {
-    const struct event_sink_operations *operations;
-};
-
-struct event_sink_operations {
-    enum step_status (*put)(struct event_sink *sink, const struct trace_event *events, size_t count,
-                            struct step_error *error);
-    /* Writes a fact, after the last event; NULL: the format cannot store facts. */
-    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
-    /* Writes the rest, after which the file is complete.  Called once, and not after a put that
-     * failed. */
-    enum step_status (*close)(struct event_sink *sink, struct step_error *error);
-    void (*destroy)(struct event_sink *sink);
-};
 
 #endif

@@ -8,6 +8,7 @@
 #include "converter/base/memory_limit.h"
 #include "converter/formats/format_table.h"
 #include "converter/trace/event_source.h"
+#include "converter/trace/trace_format.h"
 
 /*
  * A verb takes its arguments (without its own name) and returns one of these, or the status of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace advise: advises on allocation sites, with the bytes at stake and the evidence. */
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
 

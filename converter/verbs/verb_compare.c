@@ -10,7 +10,7 @@
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measures.h"
 #include "converter/report/page_file.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
@@ -135,7 +135,6 @@ static enum step_status compare(struct comparison *comparison,
                                 const struct trace_set sets[SIDE_COUNT])
 {
     struct measures measures;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count, failed = 0;
     if (!measures_init(&measures, runs)) {
         measures_reset(&measures);
@@ -154,7 +153,7 @@ static enum step_status compare(struct comparison *comparison,
         comparison->report.measures = &measures;
         enum step_status reported = even_out_stacks(&measures)
                                         ? print(comparison, &comparison->report)
-                                        : report_error((no_memory(&error), &error));
+                                        : report_no_memory();
         if (reported == STEP_STATUS_OK)
             reported = gates_judge(&comparison->gates, help.name, &measures, &failed);
         status = status == STEP_STATUS_OK ? reported : status;

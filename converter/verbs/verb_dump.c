@@ -5,7 +5,7 @@
 #include "converter/formats/pour.h"
 #include "converter/formats/text/text_format.h"
 #include "converter/records/record_dump.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

@@ -2,7 +2,7 @@
 /* steptrace escape: shows which allocations the JIT compiler removes. */
 #include <string.h>
 
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
 

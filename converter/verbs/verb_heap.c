@@ -12,7 +12,7 @@
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/numbers/measure_trace.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/heap_asked.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"

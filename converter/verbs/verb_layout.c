@@ -2,7 +2,7 @@
 /* steptrace layout: prints what the objects of a trace would take under other object layouts. */
 #include "converter/formats/input.h"
 #include "converter/layout/layout_totals.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/trace/unmatched.h"
 #include "converter/verbs/verb.h"
 

@@ -7,7 +7,7 @@
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/leak_rows.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace lifetimes: prints how long objects live, by allocation site. */
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
 

@@ -9,7 +9,7 @@
 #include "converter/layout/object_layout.h"
 #include "converter/nominal/nominal.h"
 #include "converter/records/record_dump.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

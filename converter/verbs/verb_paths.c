@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "converter/graph/keepers_of_trace.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

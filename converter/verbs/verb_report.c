@@ -10,7 +10,7 @@
 #include "converter/report/report_data.h"
 #include "converter/report/report_page.h"
 #include "converter/report/sampled_page.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_DEFAULT UINT64_C(1000)

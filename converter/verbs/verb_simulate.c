@@ -6,7 +6,7 @@
 #include "converter/base/svg_chart.h"
 #include "converter/formats/input.h"
 #include "converter/simulate/simulation.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
 #define SURVIVOR_RATIO_MOST UINT64_C(1000000)

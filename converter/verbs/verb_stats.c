@@ -8,7 +8,7 @@
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 

@@ -7,7 +7,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "converter/trace/unmatched.h"
 #include "converter/verbs/verb.h"
 #include "converter/verbs/watch_target.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 
 static bool take_word(char *word, size_t column, struct event_selection *selected, char *fault,
                       size_t fault_size)

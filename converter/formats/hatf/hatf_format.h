@@ -6,6 +6,7 @@
 
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/events_as_allocs.h"
+#include "converter/trace/trace_format.h"
 
 struct hatf_options {
     enum hatf_encoding encoding;

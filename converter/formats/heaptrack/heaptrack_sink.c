@@ -16,7 +16,7 @@
 #include "converter/base/output_stream.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_sites.h"
-#include "converter/trace/event_source.h"
+#include "converter/trace/trace_format.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "steptrace/packed.h"

@@ -216,7 +216,6 @@ uint32_t step_follow_column(const struct step_plan *plan, uint64_t reference)
                : STEP_NO_INDEX;
 }
 
-enum { FIELD_BITS = 24 };
 #define FIELD_MASK ((UINT64_C(1) << FIELD_BITS) - 1)
 
 static void step_links_pack(const struct step_plan *plan, const struct step_links *links,

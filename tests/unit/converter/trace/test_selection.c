@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "converter/base/arguments.h"
-#include "converter/trace/event_selection.h"
+#include "converter/trace/selection_options.h"
 #include "tests/unit/run_suite.h"
 
 static bool matches(const char *glob, const char *name)

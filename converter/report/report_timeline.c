@@ -4,7 +4,6 @@
 #include "converter/report/report_timeline.h"
 
 #include "converter/report/report_model.h"
-#include "format/core/grow.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,11 +254,13 @@ static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amo
 {
     if (amounts->count == 0 || amounts->items[amounts->count - 1].step != step) {
         if (amounts->count == amounts->capacity) {
+            size_t capacity = amounts->capacity * 2 + 1; /* most threads have few */
             struct timeline_amount *grown =
-                step_grown(amounts->items, &amounts->capacity, amounts->count + 1, sizeof *grown);
+                realloc(amounts->items, capacity * sizeof *amounts->items);
             if (grown == NULL)
                 return false;
             amounts->items = grown;
+            amounts->capacity = capacity;
         }
         amounts->items[amounts->count++] = (struct timeline_amount){.step = step};
     }

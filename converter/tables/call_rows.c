@@ -252,5 +252,12 @@ static enum step_status create(struct tables *tables, const struct table_request
     return status;
 }
 
-const struct java_table calls_table = {
-    "calls", "one row a call", COLUMNS(columns), create, ROWS_MADE, -1, false};
+const struct java_table calls_table = {"calls",
+                                       "one row a call",
+                                       COLUMNS(columns),
+                                       create,
+                                       ROWS_MADE,
+                                       -1,
+                                       false,
+                                       STEP_JAVA_METHOD_ENTRY,
+                                       "method events (the agent's option events=method)"};

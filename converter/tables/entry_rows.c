@@ -527,18 +527,25 @@ static enum step_status create(struct tables *tables, const struct table_request
     return status;
 }
 
-const struct java_table classes_table = {"classes", "all classes",      COLUMNS(class_columns),
-                                         create,    ROWS_OF_DICTIONARY, STEP_JAVA_CLASS,
-                                         false};
+const struct java_table classes_table = {
+    "classes", "all classes", COLUMNS(class_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_CLASS,
+    false,     BY_ANY};
 
-const struct java_table methods_table = {"methods", "all methods",      COLUMNS(method_columns),
-                                         create,    ROWS_OF_DICTIONARY, STEP_JAVA_METHOD,
-                                         false};
+const struct java_table methods_table = {
+    "methods", "all methods",      COLUMNS(method_columns),
+    create,    ROWS_OF_DICTIONARY, STEP_JAVA_METHOD,
+    false,     STEP_JAVA_METHOD,   "methods (the agent's options events=method and stack=16)"};
 
-const struct java_table threads_table = {"threads", "all threads",      COLUMNS(thread_columns),
-                                         create,    ROWS_OF_DICTIONARY, STEP_JAVA_THREAD,
-                                         false};
+const struct java_table threads_table = {
+    "threads", "all threads", COLUMNS(thread_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_THREAD,
+    false,     BY_ANY};
 
-const struct java_table sites_table = {"sites", "all frames of call stacks", COLUMNS(site_columns),
-                                       create,  ROWS_OF_DICTIONARY,          STEP_JAVA_FRAME,
-                                       false};
+const struct java_table sites_table = {"sites",
+                                       "all frames of call stacks",
+                                       COLUMNS(site_columns),
+                                       create,
+                                       ROWS_OF_DICTIONARY,
+                                       STEP_JAVA_FRAME,
+                                       false,
+                                       STEP_JAVA_FRAME,
+                                       "call stacks (the agent's option stack=16)"};

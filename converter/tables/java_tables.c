@@ -10,8 +10,6 @@
 
 enum { COLUMNS_MOST = 20 };
 
-#define ALLOC STEP_JAVA_OBJECT_ALLOC
-#define FREE STEP_JAVA_OBJECT_FREE
 #define DEATH STEP_JAVA_OBJECT_DEATH
 #define COUNT STEP_JAVA_METHOD_COUNT
 
@@ -77,18 +75,23 @@ static const struct java_table allocations_table = {"allocations",
                                                     record_rows_create,
                                                     ROWS_OF_BLOCKS,
                                                     ALLOC,
-                                                    false};
+                                                    false,
+                                                    BY_ALLOC};
 
 static const struct java_table frees_table = {
-    "frees", "one row a death", COLUMNS(frees), record_rows_create, ROWS_OF_BLOCKS, FREE, false};
+    "frees", "one row a death", COLUMNS(frees), record_rows_create, ROWS_OF_BLOCKS, FREE, false,
+    BY_FREE};
 
-static const struct java_table method_counts_table = {"method_counts",
-                                                      "what calls came to (method=count)",
-                                                      COLUMNS(method_counts),
-                                                      record_rows_create,
-                                                      ROWS_OF_BLOCKS,
-                                                      COUNT,
-                                                      false};
+static const struct java_table method_counts_table = {
+    "method_counts",
+    "what calls came to (method=count)",
+    COLUMNS(method_counts),
+    record_rows_create,
+    ROWS_OF_BLOCKS,
+    COUNT,
+    false,
+    COUNT,
+    "counts of calls (the agent\'s option method=count)"};
 
 static const struct java_table *const java_tables[] = {
     &objects_table, &allocations_table, &frees_table,     &calls_table, &method_counts_table,
@@ -133,7 +136,10 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
         .rows_from = table->rows_from,
         .record =
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
-        .cells = cells};
+        .cells = cells,
+        .made_of =
+            table->made_of >= 0 ? java_record_of(&tables->java, table->made_of) : STEP_NO_RECORD,
+        .recorded_by = table->recorded_by};
     if (table->record >= 0 && definition.record == STEP_NO_RECORD)
         return STEP_STATUS_OK; /* the definition lacks these records */
     if (table->adds_up && tables->sample_interval_bytes != 0)

@@ -187,7 +187,8 @@ const struct java_table collections_table = {"collections",
                                              create,
                                              ROWS_MADE,
                                              -1,
-                                             true};
+                                             true,
+                                             BY_FREE};
 
 const struct java_table live_table = {
-    "live", "what lived, over time", COLUMNS(live_columns), create, ROWS_MADE, -1, true};
+    "live", "what lived, over time", COLUMNS(live_columns), create, ROWS_MADE, -1, true, BY_ALLOC};

@@ -27,6 +27,8 @@ struct java_table {
     enum rows_from rows_from;
     int record;   /* -1: rows come from several record types */
     bool adds_up; /* over all objects: a sampled trace has no such table */
+    int made_of;  /* see struct table_definition; as `recorded_by` */
+    const char *recorded_by;
 };
 
 extern const struct java_table objects_table, calls_table, classes_table, methods_table,
@@ -41,6 +43,12 @@ extern const struct java_table objects_table, calls_table, classes_table, method
 #define MADE CELL_MADE, -1, NULL
 /* A table's columns and their number. */
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
+/* What rows are made of, and what records that. */
+#define ALLOC STEP_JAVA_OBJECT_ALLOC
+#define FREE STEP_JAVA_OBJECT_FREE
+#define BY_ALLOC ALLOC, "allocations (the agent's option events=alloc)"
+#define BY_FREE FREE, "deaths (the agent's option events=free; collections find deaths)"
+#define BY_ANY -1, NULL
 
 enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);

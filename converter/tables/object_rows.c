@@ -437,6 +437,11 @@ static const struct java_column columns[] = {
         STEP_JAVA_OBJECT_ALLOC,
         "size"}};
 
-const struct java_table objects_table = {"objects", "one row an object", COLUMNS(columns),
-                                         create,    ROWS_OF_BLOCKS,      STEP_JAVA_OBJECT_ALLOC,
-                                         false};
+const struct java_table objects_table = {"objects",
+                                         "one row an object",
+                                         COLUMNS(columns),
+                                         create,
+                                         ROWS_OF_BLOCKS,
+                                         STEP_JAVA_OBJECT_ALLOC,
+                                         false,
+                                         BY_ALLOC};

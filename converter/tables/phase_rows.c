@@ -82,5 +82,12 @@ static enum step_status create(struct tables *tables, const struct table_request
     return status;
 }
 
-const struct java_table phases_table = {
-    "phases", "one row a phase", COLUMNS(columns), create, ROWS_MADE, -1, false};
+const struct java_table phases_table = {"phases",
+                                        "one row a phase",
+                                        COLUMNS(columns),
+                                        create,
+                                        ROWS_MADE,
+                                        -1,
+                                        false,
+                                        STEP_JAVA_PHASE_BEGIN,
+                                        "phases (the agent's option phase=CLASS.METHOD)"};

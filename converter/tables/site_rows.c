@@ -258,9 +258,15 @@ static enum step_status create(struct tables *tables, const struct table_request
     return status;
 }
 
-const struct java_table lifetimes_table = {
-    "lifetimes", "one row an allocation site", COLUMNS(lifetime_columns), create, ROWS_MADE, -1,
-    true};
+const struct java_table lifetimes_table = {"lifetimes",
+                                           "one row an allocation site",
+                                           COLUMNS(lifetime_columns),
+                                           create,
+                                           ROWS_MADE,
+                                           -1,
+                                           true,
+                                           BY_ALLOC};
 
 const struct java_table advice_table = {
-    "advice", "what `steptrace advise` says", COLUMNS(advice_columns), create, ROWS_MADE, -1, true};
+    "advice", "what `steptrace advise` says", COLUMNS(advice_columns), create, ROWS_MADE, -1, true,
+    BY_ALLOC};

@@ -5,7 +5,7 @@
   heap_limits.py [--collect 1m] [--dated] [--young 4m] WORKLOAD...      the least -Xmx, by bisection
   heap_limits.py --young 4m --heap 20m,22m,24m WORKLOAD...              young and full collections in these heaps
 
-Serial.  Without --young the young generation is a third of the heap.  A run that takes longer than --patience seconds
+Serial.  The traced run clears soft references at once, as a JVM does before it gives up.  Without --young the young generation is a third of the heap.  A run that takes longer than --patience seconds
 counts as one that fails: near its least heap a program collects all the time.  A workload is a script that runs
 $JAVA $JAVA_ARGS PROGRAM in $WORK_DIR, or a built-in one of run_bench.py."""
 import json
@@ -21,6 +21,7 @@ import workloads
 MIB = 1 << 20
 STEP = 2  # MiB: HotSpot rounds -Xmx
 NEAR = 0.05
+NO_SOFT = "-XX:SoftRefLRUPolicyMSPerMB=0"
 OUT_OF_MEMORY = "OutOfMemoryError"
 
 
@@ -97,7 +98,7 @@ def main():
         print("| program | young | least -Xmx, MiB | model | most that lived | difference |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as directory:
         for workload in args.workloads:
-            trace = args.trace or simulate_logs.record(args, workload, directory)
+            trace = args.trace or simulate_logs.record(args, workload, directory, vm="" if args.heap else NO_SOFT)
             (compare_collections if args.heap else compare_least)(args, workload, trace, directory)
 
 

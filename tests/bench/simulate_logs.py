@@ -81,14 +81,14 @@ def logged(args, workload, young, directory):
     return len(old), copied, sum(old), "Pause Full" in text or "Pause Young (Mixed)" in text
 
 
-def record(args, workload, directory, collector="serial"):
+def record(args, workload, directory, collector="serial", vm=""):
     """Returns the trace, with dated deaths if they are wanted."""
     trace = pathlib.Path(directory) / "run.step"
     events = "class+alloc+free" + ("+reference" if args.dated else "") + ("+method" if args.methods else "")
     agent = (f"-agentpath:{args.build_path}/agent/libtracer.so=file={trace},overwrite=yes,finish=60min,"
              f"events={events},collect={args.collect}" + (",snapshot=start" if args.dated else "")
              + (f",include={args.methods}" if args.methods else ""))
-    must_run(args, workload, f"{COLLECTORS[collector][0]} -Xmx{args.memory} {agent}", directory)
+    must_run(args, workload, f"{COLLECTORS[collector][0]} {vm} -Xmx{args.memory} {agent}", directory)
     if not args.dated:
         return trace
     dated = pathlib.Path(directory) / "dated.step"

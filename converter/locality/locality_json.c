@@ -2,7 +2,6 @@
 /* Writes distances as JSON. */
 #include <string.h>
 
-#include "converter/graph/keeper_names.h"
 #include "converter/locality/reference_distances.h"
 #include "format/json/json_output.h"
 

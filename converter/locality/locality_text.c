@@ -3,7 +3,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
-#include "converter/graph/keeper_names.h"
 #include "converter/locality/reference_distances.h"
 
 #define COUNT(number) quantity_of_count(number).text

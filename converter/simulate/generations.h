@@ -48,8 +48,8 @@ struct generations {
     uint64_t in_from;                 /* bytes in the occupied survivor space */
     uint64_t old;                     /* bytes in the old generation, dead ones included */
     uint64_t heap;                    /* bytes of both generations; 0: no limit */
-    bool is_crowded;      /* the last full collection left something in eden */
-    uint64_t expectations; /* number of promotions that these come from: */
+    bool is_crowded;                  /* the last full collection left something in eden */
+    uint64_t expectations;            /* number of promotions that these come from: */
     double promoted_mean, promoted_deviation; /* as the JVM expects of the next collection */
     /* results */
     uint64_t collections;

@@ -14,9 +14,9 @@
 
 struct least_heap {
     const struct generation_options *options;
-    uint64_t young;        /* bytes; 0: a third of the heap, as without -Xmn */
-    uint64_t heap;         /* result: the least that was large enough up to now */
-    uint64_t old;          /* bytes of the old generation of that heap */
+    uint64_t young;         /* bytes; 0: a third of the heap, as without -Xmn */
+    uint64_t heap;          /* result: the least that was large enough up to now */
+    uint64_t old;           /* bytes of the old generation of that heap */
     struct young_spaces in; /* and of the spaces of its young one */
 };
 

@@ -53,7 +53,7 @@ struct simulation {
     struct generation_list young;   /* of spaces */
     struct generation_list regions; /* of regions */
     struct space_list semi_space, mark_compact;
-    struct least_heap least; /* with a young generation of a third */
+    struct least_heap least;                          /* with a young generation of a third */
     struct least_heap least_of_young[SIZE_LIST_MOST]; /* with each of `young`, if without limits */
     size_t least_count;
     uint64_t largest;      /* size of an object that is born in every eden */

@@ -212,7 +212,8 @@ void simulation_print_text(const struct simulation *simulation, const char *path
     fprintf(out, "minimum    %s%s%s: the most that lived at one time\n", marks.bound,
             *marks.bound != '\0' ? " " : "",
             quantity_of_bytes((double) simulation->peak_living).text);
-    fprintf(out, "least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",
+    fprintf(out,
+            "least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",
             marks.bound, *marks.bound != '\0' ? " " : "",
             quantity_of_bytes((double) simulation->least.heap).text);
     fputs(note_of(simulation_precision(simulation)), out);

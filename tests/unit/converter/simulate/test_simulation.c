@@ -12,8 +12,7 @@
 #define BLOCK (16 * KIB)
 #define SMALL 1024u
 
-static void put(struct simulation *simulation, uint8_t kind, uint64_t object,
-                uint64_t size)
+static void put(struct simulation *simulation, uint8_t kind, uint64_t object, uint64_t size)
 {
     struct trace_event event = {.kind = kind, .object = object, .size = size};
     struct step_error error;

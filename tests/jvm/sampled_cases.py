@@ -307,9 +307,10 @@ def sampled_detached(session):
     os.environ["STEPTRACE_AGENT"] = session.tracer
     try:
         expect_line(process, "attach")
-        for words in (["--sampled", "--sample=0"], ["--sampled", "--sample=1025m"], ["--sample=64k"]):
+        for words in (["--sampled", "--sample=0"], ["--sampled", "--sample=1025m"], ["--sample=64k"],
+                      ["--window=61min"], ["--window=10us"], ["--window=1s", "--sampled"], ["--window=1s", "-d", "2s"]):
             result = session.run([session.steptrace, "attach", *words, pid])
-            require(result.returncode == 2 and b"sample" in result.stderr, f"{words}: {shown(result.stderr)}")
+            require(result.returncode == 2 and words[0][2:8].encode() in result.stderr, f"{words}: {shown(result.stderr)}")
         session.step("attach", "--sampled", "--sample=64", "-O", "rate=none", "-o", "run.step", pid)
         status = session.step("attach", "--status", pid).decode()
         require("run.step" in status and "sampled" in status and "\nsample    64\n" in status, status)
@@ -570,6 +571,29 @@ REFUSING = (["heap", "run.step", "--at=peak"], ["heap", "run.step", "--ages"],
             ["stats", "run.step", "--lifetimes=bytes"])
 
 
+def attach_without_samples(session):
+    """A running JVM whose samples another agent has: it offers the capability to nobody else."""
+    command = session.java("SampledHeld", "-XX:+EnableDynamicAgentLoading")
+    command.insert(1, f"-agentpath:{session.other_agent}=samples")
+    process = session.start(command)
+    os.environ["STEPTRACE_AGENT"] = session.tracer
+    try:
+        expect_line(process, "attach")
+        result = session.run([session.steptrace, "attach", "--sampled", "-o", "bad.step", str(process.pid)])
+        require(result.returncode != 0 and b"refuses" in result.stderr, shown(result.stderr))
+        for stage in ("made", "stopped", None):
+            answer(process)
+            if stage is not None:
+                expect_line(process, stage)
+        finish(process)
+    finally:
+        process.kill()
+    require(process.returncode == 0, f"it ends with {process.returncode}")
+    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
+            "the reason is not named")
+    require(not os.path.exists(session.path("bad.step")), "there is a trace without samples")
+
+
 def sampled_refused(session):
     for options, word in (("engine=sampled,sample=0", b"sample"), ("engine=sampled,sample=1025m", b"sample"),
                           ("engine=sampled,sample=2g", b"sample"), ("engine=sampled,sample=x", b"sample"),
@@ -588,6 +612,7 @@ def sampled_refused(session):
     result = session.run(command)
     require(b"another agent has taken them" in result.stderr, f"no reason: {shown(result.stderr)}")
     require(not os.path.exists(session.path("bad.step")), "there is a trace without samples")
+    attach_without_samples(session)
     session.run(session.java("Uncaught", agent="file=run.step,engine=sampled,sample=1k"))
     for words in REFUSING:
         result = session.run([session.steptrace, *words])

@@ -232,29 +232,40 @@ struct java_table {
     table_rows_create create;
     int record;   /* -1: rows come from several record types */
     bool adds_up; /* over all objects: a sampled trace has no such table */
+    int made_of;  /* see struct table_definition; as `recorded_by` */
+    const char *recorded_by;
 };
 
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
+#define BY_ALLOC ALLOC, "allocations (the agent's option events=alloc)"
+#define BY_FREE FREE, "deaths (the agent's option events=free; collections find deaths)"
+#define BY_METHOD STEP_JAVA_METHOD_ENTRY, "method events (the agent's option events=method)"
+#define BY_ANY -1, NULL
 
 static const struct java_table java_tables[] = {
-    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC, false},
-    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC,
-     false},
-    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE, false},
-    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1, false},
+    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC, false, BY_ALLOC},
+    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC, false,
+     BY_ALLOC},
+    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE, false, BY_FREE},
+    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1, false, BY_METHOD},
     {"method_counts", "what calls came to (method=count)", COLUMNS(method_counts),
-     record_rows_create, COUNT, false},
-    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS, false},
-    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD, false},
-    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD, false},
+     record_rows_create, COUNT, false, COUNT, "counts of calls (the agent's option method=count)"},
+    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS, false, BY_ANY},
+    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD, false,
+     STEP_JAVA_METHOD, "methods (the agent's options events=method and stack=16)"},
+    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD, false,
+     BY_ANY},
     {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME,
-     false},
+     false, STEP_JAVA_FRAME, "call stacks (the agent's option stack=16)"},
     {"collections", "one row a collection that freed something", COLUMNS(collections),
-     level_rows_create, -1, true},
-    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1, true},
-    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1, false},
-    {"lifetimes", "one row an allocation site", COLUMNS(lifetimes), site_rows_create, -1, true},
-    {"advice", "what `steptrace advise` says", COLUMNS(advice), site_rows_create, -1, true}};
+     level_rows_create, -1, true, BY_FREE},
+    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1, true, BY_ALLOC},
+    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1, false,
+     STEP_JAVA_PHASE_BEGIN, "phases (the agent's option phase=CLASS.METHOD)"},
+    {"lifetimes", "one row an allocation site", COLUMNS(lifetimes), site_rows_create, -1, true,
+     BY_ALLOC},
+    {"advice", "what `steptrace advise` says", COLUMNS(advice), site_rows_create, -1, true,
+     BY_ALLOC}};
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
@@ -300,7 +311,10 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
         .create = table->create,
         .record =
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
-        .cells = cells};
+        .cells = cells,
+        .made_of =
+            table->made_of >= 0 ? java_record_of(&tables->java, table->made_of) : STEP_NO_RECORD,
+        .recorded_by = table->recorded_by};
     if (table->record >= 0 && definition.record == STEP_NO_RECORD)
         return STEP_STATUS_OK; /* the definition lacks these records */
     if (table->adds_up && tables->sample_interval_bytes != 0)

@@ -55,6 +55,8 @@ struct table_definition {
     enum rows_from rows_from;       /* set by tables_add() */
     uint32_t record;                /* type of the records; STEP_NO_RECORD: several */
     const struct table_cell *cells; /* by column; NULL: all are CELL_MADE */
+    uint32_t made_of;               /* type of records without which there are no rows */
+    const char *recorded_by; /* what these are, and what records them; NULL: any trace has them */
 };
 
 static inline const struct table_definition *table_definition_of(const struct table *table)

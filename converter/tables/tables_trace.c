@@ -7,6 +7,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
+#include "converter/tables/block_choice.h"
 #include "format/core/grow.h"
 
 /* Dictionaries of a valid trace are smaller (STEP_MAX_DICTIONARY_MEMORY); larger ids can only
@@ -127,21 +128,31 @@ enum step_status tables_damage(const struct tables *tables, struct step_error *e
                                         "%s", gap);
 }
 
+static uint64_t count_records(const struct tables *tables, uint32_t record)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++)
+        count += block_rows(tables, i, record);
+    return count;
+}
+
 uint64_t table_row_count(const struct tables *tables, const struct table *table)
 {
     const struct table_definition *definition = table_definition_of(table);
-    uint64_t rows = 0;
     if (definition->record == STEP_NO_RECORD)
         return 0;
     if (definition->rows_from == ROWS_OF_DICTIONARY)
         return step_reader_dictionary_count(tables->reader, definition->record);
-    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        const struct step_block_info *info = step_reader_block_info(tables->reader, i);
-        for (size_t k = 0; k < info->type_count; k++)
-            if (step_record_extends(tables->definition, info->counts[k].record, definition->record))
-                rows += info->counts[k].count;
-    }
-    return rows;
+    return count_records(tables, definition->record);
+}
+
+const char *table_unrecorded(const struct tables *tables, const struct table *table)
+{
+    const struct table_definition *definition = table_definition_of(table);
+    bool is_recorded =
+        definition->recorded_by == NULL || table_row_count(tables, table) > 0 ||
+        (definition->made_of != STEP_NO_RECORD && count_records(tables, definition->made_of) > 0);
+    return is_recorded ? NULL : definition->recorded_by;
 }
 
 bool table_has_fast_range(const struct tables *tables, const struct table *table, size_t column)

@@ -97,6 +97,7 @@ struct trace_format {
     const char *ending; /* file name extension; NULL: the format must be named */
     const char *help;   /* short description */
     enum format_needs needs;
+    bool shows_allocations;    /* it needs events, but its viewers show allocations above all */
     enum step_packing packing; /* compression of the whole file */
     bool is_directory;
     const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */

@@ -423,6 +423,7 @@ const struct trace_format format_jfr = {
     .ending = ".jfr",
     .help = "JDK Flight Recorder, JDK Mission Control",
     .needs = FORMAT_NEEDS_EVENTS,
+    .shows_allocations = true,
     .options = options_of,
     .open_sink = create,
 };

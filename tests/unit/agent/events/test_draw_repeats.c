@@ -61,6 +61,20 @@ static void test_sequence_set_back(void)
     CU_ASSERT_EQUAL(draw_repeats_share(DRAWS_OF_FILE), 0);
 }
 
+/* Two files of a ring have one sample each of the same draw: only both together repeat it. */
+static void test_ring(void)
+{
+    static const char place;
+    draw_repeats_begin(false);
+    draw_repeats_count(draw_repeats_thread(&place), true);
+    draw_repeats_begin(true);
+    draw_repeats_count(draw_repeats_thread(&place), true);
+    CU_ASSERT_EQUAL(draw_repeats_share(DRAWS_OF_FILE), 0);
+    CU_ASSERT_DOUBLE_EQUAL((double) draw_repeats_share(DRAWS_OF_RING) / UNIT, 0.5, 1e-4);
+    draw_repeats_begin(false);
+    CU_ASSERT_EQUAL(draw_repeats_share(DRAWS_OF_RING), 0);
+}
+
 void add_suite(void)
 {
     CU_pSuite suite = CU_add_suite("draw_repeats", NULL, NULL);
@@ -68,4 +82,5 @@ void add_suite(void)
     CU_add_test(suite, "a thread has begun", test_a_thread_has_begun);
     CU_add_test(suite, "threads at one place", test_threads_at_one_place);
     CU_add_test(suite, "sequence set back", test_sequence_set_back);
+    CU_add_test(suite, "a ring of files", test_ring);
 }

@@ -33,7 +33,6 @@
 #include "agent/references/heap_graph.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/memory_account.h"
-#include "agent/session/session_drain.h"
 #include "agent/session/stop_call.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"

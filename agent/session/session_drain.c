@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's drain: the order in which chunks are drained, and the end of a session. */
-#include "agent/session/session_drain.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/block_choice.h"
-#include "converter/tables/wanted_fields.h"
+#include "format/core/grow.h"
 #include "format/core/search.h"
 
 /* ---- names ---- */
@@ -62,12 +62,10 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
     if (count > 0 && tables->collections[count - 1] == time_ns)
         return true;
     if (count == *capacity) {
-        size_t more = *capacity * 2 + 256;
-        uint64_t *times = realloc(tables->collections, more * sizeof *times);
+        uint64_t *times = step_grown(tables->collections, capacity, count + 1, sizeof *times);
         if (times == NULL)
             return false;
         tables->collections = times;
-        *capacity = more;
     }
     tables->collections[tables->collection_count++] = time_ns;
     return true;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/record_rows.h"
+#include "converter/tables/makers.h"
 
 /* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };

@@ -6,7 +6,7 @@
 #include "converter/base/birth_pages.h"
 #include "converter/base/object_table.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/table_scan.h"
+#include "converter/tables/table_rows.h"
 
 struct object_births {
     struct tables *tables; /* borrowed, as is `wish` */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that are records of one type, read block by block. */
-#include "converter/tables/record_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,9 @@
 #include "converter/base/estimates.h"
 #include "converter/base/no_memory.h"
 #include "converter/records/record_values.h"
+#include "converter/tables/block_choice.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
-#include "converter/tables/wanted_fields.h"
 
 /* Fills columns, with a function for each kind of cell. */
 
@@ -523,9 +522,5 @@ enum step_status record_rows_create(struct tables *tables, const struct table_re
         status = block_choice_init(&rows->choice, tables, request, error);
     rows->base.work.blocks_passed = rows->choice.passed;
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }

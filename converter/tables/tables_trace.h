@@ -123,4 +123,15 @@ static inline bool tables_is_damage(enum step_status status)
            status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
 }
 
+/* Registers the tables of a trace. */
+
+/* Adds a table.  Copies its name, columns and cells. */
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error);
+
+/* Add the tables of each kind of trace. */
+enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
+enum step_status record_tables_add(struct tables *tables, struct step_error *error);
+
 #endif

@@ -122,6 +122,22 @@ struct trace_format {
     enum step_status (*write)(const struct format_job *job); /* reports its errors */
 };
 
+/* Destination of events: the interface that all output formats for events implement. */
+struct event_sink {
+    const struct event_sink_operations *operations;
+};
+
+struct event_sink_operations {
+    enum step_status (*put)(struct event_sink *sink, const struct trace_event *events, size_t count,
+                            struct step_error *error);
+    /* Writes a fact, after the last event; NULL: the format cannot store facts. */
+    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
+    /* Writes the rest, after which the file is complete.  Called once, and not after a put that
+     * failed. */
+    enum step_status (*close)(struct event_sink *sink, struct step_error *error);
+    void (*destroy)(struct event_sink *sink);
+};
+
 #define TRACE_FORMAT_DECLARE(name) extern const struct trace_format format_##name;
 TRACE_FORMATS(TRACE_FORMAT_DECLARE)
 #undef TRACE_FORMAT_DECLARE

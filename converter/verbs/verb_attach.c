@@ -17,7 +17,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
-#include "converter/verbs/agent_of.h"
 #include "converter/verbs/attach_forecast.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/recording_options.h"
@@ -391,8 +390,7 @@ enum step_status verb_attach(int argc, char **argv)
          &attachment.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &attachment.agent},
     };
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

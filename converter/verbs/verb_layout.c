@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace layout: prints what the objects of a trace would take under other object layouts. */
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/formats/input.h"
 #include "converter/layout/layout_totals.h"
 #include "converter/trace/selection_options.h"
@@ -70,21 +67,16 @@ static void print(const struct layout_options *options, const struct layout_tota
 static enum step_status add_up(const struct layout_options *options, struct input *input,
                                struct layout_totals *totals)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = event_source_layouts(input->source, layout_totals_put_name, totals);
     if (status == STEP_STATUS_OK)
         status = event_source_layouts(input->source, layout_totals_put_fields, totals);
-    if (status != STEP_STATUS_OK) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (status != STEP_STATUS_OK)
+        return report_no_memory();
     status = input_each(input, visit, totals);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!layout_totals_finish(totals)) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (!layout_totals_finish(totals))
+        return report_no_memory();
     report_unmatched(totals->path, &input->source->names,
                      &(struct event_selection){.classes = options->values, .marks_phases = true},
                      false);
@@ -160,10 +152,8 @@ enum step_status verb_layout(int argc, char **argv)
         {"json", 0, NULL, "as JSON, all classes", take_flag, &options.json},
         OBJECT_SELECTION_ROWS(&options.selected),
         FROM_ROW(&options.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

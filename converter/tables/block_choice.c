@@ -11,16 +11,6 @@
 /* An index range with numbers from here on cannot be compared with a signed query range. */
 #define BEYOND_SIGNED (UINT64_C(1) << 63)
 
-uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
-{
-    const struct step_block_info *info = step_reader_block_info(tables->reader, block);
-    uint64_t rows = 0;
-    for (size_t i = 0; i < info->type_count; i++)
-        if (step_record_extends(tables->definition, info->counts[i].record, record))
-            rows += info->counts[i].count;
-    return rows;
-}
-
 bool block_field_range(const struct tables *tables, size_t block, uint32_t owner, uint32_t field,
                        uint64_t *least, uint64_t *most)
 {

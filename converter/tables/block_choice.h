@@ -18,8 +18,6 @@ enum step_status block_choice_init(struct block_choice *choice, const struct tab
                                    const struct table_request *request, struct step_error *error);
 void block_choice_reset(struct block_choice *choice);
 
-/* Returns the number of records of that type in the block. */
-uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
 /* Gets the range of a field's values in a block.  Returns false if the index does not contain
  * it. */
 bool block_field_range(const struct tables *tables, size_t block, uint32_t owner, uint32_t field,

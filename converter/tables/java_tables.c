@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/block_choice.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
 

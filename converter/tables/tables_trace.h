@@ -125,6 +125,9 @@ static inline bool tables_is_damage(enum step_status status)
 
 /* Registers the tables of a trace. */
 
+/* Returns the number of records of that type in the block. */
+uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
+
 /* Adds a table.  Copies its name, columns and cells. */
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error);

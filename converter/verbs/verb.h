@@ -61,6 +61,7 @@ enum step_status verb_advise(int argc, char **argv);
 enum step_status verb_lifetimes(int argc, char **argv);
 enum step_status verb_escape(int argc, char **argv);
 enum step_status verb_nominal(int argc, char **argv);
+enum step_status verb_locality(int argc, char **argv);
 enum step_status verb_simulate(int argc, char **argv);
 enum step_status verb_sql(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);

@@ -15,8 +15,9 @@ static const struct verb_help help = {
             "HotSpot, by class. The trace needs the agent's option layout=yes. LAYOUT is what\n"
             "differs from the traced JVM: header=8 (compact headers), 12 or 16 (without\n"
             "compressed class pointers), reference=4 or 8 (without compressed oops),\n"
-            "alignment=8..256 (ObjectAlignmentInBytes), joined by commas; and values: the\n"
-            "classes of --value are value classes (JEP 401), flattened as JDK 28 does.\n"};
+            "alignment=8..256 (ObjectAlignmentInBytes), fields=old (packing of JDK 14 and\n"
+            "earlier), joined by commas; and values: the classes of --value are value classes\n"
+            "(JEP 401), flattened as JDK 28 does.\n"};
 
 struct layout_options {
     struct event_selection selected;
@@ -87,6 +88,15 @@ static enum step_status add_up(const struct layout_options *options, struct inpu
     return input_report_damage(input);
 }
 
+/* Returns NULL, or why one of the layouts is not possible. */
+static const char *find_impossible(const struct layout_totals *totals)
+{
+    const char *fault = NULL;
+    for (size_t i = 1; i < totals->layout_count && fault == NULL; i++)
+        fault = object_layout_fault(&totals->layouts[i]);
+    return fault;
+}
+
 static enum step_status run(const struct layout_options *options, const char *path)
 {
     struct input input;
@@ -102,7 +112,10 @@ static enum step_status run(const struct layout_options *options, const char *pa
         layout_totals_init(&totals, &traced, &options->changes, &options->values,
                            &input.source->names);
         totals.path = path;
-        status = add_up(options, &input, &totals);
+        fault = find_impossible(&totals);
+        if (fault != NULL)
+            report_line("layout: %s", fault);
+        status = fault != NULL ? STEP_STATUS_INVALID : add_up(options, &input, &totals);
         layout_totals_reset(&totals);
     }
     input_close(&input);

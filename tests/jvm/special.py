@@ -26,6 +26,7 @@ import jfr_exports
 import internals_cases
 import jar_cases
 import layout_cases
+import locality_cases
 import memory_cases
 import nominal_cases
 import other_agent
@@ -407,6 +408,7 @@ TABLE.update(heap_dump_cases.TABLE)
 TABLE.update(reference_cases.TABLE)
 TABLE.update(simulate_cases.TABLE)
 TABLE.update(advice_cases.TABLE)
+TABLE.update(locality_cases.TABLE)
 TABLE.update(nominal_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)

@@ -143,6 +143,8 @@ static jint attach_start(struct options *options)
 
 static jint begin(struct options *options)
 {
+    if (options->window_ns != 0)
+        return rotation_window(options) ? JNI_OK : JNI_ERR;
     jint code = attach_start(options);
     if (code == JNI_OK)
         rotation_begin(options);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/arguments.h"
+#include "converter/base/rotated_files.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,
@@ -79,6 +80,8 @@ const struct trace_format *trace_format_of(const char *path, const struct trace_
 {
     char start[40] = {0};
     const struct trace_format *format = from != NULL ? from : trace_format_by_ending(path);
+    if (format == NULL && rotated_files_exist(path))
+        return &format_step;
     if (from != NULL || strcmp(path, "-") == 0 ||
         (format != NULL && (format->open_source != NULL || format->reads_dumps)))
         return format;

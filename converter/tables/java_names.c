@@ -88,6 +88,23 @@ bool tables_collected_field(const struct tables *tables, struct collected_field 
     return true;
 }
 
+bool tables_drawn_field(const struct tables *tables, struct collected_field *out)
+{
+    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
+    if (record == STEP_NO_RECORD ||
+        !step_record_extends(tables->definition, record,
+                             java_record_of(&tables->java, STEP_JAVA_OBJECT_ALLOC)))
+        return false;
+    const struct step_record *sampled = &tables->definition->records[record];
+    size_t field = step_record_find_field(sampled, "interval");
+    if (field == SIZE_MAX || sampled->fields[field].kind != STEP_TYPE_INT ||
+        sampled->fields[field].array_depth > 0)
+        return false;
+    *out = (struct collected_field){
+        record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};
+    return true;
+}
+
 enum step_status collected_view_set(struct collected_view *view, struct step_block *block,
                                     uint32_t record, size_t time_slot,
                                     const struct collected_field *field, struct step_error *error)

@@ -102,7 +102,9 @@ static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
                                  const struct java_column *column)
 {
     struct table_cell cell = {.kind = column->kind, .owner = STEP_NO_RECORD};
-    if (column->kind == CELL_MADE)
+    if (column->kind == CELL_LIFE_WEIGHT)
+        cell.kind = CELL_MADE;
+    if (cell.kind == CELL_MADE)
         return cell;
     cell.owner = java_record_of(&tables->java, column->owner);
     if (cell.owner != STEP_NO_RECORD &&
@@ -122,6 +124,11 @@ static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
     cell.field = (uint32_t) field;
     cell.slot = record_field_slot(tables->definition, cell.owner, cell.field);
     return cell;
+}
+
+static bool is_of_samples(const struct java_column *column)
+{
+    return column->kind == CELL_WEIGHT || column->kind == CELL_LIFE_WEIGHT;
 }
 
 static enum step_status add(struct tables *tables, const struct java_table *table,
@@ -144,7 +151,7 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     if (table->adds_up && tables->sample_interval_bytes != 0)
         return STEP_STATUS_OK;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].kind == CELL_WEIGHT && !tables->has_weights)
+        if (is_of_samples(&table->columns[i]) && tables->sample_interval_bytes == 0)
             continue;
         columns[i] = table->columns[i].column;
         cells[i] = resolve(tables, definition.record, &table->columns[i]);
@@ -153,23 +160,9 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     return tables_add(tables, &definition, error);
 }
 
-/* With records of other kinds, a weight takes more than a size (sample_weights.h). */
-static bool has_weights(const struct tables *tables)
-{
-    uint32_t sampled = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
-    uint32_t given_up = java_record_of(&tables->java, STEP_JAVA_OBJECT_GIVEN_UP);
-    uint64_t rows = 0;
-    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        rows += sampled != STEP_NO_RECORD ? block_rows(tables, i, sampled) : 0;
-        rows += given_up != STEP_NO_RECORD ? block_rows(tables, i, given_up) : 0;
-    }
-    return tables->sample_interval_bytes != 0 && rows == 0;
-}
-
 enum step_status java_tables_add(struct tables *tables, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
-    tables->has_weights = has_weights(tables);
     for (size_t i = 0; i < sizeof java_tables / sizeof java_tables[0]; i++)
         if (status == STEP_STATUS_OK)
             status = add(tables, java_tables[i], error);

@@ -80,6 +80,7 @@ enum {
     OBJECTS_SURVIVED,
     OBJECTS_EXISTING,
     OBJECTS_WEIGHT, /* of sampled traces: tables of others end before it */
+    OBJECTS_LIFE_WEIGHT,
     OBJECTS_COLUMNS
 };
 

@@ -163,6 +163,7 @@ struct object_rows {
     enum phase phase;
     bool wants_survived;
     struct object_group group;
+    struct life_weights lives;
     struct birth_page rest[OBJECT_GROUP_RUNS];
 };
 
@@ -347,6 +348,7 @@ static void destroy(struct table_rows *base)
     struct object_rows *rows = of(base);
     object_births_close(&rows->births);
     object_frees_close(&rows->frees);
+    life_weights_reset(&rows->lives);
     row_builder_reset(&rows->builder);
     birth_pages_reset(&rows->live);
     table_rows_reset(base);
@@ -371,6 +373,11 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
     if (status == STEP_STATUS_OK)
         status = object_births_open(&rows->births, tables, request, error);
+    if (status == STEP_STATUS_OK && OBJECTS_LIFE_WEIGHT < request->table->base.column_count &&
+        request->needed[OBJECTS_LIFE_WEIGHT] != 0)
+        status = life_weights_read(&rows->lives, tables, error);
+    rows->group.weights = &rows->births.weights;
+    rows->group.lives = &rows->lives;
     if (status == STEP_STATUS_OK)
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
@@ -431,11 +438,18 @@ static const struct java_column columns[] = {
                           CELL_IS,
                           STEP_JAVA_OBJECT_EXISTING,
                           NULL},
-    [OBJECTS_WEIGHT] = {
-        {"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},
-        CELL_WEIGHT,
-        STEP_JAVA_OBJECT_ALLOC,
-        "size"}};
+    [OBJECTS_WEIGHT] = {{"weight", "", "of a sampled trace only: objects that it stands for",
+                         TABLE_REAL, false},
+                        CELL_WEIGHT,
+                        STEP_JAVA_OBJECT_ALLOC,
+                        "size"},
+    [OBJECTS_LIFE_WEIGHT] = {
+        {"life_weight", "",
+         "the same for `died`, `alive`, `survived`; 0: its death was not awaited", TABLE_REAL,
+         false},
+        CELL_LIFE_WEIGHT,
+        -1,
+        NULL}};
 
 const struct java_table objects_table = {"objects",
                                          "one row an object",

@@ -64,7 +64,8 @@ enum cell_kind {
     CELL_IS,           /* whether the record is an `owner` */
     CELL_TYPE,         /* name of the record type */
     CELL_COLLECTION,   /* number of the collection at that time */
-    CELL_WEIGHT        /* of a sampled trace: objects that a sample of that size stands for */
+    CELL_WEIGHT,       /* of a sampled trace: objects that a sample of that size stands for */
+    CELL_LIFE_WEIGHT   /* and of which its death is known; as CELL_MADE in a table's cells */
 };
 
 struct table_cell {

@@ -53,8 +53,6 @@ struct tables {
     uint64_t resolution_ns;
     bool has_resolution;            /* the trace specifies it */
     uint64_t sample_interval_bytes; /* of a sampled trace; 0: it has all objects */
-    bool has_weights; /* of a sampled trace: all samples have that interval, and none was
-                         given up */
     struct table_definition *items;
     size_t count, capacity;
     /* Java traces. */
@@ -81,7 +79,7 @@ static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t tick
     return trace_ticks_ns(ticks, tables->resolution_ns);
 }
 
-/* The field of deaths that stores the time of their collection. */
+/* A field that some records of a table have: of deaths, the time of their collection. */
 struct collected_field {
     uint32_t record;
     uint32_t field;
@@ -89,6 +87,9 @@ struct collected_field {
 };
 /* Returns false if the definition has no such field. */
 bool tables_collected_field(const struct tables *tables, struct collected_field *out);
+
+/* The same for samples that were drawn with another interval than that of the trace. */
+bool tables_drawn_field(const struct tables *tables, struct collected_field *out);
 
 /* The times at which the frees of a block were found: the time in the field, or else that of the
  * free. */

@@ -36,6 +36,7 @@ import reference_cases
 import ring_cases
 import running_cases
 import sampled_cases
+import sampled_sets
 import simulate_cases
 import source_cases
 import stack_cases
@@ -423,6 +424,7 @@ TABLE.update(escape_cases.TABLE)
 TABLE.update(source_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
+TABLE.update(sampled_sets.TABLE)
 TABLE.update(jar_cases.TABLE)
 TABLE.update(gentle_cases.TABLE)
 TABLE.update(memory_cases.TABLE)

@@ -10,12 +10,32 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "capture/futex.h"
-#include "capture/waits.h"
 #include "steptrace/live.h"
+
+/* How long threads waited for the drain: the sum and the longest wait, by thread. One writer at a
+ * time (the lock of live_map.h). May be in memory that two processes share. */
+
+#define WAITS_THREADS 32u
+#define WAITS_TEXT (WAITS_THREADS * 64u) /* enough for waits_print() */
+
+struct waits {
+    struct thread_waits {
+        uint64_t thread, sum_ns, longest_ns;
+    } threads[WAITS_THREADS]; /* if there are more: those that waited longest */
+    size_t count;
+    uint64_t sum_ns, longest_ns; /* of all */
+};
+
+/* Records a wait. `thread` is a number in the trace; 0: none. */
+void waits_add(struct waits *waits, uint64_t thread, uint64_t ns);
+/* Prints THREAD:SUM:LONGEST in nanoseconds, separated by commas, largest sum first; "" if no thread
+ * waited. */
+void waits_print(const struct waits *waits, char *text, size_t size);
 
 #define LIVE_CHUNK_SIZES 3
 

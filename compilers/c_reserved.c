@@ -3,7 +3,7 @@
  * headers, which a program may include before the generated header. */
 #include <string.h>
 
-#include "compilers/c_names.h"
+#include "compilers/compiler.h"
 
 /* clang-format off */
 static const char reserved[] =

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 
 struct real_allocator {
@@ -58,6 +57,17 @@ static inline void leave_real(void)
     atomic_signal_fence(memory_order_seq_cst);
     recorder_local.mode = MODE_PROGRAM;
 }
+
+/* Interposes functions of jemalloc and mimalloc beyond malloc's family, with their heaps. */
+
+/* Redirects these functions if a loaded library has them.  A program that searches for them does
+ * not find them if the allocator is absent. */
+void interpose_heaps(void);
+
+/* Records a resize that moved the block from one heap to another (0: malloc's); `moved` may be
+ * NULL. */
+void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap, const void *block,
+                size_t size, const void *moved);
 
 /* Call before the real function that resizes the block to that size. */
 static inline void begin_resize(struct record_resize *resize, uint64_t heap, void *block,

@@ -7,7 +7,6 @@
  * Heaps are numbered from 1 in order of appearance: arenas that the program names, heaps that it
  * creates.
  */
-#include "malloc-recorder/interpose_heaps.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -21,7 +21,6 @@
 #include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
-#include "malloc-recorder/interpose_heaps.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/probe_threads.h"

@@ -3,8 +3,8 @@
 """artefact.py [--only NAME] [--list] [--workload SCRIPT]...: runs the commands of docs/artefact-evaluation.md,
 keeps what they print in build-artefact/, and says which rows of the pages' tables changed by more than their noise.
 
-A table of the output is compared with the table of the page that has the same header, row by row, by the first cells
-that are no numbers.  The column `noise` of that page says how far numbers may differ, beside one unit of their last
+A table of the output is compared with the tables of the page that have the same header, or leave columns of it out, row
+by row, by the first cells that are no numbers; rows that have these in common, in their order.  The column `noise` of that page says how far numbers may differ, beside one unit of their last
 digit: `25 %; bytes 0 %; ns any` is 25 %, nothing in columns whose header has the word
 `bytes`, and anything in those with `ns`.  Exit code 0: nothing changed; 1: rows changed; 2: a command failed."""
 import argparse
@@ -90,6 +90,37 @@ def key_of(row):
     return tuple(key)
 
 
+def numbered(rows):
+    """Yields (key, how many rows with that key came before) and the row."""
+    seen = {}
+    for row in rows:
+        key = key_of(row)
+        seen[key] = seen.get(key, -1) + 1
+        yield (key, seen[key]), row
+
+
+def columns_of(kept, header):
+    """The places of the columns `kept` in `header`, one after the other; None if one is not there."""
+    places, at = [], 0
+    for name in kept:
+        if name not in header[at:]:
+            return None
+        at = header.index(name, at) + 1
+        places.append(at - 1)
+    return places
+
+
+def kept_rows(tables, header):
+    """The rows of all tables of the page that have these columns, by key, and the places of the columns."""
+    rows, places = [], None
+    for kept, found_rows in tables:
+        found = columns_of(kept, header)
+        if found is not None and places in (None, found):
+            places = found
+            rows += found_rows
+    return dict(numbered(rows)), places
+
+
 def differences(header, expected, found, noise):
     """Yields what differs between two rows."""
     for column, old, new in zip(header, expected, found):
@@ -103,18 +134,18 @@ def compare(page, output, noise):
     known = list(tables_of((ROOT / page).read_text(encoding="utf-8")))
     changed = compared = 0
     for header, rows in tables_of(output):
-        expected = {}
-        for kept, kept_rows in known:
-            if kept == header:
-                expected |= {key_of(row): row for row in kept_rows if key_of(row) not in expected}
-        for row in rows:
-            if key_of(row) not in expected:
+        expected, places = kept_rows(known, header)
+        if places is None:
+            continue
+        names = [header[place] for place in places]
+        for key, row in numbered([[row[place] for place in places] for row in rows]):
+            if key not in expected:
                 continue
             compared += 1
-            told = list(differences(header, expected[key_of(row)], row, noise))
+            told = list(differences(names, expected[key], row, noise))
             changed += bool(told)
             for line in told:
-                print(f"  changed: {' '.join(key_of(row))}: {line}")
+                print(f"  changed: {' '.join(key[0])}: {line}")
     print(f"  {compared} rows compared, {changed} changed" if compared else
           "  not compared: the output has no row of a table of the page; look at it yourself")
     return changed

@@ -10,7 +10,7 @@ The pictures on all pages are checked as well (picture_faults).
 X and FOLDER in a path stand for any; a folder's page names its own files without the path.
 Further: README.md has at most README_LINES lines, links lead from docs/README.md to every page of docs/, and each message
 in a heading or in the first column of a table of docs/troubleshooting.md is in a string of the source. Pages of
-docs/results begin with date, machine and conditions.
+docs/results begin with date, machine and conditions, and each has a command in docs/artefact-evaluation.md.
 """
 import glob
 import os
@@ -90,6 +90,13 @@ def headless():
     return [page for page in sorted(glob.glob("docs/results/*.md")) if not re.match(head, read(page))]
 
 
+def without_command():
+    """Lab notes that have no row with a command in the table of docs/artefact-evaluation.md."""
+    rows = [line for line in read("docs/artefact-evaluation.md").splitlines() if re.match(r"\|.*\| `", line)]
+    return [page for page in sorted(glob.glob("docs/results/*.md"))
+            if not any(f"](results/{os.path.basename(page)})" in row.split("|")[1] for row in rows)]
+
+
 def unknown_messages(page):
     """Messages that headings and tables begin with or quote (or their parts between `...`), and no string of the source has."""
     sources = subprocess.run(["git", "ls-files", "*.c", "*.h"], check=True, text=True, stdout=subprocess.PIPE).stdout.split()
@@ -151,6 +158,7 @@ def main():
     faults += [f"{page}: no links lead there from docs/README.md" for page in unreachable()]
     faults += unknown_messages("docs/troubleshooting.md")
     faults += [f"{page}: begins without the lines Date, Machine and Conditions" for page in headless()]
+    faults += [f"{page}: no command for its tables in docs/artefact-evaluation.md" for page in without_command()]
     lines = read("README.md").count("\n")
     faults += [f"README.md: {lines} lines, {README_LINES} at most"] if lines > README_LINES else []
     faults += picture_faults()

@@ -11,7 +11,10 @@ if [ "${1:-}" = --fix ]; then
     exit 0
 fi
 status=0
-for source in "${sources[@]}"; do
+# One call for many files, which is much quicker; only those that it names are compared again.
+mapfile -t faulty < <(printf '%s\0' "${sources[@]}" | xargs -0 -n 64 clang-format --dry-run 2>&1 |
+    sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: warning: .*/\1/p' | sort -u)
+for source in "${faulty[@]}"; do
     clang-format "$source" | diff -u --label "$source" --label "clang-format $source" "$source" - ||
         status=1
 done

@@ -15,5 +15,5 @@ find agent capture compilers converter examples format java-tests malloc-recorde
             echo "not in this build: $source" >&2
         fi
     done |
-    xargs -0 -r -n 4 -P "$jobs" clang-tidy --quiet -p "$build" 2>&1 |
+    xargs -0 -r -n 16 -P "$jobs" clang-tidy --quiet -p "$build" 2>&1 |
     { grep -vE '^[0-9]+ warnings? generated|^Suppressed|^Use -header-filter' || true; }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "agent/base/internals.h"
-#include "agent/base/option_rules.h"
 #include "agent/base/option_table.h"
 #include "capture/log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constraints between options: a table of rules, in the order in which they are reported. */
-#include "agent/base/option_rules.h"
+#include "agent/base/option_table.h"
 
 #include "agent/base/agent_options.h"
 #include "capture/log.h"
@@ -83,6 +83,15 @@ static bool keeps_one_file(const struct options *options)
     return (options->named & NAMED_KEEP) != 0 && options->rotate_ns == 0;
 }
 
+/* A program's thread that enters a method of start= could not end the sample. */
+static bool window_of_others(const struct options *options)
+{
+    return options->window_ns != 0 &&
+           (options->engine != ENGINE_BYTECODE || (options->events & EVENT_ALLOC) == 0 ||
+            (options->events & EVENT_REFERENCE) != 0 || options->start_at.count != 0 ||
+            has_snapshots(options));
+}
+
 #define SAMPLED_RESOLUTION_MOST_NS 1000000u
 
 /* Readers order births, deaths and objects that were given up by their times. */
@@ -141,6 +150,9 @@ static const struct rule {
     {gentle_with_start, "options gentle, start: a method of start= does not wait for slices"},
     {sample_of_others, "options sample, rate, live, rotate: they need engine=sampled"},
     {keeps_one_file, "option keep: it needs rotate"},
+    {window_of_others,
+     "option window: it needs engine=bytecode and alloc events; start, references "
+     "and snapshots are not possible"},
     {sampled_without_times, "option resolution: engine=sampled needs times, of 1 ms at most"},
     {sampled_without_allocs, "option events: engine=sampled needs alloc"},
     {sampled_with_methods, "options events, method, phase: methods and phases need probes, which "

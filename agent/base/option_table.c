@@ -258,6 +258,12 @@ static void set_keep(struct option_parse *parse, const char *key, const char *va
     set_named(parse, NAMED_KEEP, true);
 }
 
+static void set_window(struct option_parse *parse, const char *key, const char *value)
+{
+    option_parse_quantity(parse, key, value, &option_periods, UINT64_C(1000000),
+                          UINT64_C(3600) * 1000000000, &parse->options->window_ns);
+}
+
 static void set_walk(struct option_parse *parse, const char *key, const char *value)
 {
     option_parse_word(parse, key, value, OPTION_WORDS(walk_words), &parse->options->walk);
@@ -361,6 +367,9 @@ const struct option option_table[] = {
      set_rotate, false},
     {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", set_keep,
      false},
+    {"window", "1ms..60min", "none",
+     "in a JVM that records with rotate: all objects for this time, then the sample again",
+     set_window, false},
     {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
      set_resolution, false},
     {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,

@@ -24,4 +24,13 @@ extern const size_t option_count;
  * modifies `text`. Logs and counts faults. */
 void options_parse_text(struct option_parse *parse, char *text, const char *separators);
 
+/* Constraints between options. */
+
+/* Logs and counts contradictions, then applies implied options. */
+void option_rules_apply(struct option_parse *parse);
+
+/* Returns true if engine=jvmti may replace engine=bytecode: the user named no engine, and no option
+ * that needs engine=bytecode. */
+bool option_rules_allow_jvmti(const struct options *options);
+
 #endif

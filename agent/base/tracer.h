@@ -94,6 +94,11 @@ struct session_drain {
 
 struct session {
     uint64_t number; /* 1 for the first */
+    /* rotate=: the number of the session that wrote the first file, and the first object id that
+     * no earlier file has. Otherwise the session's own number, and 1. */
+    uint64_t ring_number, first_object;
+    uint64_t next_object; /* at the end: the first id that this file does not have */
+    bool is_followed;     /* rotate=: it ends, and the next file begins */
     struct options options;
     const struct engine *engine;
     struct live_map *map;

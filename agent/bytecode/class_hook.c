@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/patience.h"
-#include "agent/base/text_hash.h"
 #include "agent/bytecode/engine_proof.h"
 #include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/huge_methods.h"
@@ -18,10 +18,10 @@
 #include "agent/bytecode/watched_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
+#include "agent/records/global_stream.h"
 #include "agent/records/method_numbers.h"
-#include "agent/records/rare_records.h"
 #include "agent/records/threads.h"
-#include "agent/references/field_numbers.h"
+#include "agent/references/fields.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/log.h"
 

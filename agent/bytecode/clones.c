@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A class has Object's clone() if the method that it finds under that name is declared there. */
-#include "agent/bytecode/clones.h"
+#include "agent/bytecode/vm_objects.h"
 
 #include <string.h>
 

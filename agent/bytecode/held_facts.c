@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/records/rare_records.h"
+#include "agent/records/global_stream.h"
 
 #define HELD_BYTES ((size_t) 4 << 20)
 enum { CLASS_NAME, METHOD_NAME, DESCRIPTOR, REASON, TEXTS };

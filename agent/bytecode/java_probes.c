@@ -6,7 +6,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/clones.h"
 #include "agent/bytecode/leaf_allocs.h"
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
@@ -14,7 +13,7 @@
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/reference_stores.h"
-#include "agent/bytecode/throwables.h"
+#include "agent/bytecode/vm_objects.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
 #include "agent/references/sights.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
-#include "agent/base/text_hash.h"
+#include "agent/base/hash_numbers.h"
+#include "agent/records/global_stream.h"
 #include "agent/records/phases.h"
-#include "agent/records/rare_records.h"
 #include "agent/rewriter/rewrite.h"
 #include "capture/log.h"
 

@@ -4,8 +4,8 @@
 
 #include "agent/bytecode/constructors.h"
 #include "agent/records/put_record.h"
-#include "agent/references/field_numbers.h"
 #include "agent/references/field_places.h"
+#include "agent/references/fields.h"
 #include "agent/references/object_ids.h"
 
 /* Context in which a store is recorded. */

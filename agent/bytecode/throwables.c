@@ -2,7 +2,7 @@
 /* A message is reported already if Java code passed it: then the frame below the throwable's
  * constructors is at an invokespecial, or belongs to reflection. Frames are inspected only for
  * messages that are neither among the thread's newest objects nor the last one inspected. */
-#include "agent/bytecode/throwables.h"
+#include "agent/bytecode/vm_objects.h"
 
 #include <string.h>
 
@@ -12,7 +12,6 @@
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/hotspot/slots.h"
-#include "agent/references/field_numbers.h"
 #include "agent/references/fields.h"
 #include "format/core/hash.h"
 

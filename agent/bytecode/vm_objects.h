@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that no rewritten code creates: those that the VM creates for its native methods, and
- * those of JNI functions. */
+/* Objects that no rewritten code creates: those that the VM creates for its native methods and for
+ * throwables, clones, and those of JNI functions. */
 #ifndef AGENT_BYTECODE_VM_OBJECTS_H
 #define AGENT_BYTECODE_VM_OBJECTS_H
 
 #include "agent/base/tracer.h"
+#include "agent/records/threads.h"
 
 /* Handles JVMTI's event. Returns false if the code that called the native method reports the
  * object. */
@@ -14,5 +15,22 @@ bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_byte
 void jni_calls_intercept(bool on, bool stores);
 /* Replaces those native methods of Class that may have the JVM run Java code, once per process. */
 void vm_natives_intercept(JNIEnv *jni);
+
+/* Detects calls of clone() that were calls of Object.clone(), whose result no other probe
+ * reports. */
+
+/* `from` is the object that was cloned; `by_super`: by super.clone() in the method that called the
+ * probe. */
+bool clone_is_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
+                        bool by_super);
+
+/* Objects that the VM creates for throwables, with engine=bytecode: the arrays of their stack
+ * trace, and the messages of those that it throws itself. */
+
+/* Call when Throwable.fillInStackTrace(int) has given it new arrays. */
+void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object);
+/* Called by the constructor Throwable(String): reports a message that the VM or JNI's ThrowNew()
+ * created. */
+void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message);
 
 #endif

@@ -28,24 +28,31 @@ void recycle_begin(void)
     atomic_store(&pool.proven, false);
 }
 
-static bool hold_and_empty(struct os_thread *os, jweak reference)
+/* Begins a hold as soon as no collection is under way.  Returns false after a second. */
+static bool hold_soon(struct os_thread *os)
 {
     for (int i = 0; i < ATTEMPTS; i++) {
-        if (hold_begin(os)) {
-            slot_set(reference, 0);
-            hold_end(os);
+        if (hold_begin(os))
             return true;
-        }
         nanosleep(&(struct timespec){0, ATTEMPT_NS}, NULL);
     }
     return false;
+}
+
+static bool hold_and_empty(struct os_thread *os, jweak reference)
+{
+    if (!hold_soon(os))
+        return false;
+    slot_set(reference, 0);
+    hold_end(os);
+    return true;
 }
 
 /* Returns true if the JVM stores an object's address in the slot of a weak reference of its own,
  * and follows an address that the agent has stored. */
 static bool shows(struct os_thread *os, JNIEnv *jni, jweak cleared, jobject object, jweak own)
 {
-    if (!hold_begin(os))
+    if (!hold_soon(os))
         return false;
     uintptr_t word = slot_word(object);
     bool alike = word != 0 && slot_word(own) == word && slot_word(cleared) == 0;

@@ -23,21 +23,32 @@
 #define PER_UNIT 1e9
 #define FULL_PART 10u
 
+struct counted {
+    _Atomic uint64_t samples, pairs;
+    _Atomic uint32_t slots[SLOTS]; /* samples by the number of the draw */
+};
+
 static struct {
     _Atomic uint64_t place, count; /* of the thread that began last; draws since then */
-    struct {
-        _Atomic uint64_t samples, pairs;
-        _Atomic uint32_t slots[SLOTS]; /* samples by the number of the draw */
-    } of[2];                           /* threads of before; threads that began meanwhile */
+    /* of threads of before, and of threads that began meanwhile */
+    struct counted of[DRAWS_OF_RING + 1][2];
 } draws;
 
-void draw_repeats_begin(void)
+static void clear(struct counted *counted)
 {
-    atomic_store(&draws.place, 0);
+    atomic_store(&counted->samples, 0);
+    atomic_store(&counted->pairs, 0);
+    memset(counted->slots, 0, sizeof counted->slots);
+}
+
+void draw_repeats_begin(bool ring_goes_on)
+{
+    if (!ring_goes_on)
+        atomic_store(&draws.place, 0);
     for (size_t i = 0; i < 2; i++) {
-        atomic_store(&draws.of[i].samples, 0);
-        atomic_store(&draws.of[i].pairs, 0);
-        memset(draws.of[i].slots, 0, sizeof draws.of[i].slots);
+        clear(&draws.of[DRAWS_OF_FILE][i]);
+        if (!ring_goes_on)
+            clear(&draws.of[DRAWS_OF_RING][i]);
     }
 }
 
@@ -61,14 +72,20 @@ uint64_t draw_repeats_next(void)
     return number_of(place, atomic_fetch_add_explicit(&draws.count, 1, memory_order_relaxed));
 }
 
-void draw_repeats_count(uint64_t draw, bool thread_began)
+static void count(struct counted *counted, uint64_t draw)
 {
-    atomic_fetch_add_explicit(&draws.of[thread_began].samples, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counted->samples, 1, memory_order_relaxed);
     if (draw == 0)
         return;
-    uint32_t before = atomic_fetch_add_explicit(
-        &draws.of[thread_began].slots[draw >> (64 - SLOT_BITS)], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&draws.of[thread_began].pairs, before, memory_order_relaxed);
+    uint32_t before = atomic_fetch_add_explicit(&counted->slots[draw >> (64 - SLOT_BITS)], 1,
+                                                memory_order_relaxed);
+    atomic_fetch_add_explicit(&counted->pairs, before, memory_order_relaxed);
+}
+
+void draw_repeats_count(uint64_t draw, bool thread_began)
+{
+    count(&draws.of[DRAWS_OF_FILE][thread_began], draw);
+    count(&draws.of[DRAWS_OF_RING][thread_began], draw);
 }
 
 /* Pairs that share a slot by chance do not count. */
@@ -78,13 +95,14 @@ static double share_of(uint64_t samples, uint64_t pairs)
     return share > 1.0 / SLOTS ? share - 1.0 / SLOTS : 0;
 }
 
-uint64_t draw_repeats_share(void)
+uint64_t draw_repeats_share(enum draws_of which)
 {
     double most = 0;
-    uint64_t samples[2] = {atomic_load(&draws.of[0].samples), atomic_load(&draws.of[1].samples)};
+    const struct counted *of = draws.of[which];
+    uint64_t samples[2] = {atomic_load(&of[0].samples), atomic_load(&of[1].samples)};
     uint64_t all = samples[0] + samples[1];
     for (size_t i = 0; i < 2; i++) {
-        double share = share_of(samples[i], atomic_load(&draws.of[i].pairs));
+        double share = share_of(samples[i], atomic_load(&of[i].pairs));
         if (samples[i] * FULL_PART < all)
             share *= (double) (samples[i] * FULL_PART) / (double) all;
         most = share > most ? share : most;

@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before a session's events are enabled: nothing was counted. */
-void draw_repeats_begin(void);
+/* What is counted: samples of the session, and of all files of its rotate= so far. */
+enum draws_of { DRAWS_OF_FILE, DRAWS_OF_RING };
+
+/* Before a session's events are enabled: nothing was counted, but of the files before it if the
+ * ring goes on. */
+void draw_repeats_begin(bool ring_goes_on);
 /* A platform thread has begun, of which `place` is the JNIEnv. Returns the number of its first
  * draw. */
 uint64_t draw_repeats_thread(const void *place);
@@ -18,6 +22,6 @@ uint64_t draw_repeats_next(void);
 void draw_repeats_count(uint64_t draw, bool thread_began);
 /* Returns the variance that repeated draws add to a sum, as a share of the sum's square, in 1e-9.
  */
-uint64_t draw_repeats_share(void);
+uint64_t draw_repeats_share(enum draws_of which);
 
 #endif

@@ -50,6 +50,10 @@ static void enable(struct session *session, bool on)
     }
     engine_notify(on, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC);
     sample_rate_end();
+    if (session->is_followed) {
+        sampled_lives_pause(session);
+        return;
+    }
     sampled_lives_end();
     give_back_capability();
 }

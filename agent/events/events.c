@@ -168,8 +168,14 @@ static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
     return stamp > latest ? stamp : latest;
 }
 
+/* Returns the id as frees have it. */
+static uint64_t freed_id(const struct session *session, uint64_t object)
+{
+    return object < session->first_object ? object | STEP_LIVE_IS_EARLIER : object;
+}
+
 /* The JVM reports the dead objects of a collection one by one, some time after it. */
-static void free_object(struct session *session, uint64_t object)
+void event_freed(struct session *session, uint64_t object)
 {
     uint64_t frozen = atomic_load_explicit(&session->stamps.frozen, memory_order_acquire);
     uint64_t raw = clock_raw_unordered();
@@ -181,7 +187,7 @@ static void free_object(struct session *session, uint64_t object)
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
         return;
-    room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
+    room[0] = live_word(STEP_LIVE_FREE_OBJECT, freed_id(session, object));
     session->free_batch.open = true;
     session->free_batch.stamp = stamp_of_free(session, stamp);
     session->free_batch.raw = raw;
@@ -191,16 +197,29 @@ static void free_object(struct session *session, uint64_t object)
     live_commit(session->frees, 1, 1);
 }
 
+/* Under frees_busy. */
+static void (*between_files)(jlong tag);
+
+void event_frees_between_files(void (*note)(jlong tag))
+{
+    between_files = note;
+}
+
 void event_free(jlong tag)
 {
     event_frees_enter();
     struct session *session = atomic_load_explicit(&tracer.session, memory_order_seq_cst);
-    if (session != NULL && !atomic_load_explicit(&tracer.forked, memory_order_relaxed) &&
-        (tag & TAG_AGAIN) == 0) {
+    if (atomic_load_explicit(&tracer.forked, memory_order_relaxed) || (tag & TAG_AGAIN) != 0) {
+        event_frees_leave();
+        return;
+    }
+    if (between_files != NULL) {
+        between_files(tag);
+    } else if (session != NULL) {
         uint64_t object = object_of_tag(session, tag);
         const struct engine *engine = session->engine;
         if (object != 0 && (engine->awaits == NULL || engine->awaits(session, object)))
-            free_object(session, object);
+            event_freed(session, object);
     }
     event_frees_leave();
 }

@@ -44,6 +44,11 @@ void event_frees_leave(void);
 /* Between these: records that the death of `object` (0: of none) is not awaited, and the threshold
  * from now on: sampled_lives.h. Frees before it keep an earlier time. */
 void event_given_up(struct session *session, uint64_t object, uint64_t threshold);
+/* The same of a death: records it. */
+void event_freed(struct session *session, uint64_t object);
+/* The same: from now on, `note` is called with the tags of dead objects, and nothing is recorded.
+ * NULL: as before. */
+void event_frees_between_files(void (*note)(jlong tag));
 
 /* Closes a batch of frees that has not grown for a while, or at once if `now`. Returns true if it
  * closed one. */

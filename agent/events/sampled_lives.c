@@ -29,7 +29,10 @@ static struct {
     struct awaited *objects; /* a heap: the largest lot is first */
     uint32_t *places;        /* 1 + index in objects, by hash of the id; linear probing */
     jweak *dead;             /* references to dead objects */
-    size_t mask;             /* of places */
+    uint64_t paused_ring;    /* between two files of rotate=: their ring's number; else 0 */
+    uint64_t *missed;        /* objects that died then */
+    size_t missed_count;
+    size_t mask; /* of places */
     size_t count, limit, dead_count;
     uint64_t threshold;
     uint64_t random; /* xorshift; not 0 */
@@ -40,30 +43,63 @@ static void free_table(void)
     memory_free(MEMORY_TABLES, lives.objects);
     memory_free(MEMORY_TABLES, lives.places);
     memory_free(MEMORY_TABLES, lives.dead);
+    memory_free(MEMORY_TABLES, lives.missed);
     lives.objects = NULL;
     lives.places = NULL;
     lives.dead = NULL;
-    lives.count = lives.dead_count = 0;
+    lives.missed = NULL;
+    lives.count = lives.dead_count = lives.missed_count = 0;
 }
 
-bool sampled_lives_begin(struct session *session)
+static void end_pause(void)
+{
+    lives.paused_ring = 0;
+    event_frees_between_files(NULL);
+}
+
+/* A file of rotate= that is not the first: readers of it alone learn the threshold here. */
+static void go_on(struct session *session)
+{
+    lives.session = session->number;
+    end_pause();
+    if (lives.threshold < LOTS)
+        event_given_up(session, 0, lives.threshold);
+    for (size_t i = 0; i < lives.missed_count; i++)
+        event_freed(session, lives.missed[i]);
+    lives.missed_count = 0;
+}
+
+static bool begin(const struct session *session)
 {
     size_t limit = (size_t) session->options.live, places = 256;
-    if ((session->options.events & EVENT_FREE) == 0)
-        return true;
     while (places < 2 * limit)
         places *= 2;
-    event_frees_enter();
     free_table();
     lives.objects = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.objects));
     lives.places = memory_counted(MEMORY_TABLES, calloc(places, sizeof *lives.places));
     lives.dead = memory_counted(MEMORY_TABLES, calloc(limit + DEAD_ROOM, sizeof *lives.dead));
-    bool made = lives.objects != NULL && lives.places != NULL && lives.dead != NULL;
+    if (session->options.rotate_ns != 0)
+        lives.missed = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.missed));
+    bool made = lives.objects != NULL && lives.places != NULL && lives.dead != NULL &&
+                (lives.missed != NULL || session->options.rotate_ns == 0);
     lives.mask = places - 1;
     lives.limit = limit;
     lives.threshold = LOTS;
     lives.random = clock_raw() | 1;
     lives.session = made ? session->number : 0;
+    return made;
+}
+
+bool sampled_lives_begin(struct session *session)
+{
+    if ((session->options.events & EVENT_FREE) == 0)
+        return true;
+    if (sampled_lives_are_paused() && session->options.file_number == 1)
+        sampled_lives_end(); /* another trace was faster than the next file */
+    event_frees_enter();
+    bool goes_on = lives.paused_ring != 0, made = goes_on || begin(session);
+    if (goes_on)
+        go_on(session);
     event_frees_leave();
     return made;
 }
@@ -224,10 +260,8 @@ void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uin
     delete_dead(jni, dead, count);
 }
 
-bool sampled_lives_take(const struct session *session, uint64_t id)
+static bool take(uint64_t id)
 {
-    if (lives.session != session->number)
-        return false;
     uint32_t index_plus_one = lives.places[find(id)];
     if (index_plus_one == 0)
         return false;
@@ -235,6 +269,19 @@ bool sampled_lives_take(const struct session *session, uint64_t id)
     if (taken.weak != NULL)
         lives.dead[lives.dead_count++] = taken.weak;
     return true;
+}
+
+bool sampled_lives_take(const struct session *session, uint64_t id)
+{
+    return lives.session == session->number && take(id);
+}
+
+/* Of an object that dies between two files: its death is in the next one. */
+static void miss(jlong tag)
+{
+    uint64_t id = object_of_ring(lives.paused_ring, tag);
+    if (id != 0 && take(id))
+        lives.missed[lives.missed_count++] = id;
 }
 
 /* Takes some of the objects that are awaited or dead. */
@@ -249,12 +296,32 @@ static size_t take_some(struct awaited *out)
     return count;
 }
 
+void sampled_lives_pause(const struct session *session)
+{
+    event_frees_enter();
+    if (lives.session == session->number) {
+        lives.session = 0;
+        lives.paused_ring = session->ring_number;
+        event_frees_between_files(miss);
+    }
+    event_frees_leave();
+}
+
+bool sampled_lives_are_paused(void)
+{
+    event_frees_enter();
+    bool paused = lives.paused_ring != 0;
+    event_frees_leave();
+    return paused;
+}
+
 void sampled_lives_end(void)
 {
     JNIEnv *jni = NULL;
     struct awaited some[BATCH];
     event_frees_enter();
     lives.session = 0;
+    end_pause();
     event_frees_leave();
     if (tracer.dying || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return;

@@ -21,5 +21,9 @@ void sampled_lives_add(struct session *session, JNIEnv *jni, jobject object, uin
 bool sampled_lives_take(const struct session *session, uint64_t id);
 /* After events were disabled: removes all tags and references. Java threads only. */
 void sampled_lives_end(void);
+/* The same if the next file of rotate= begins soon: all objects stay awaited. */
+void sampled_lives_pause(const struct session *session);
+/* Returns true between these files: then they are awaited until the next one begins, or the end. */
+bool sampled_lives_are_paused(void);
 
 #endif

@@ -26,7 +26,7 @@ void sampled_objects_begin(const struct session *session)
 {
     if (session->options.file_number == 1)
         atomic_store(&first_session, session->number);
-    draw_repeats_begin();
+    draw_repeats_begin(session->options.file_number > 1);
 }
 
 static void note_draw(const struct session *session, struct os_thread *os, uint64_t draw)

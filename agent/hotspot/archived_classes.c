@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/hash_numbers.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
-#include "agent/base/text_hash.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/vm_structs.h"

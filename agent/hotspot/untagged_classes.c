@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "agent/base/text_hash.h"
+#include "agent/base/hash_numbers.h"
 
 #define CHAINS 4096u
 

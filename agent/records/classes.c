@@ -36,24 +36,34 @@ static struct named_object *named_of_tag(jlong tag)
 
 jlong tag_of_object(const struct session *session, uint64_t object)
 {
-    return (jlong) ((session->number % TAG_SESSIONS) << TAG_ID_BITS | object);
+    return (jlong) ((session->ring_number % TAG_SESSIONS) << TAG_ID_BITS | object);
 }
 
 /* Returns the id in a plain tag, or in a named object's. */
-static uint64_t id_of_session(const struct session *session, uint64_t packed)
+static uint64_t id_of_ring(uint64_t ring_number, uint64_t packed)
 {
     packed &= ~(uint64_t) TAG_PASSING; /* with TAG_AGAIN */
-    return packed >> TAG_ID_BITS == session->number % TAG_SESSIONS
+    return packed >> TAG_ID_BITS == ring_number % TAG_SESSIONS
                ? packed & ((UINT64_C(1) << TAG_ID_BITS) - 1)
                : 0;
 }
 
-uint64_t object_of_tag(const struct session *session, jlong tag)
+static uint64_t id_of_session(const struct session *session, uint64_t packed)
+{
+    return id_of_ring(session->ring_number, packed);
+}
+
+uint64_t object_of_ring(uint64_t ring_number, jlong tag)
 {
     if ((tag & TAG_MARKS) == 0)
-        return id_of_session(session, (uint64_t) tag);
+        return id_of_ring(ring_number, (uint64_t) tag);
     const struct named_object *named = named_of_tag(tag);
-    return named != NULL ? id_of_session(session, atomic_load(&named->object)) : 0;
+    return named != NULL ? id_of_ring(ring_number, atomic_load(&named->object)) : 0;
+}
+
+uint64_t object_of_tag(const struct session *session, jlong tag)
+{
+    return object_of_ring(session->ring_number, tag);
 }
 
 static void forget_named(struct named_table *table, const struct session *session)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes and class loaders: their names and their numbers in the trace.
  *
- * Tags: an object's JVMTI tag is its id and, above that, the number of the trace that assigned it.
- * An object that an earlier trace tagged has no id in this one. Class mirrors and class loaders,
- * which are objects too, have a tag with a mark and an index into a table, whose entry also holds
- * their object id. */
+ * Tags: an object's JVMTI tag is its id and, above that, the number of the trace that assigned it;
+ * all files of rotate= have the first one's. An object that an earlier trace tagged has no id in
+ * this one. Class mirrors and class loaders, which are objects too, have a tag with a mark and an
+ * index into a table, whose entry also holds their object id. */
 #ifndef AGENT_RECORDS_CLASSES_H
 #define AGENT_RECORDS_CLASSES_H
 
@@ -54,8 +54,11 @@ bool class_is_filler(jlong tag);
 
 /* Returns the tag of an object that gets its id in this session. */
 jlong tag_of_object(const struct session *session, uint64_t object);
-/* Returns the object id in a tag, 0 if it has none in this session. */
+/* Returns the object id in a tag, 0 if it has none in this session, or with rotate= in one before
+ * it. */
 uint64_t object_of_tag(const struct session *session, jlong tag);
+/* The same between two files of rotate=. */
+uint64_t object_of_ring(uint64_t ring_number, jlong tag);
 /* Removes the ids of objects that an earlier session tagged if that session's number has the same
  * bits in tags as this one's. Call before probes find the session, on a Java thread. */
 void tags_forget(struct session *session);

@@ -15,6 +15,7 @@
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 #include "capture/log.h"
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
 #define DEFINE_WORDS 4u
@@ -96,14 +97,14 @@ static void add_descriptor(struct fields *fields, const char *descriptor)
 {
     size_t length = strlen(descriptor);
     if (fields->length + length + 1 > fields->capacity) {
-        size_t capacity = 2 * (fields->length + length + 64);
-        char *grown = capacity <= 2 * TEXT_LIMIT ? realloc(fields->text, capacity) : NULL;
+        size_t need = fields->length + length + 1;
+        char *grown =
+            need <= TEXT_LIMIT ? step_grown(fields->text, &fields->capacity, need, 1) : NULL;
         if (grown == NULL) {
             fields->failed = true;
             return;
         }
         fields->text = grown;
-        fields->capacity = capacity;
     }
     memcpy(fields->text + fields->length, descriptor, length + 1);
     fields->length += length;

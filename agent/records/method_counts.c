@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "agent/records/global_stream.h"
 #include "agent/records/method_numbers.h"
-#include "agent/records/rare_records.h"
 #include "format/core/grow.h"
 
 #define PAGE_CELLS 256u
@@ -45,14 +45,11 @@ static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct count_cell *add_page(struct call_counts *counts, size_t page)
 {
     if (page >= counts->page_count) {
-        size_t wanted = page + 1 + counts->page_count / 2;
-        struct count_cell **grown = realloc(counts->pages, wanted * sizeof *grown);
+        struct count_cell **grown =
+            step_grown_zeroed(counts->pages, &counts->page_count, page + 1, sizeof *grown);
         if (grown == NULL)
             return NULL;
-        for (size_t i = counts->page_count; i < wanted; i++)
-            grown[i] = NULL;
         counts->pages = grown;
-        counts->page_count = wanted;
     }
     counts->pages[page] = calloc(PAGE_CELLS, sizeof **counts->pages);
     return counts->pages[page];

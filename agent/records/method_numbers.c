@@ -9,7 +9,6 @@
 
 #include "agent/base/hash_numbers.h"
 #include "agent/base/own_frames.h"
-#include "agent/base/text_hash.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
 

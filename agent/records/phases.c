@@ -7,7 +7,6 @@
 
 #include "agent/base/hash_numbers.h"
 #include "agent/base/patience.h"
-#include "agent/base/text_hash.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/put_record.h"
 #include "format/core/grow.h"

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
-#include "agent/base/text_hash.h"
+#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 
@@ -86,4 +87,204 @@ uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, 
     (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
     (*jni)->DeleteLocalRef(jni, declaring);
     return number;
+}
+
+#define PAGE_SITES 1024u
+#define PAGES 16384u
+#define TRIES 8u /* limit of failed lookups of a field in each session */
+
+struct field_site {
+    char *owner, *name, *descriptor; /* one allocation */
+    bool is_static;
+    _Atomic uint64_t known; /* session << 40 | the dictionary's number */
+    _Atomic uint64_t tries; /* session << 40 | number of failed lookups */
+};
+
+static _Atomic(struct field_site *) pages[PAGES];
+static struct {
+    pthread_mutex_t lock;
+    struct hash_numbers numbers;
+    uint32_t last;
+} sites = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct field_site *site_at(uint32_t number)
+{
+    struct field_site *page =
+        number < PAGES * PAGE_SITES
+            ? atomic_load_explicit(&pages[number / PAGE_SITES], memory_order_acquire)
+            : NULL;
+    return page != NULL ? &page[number % PAGE_SITES] : NULL;
+}
+
+static bool name_site(struct field_site *site, const char *owner, const char *name,
+                      const char *descriptor, bool is_static)
+{
+    size_t a = strlen(owner) + 1, b = strlen(name) + 1, c = strlen(descriptor) + 1;
+    char *text = malloc(a + b + c);
+    if (text == NULL)
+        return false;
+    memcpy(text, owner, a);
+    memcpy(text + a, name, b);
+    memcpy(text + a + b, descriptor, c);
+    site->name = text + a;
+    site->descriptor = text + a + b;
+    site->is_static = is_static;
+    site->owner = text;
+    return true;
+}
+
+/* The caller holds the lock. */
+static uint32_t new_site(const char *owner, const char *name, const char *descriptor,
+                         bool is_static)
+{
+    uint32_t number = sites.last + 1;
+    if (number >= PAGES * PAGE_SITES)
+        return 0;
+    if (site_at(number) == NULL) {
+        struct field_site *page = calloc(PAGE_SITES, sizeof *page);
+        if (page == NULL)
+            return 0;
+        atomic_store_explicit(&pages[number / PAGE_SITES], page, memory_order_release);
+    }
+    if (!name_site(site_at(number), owner, name, descriptor, is_static))
+        return 0;
+    sites.last = number;
+    return number;
+}
+
+static uint64_t hash_site(uint64_t loader, const char *const names[3], bool is_static)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
+    for (size_t i = 0; i < 3; i++) /* including the 0 byte between them */
+        hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
+    hash = text_hash_more(hash, is_static ? "s" : "i", 1);
+    return text_hash_key(hash);
+}
+
+uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
+                           const char *descriptor, bool is_static)
+{
+    uint64_t hash = hash_site(loader, (const char *const[]){owner, name, descriptor}, is_static);
+    uint32_t number = 0;
+    struct hash_number *place;
+    pthread_mutex_lock(&sites.lock);
+    if (unique) {
+        number = new_site(owner, name, descriptor, is_static);
+    } else if ((place = hash_numbers_place(&sites.numbers, hash)) != NULL) {
+        if (place->hash == 0 && (number = new_site(owner, name, descriptor, is_static)) != 0)
+            hash_numbers_put(&sites.numbers, place, hash, number);
+        number = (uint32_t) place->number;
+    }
+    pthread_mutex_unlock(&sites.lock);
+    return number;
+}
+
+static bool is_called(jclass class, const char *owner)
+{
+    char *signature = NULL;
+    size_t length = strlen(owner);
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
+        JVMTI_ERROR_NONE)
+        return false;
+    /* "Lp/Name;", or "Lp/Name.0x...;" for a hidden class */
+    bool is_it = signature[0] == 'L' && strncmp(signature + 1, owner, length) == 0 &&
+                 (signature[length + 1] == ';' || signature[length + 1] == '.');
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    return is_it;
+}
+
+/* Returns the holder's class, or the superclass of it that has this name. */
+static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
+{
+    jclass class = (*jni)->GetObjectClass(jni, holder);
+    while (class != NULL && !is_called(class, owner)) {
+        jclass super = (*jni)->GetSuperclass(jni, class);
+        (*jni)->DeleteLocalRef(jni, class);
+        class = super;
+    }
+    return class;
+}
+
+static jclass calling_class(void)
+{
+    jmethodID method = own_frame_method(1);
+    jclass class = NULL;
+    if (method != NULL)
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class);
+    return class;
+}
+
+static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
+{
+    jint count = 0;
+    jclass *classes = NULL, found = NULL;
+    if ((*tracer.jvmti)->GetClassLoaderClasses(tracer.jvmti, loader, &count, &classes) !=
+        JVMTI_ERROR_NONE)
+        return NULL;
+    for (jint i = 0; i < count; i++) {
+        if (found == NULL && is_called(classes[i], owner))
+            found = classes[i];
+        else
+            (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    return found;
+}
+
+/* Returns the calling class if it has this name, or a class of that name that it sees. */
+static jclass class_seen(JNIEnv *jni, const char *owner)
+{
+    jclass caller = calling_class(), found = caller;
+    jobject loader = NULL;
+    if (caller == NULL || is_called(caller, owner))
+        return caller;
+    if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, caller, &loader) == JVMTI_ERROR_NONE)
+        found = class_of_loader(jni, loader, owner);
+    (*jni)->DeleteLocalRef(jni, loader);
+    (*jni)->DeleteLocalRef(jni, caller);
+    return found == caller ? NULL : found;
+}
+
+static uint64_t look_up(struct session *session, JNIEnv *jni, const struct field_site *site,
+                        jobject holder)
+{
+    uint64_t number = 0;
+    jclass class =
+        site->is_static ? class_seen(jni, site->owner) : class_above(jni, holder, site->owner);
+    if (class == NULL)
+        return 0;
+    jthrowable of_program = exception_set_aside(jni);
+    jfieldID field = site->is_static
+                         ? (*jni)->GetStaticFieldID(jni, class, site->name, site->descriptor)
+                         : (*jni)->GetFieldID(jni, class, site->name, site->descriptor);
+    exception_restore(jni, of_program);
+    if (field != NULL)
+        number = field_number_of_id(session, jni, class, field);
+    (*jni)->DeleteLocalRef(jni, class);
+    return number;
+}
+
+static uint64_t find(struct session *session, JNIEnv *jni, struct field_site *site, jobject holder)
+{
+    uint64_t tries = atomic_load(&site->tries), mine = session->number << FIELD_SESSION_SHIFT;
+    if (tries - mine >= TRIES && tries >> FIELD_SESSION_SHIFT == session->number)
+        return 0;
+    uint64_t number = look_up(session, jni, site, holder);
+    if (number != 0)
+        atomic_store(&site->known, mine | number);
+    else
+        atomic_store(&site->tries,
+                     tries >> FIELD_SESSION_SHIFT == session->number ? tries + 1 : mine + 1);
+    return number;
+}
+
+uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, jobject holder)
+{
+    struct field_site *site = site_at(number);
+    if (site == NULL || site->owner == NULL)
+        return 0;
+    uint64_t known = atomic_load_explicit(&site->known, memory_order_relaxed);
+    if (__builtin_expect(known >> FIELD_SESSION_SHIFT == session->number, 1))
+        return known & ((UINT64_C(1) << FIELD_SESSION_SHIFT) - 1);
+    return find(session, jni, site, holder);
 }

@@ -15,4 +15,20 @@ uint64_t field_number(struct session *session, uint64_t class, const char *name,
 /* Same for a field by its id, declared by `class` or inherited. */
 uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, jfieldID field);
 
+/* Numbers that probes of stores pass for fields, and their entries in the session's dictionary. A
+ * field that classes of one loader name in the same way has one number, in all sessions. */
+
+#define FIELD_SESSION_SHIFT 40u
+
+struct field_site;
+
+/* Returns a number for a field as a class that is being rewritten names it, or 0 if none are left.
+ * `loader` distinguishes class loaders. `unique`: no other class gets this number. */
+uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
+                           const char *descriptor, bool is_static);
+
+/* Called by a probe of a store: returns the field's entry in the session's dictionary, or 0 if it
+ * is unknown. `holder` is NULL for a static field. */
+uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, jobject holder);
+
 #endif

@@ -6,7 +6,6 @@
 #ifndef AGENT_REWRITER_CLASS_FILE_H
 #define AGENT_REWRITER_CLASS_FILE_H
 
-#include "agent/class_bytes/class_arena.h"
 #include "agent/class_bytes/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libtracer.so's entry points, which the JVM calls when it loads, attaches and unloads the
- * agent. */
+/* libtracer.so's entry points, which the JVM calls when it loads, attaches and unloads the agent,
+ * and the commands to an agent in a running JVM. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,25 +9,199 @@
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/patience.h"
+#include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/deaths/reaper.h"
+#include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/records/source_files.h"
 #include "agent/records/threads.h"
 #include "agent/references/heap_graph.h"
 #include "agent/references/object_ids.h"
-#include "agent/session/attach_commands.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/triggers.h"
-#include "agent/session/vm_life.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
+
+/* created at load, begun at VM init */
+static struct session *prepared;
+
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void) jvmti, (void) jni;
+    tracer.start = clock_moment_now();
+}
+
+/* No code of the program has run yet. Runtime.halt() would wait for the JVM's start on some
+ * JDKs. */
+static void end_jvm(void)
+{
+    log_message("required=yes: the program does not run untraced");
+    _exit(1);
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void) jvmti, (void) thread;
+    bool begun = true;
+    hash_state_find(jni);
+    hash_state_enter();
+    bool taken = control_take(PATIENCE_NS);
+    if (!taken)
+        log_message("another trace is being started: none is begun");
+    else if (prepared != NULL && prepared->options.start_at.count != 0)
+        begun = trigger_arm(prepared, jni);
+    else if (prepared != NULL)
+        begun = session_begin(prepared, jni);
+    prepared = NULL;
+    if (taken)
+        control_give_back();
+    hash_state_leave();
+    if (!begun && tracer.options.required)
+        end_jvm();
+    if (taken && begun)
+        rotation_begin(&tracer.options);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (void) jvmti;
+    collections_are_silent(jni);
+    atomic_store(&tracer.death_ns, clock_monotonic_ns());
+    tracer.dying = true;
+    tracer.closer = pthread_self();
+    atomic_store(&tracer.closing, true);
+    session_stop(END_VM_DEATH, 0);
+    atomic_store(&tracer.closing, false);
+    trigger_disarm();
+    reaper_wake();
+}
+
+/* Before a session: calls engine_prepare() for these options, with the callbacks of the VM's start
+ * and death. */
+static bool vm_life_prepare_engine(const struct options *options)
+{
+    jvmtiEventCallbacks callbacks = {
+        .VMStart = on_vm_start, .VMInit = on_vm_init, .VMDeath = on_vm_death};
+    engine_jvmti.set_callbacks(&callbacks);
+    engine_bytecode.set_callbacks(&callbacks);
+    if (options->stack != 0 || (options->events & EVENT_METHOD) != 0)
+        source_files_prepare();
+    return engine_prepare(engine_of_options(options), options->events, &callbacks);
+}
+
+/* At load: creates the session that begins when the VM is initialised. Returns false on failure. */
+static bool vm_life_prepare_session(void)
+{
+    prepared = session_prepare(&tracer.options);
+    return prepared != NULL;
+}
+
+static bool is_running(void)
+{
+    return atomic_load(&tracer.session) != NULL;
+}
+
+/* Begins a trace. Java threads only. */
+static jint attach_start(struct options *options)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return JNI_ERR;
+    if (is_running() || trigger_is_armed()) {
+        log_message("start: a trace %s", is_running() ? "is being recorded already"
+                                                      : "waits for its start= method already");
+        return JNI_ERR;
+    }
+    if (!archive_dump_allows(options))
+        return JNI_ERR;
+    session_stop(END_STOPPED, COMMAND_PATIENCE_NS); /* a session that ended by itself is not joined
+                                                     * yet */
+    internals_begin(options->internals, options->internals_proven);
+    hash_state_find(jni);
+    if (!vm_life_prepare_engine(options))
+        return JNI_ERR;
+    jint code = JNI_ERR;
+    if (!control_take(COMMAND_PATIENCE_NS)) {
+        log_message("start: another trace is being started or stopped");
+        return JNI_ERR;
+    }
+    struct session *session = tracer.dying ? NULL : session_prepare(options);
+    if (session != NULL &&
+        (options->start_at.count != 0 ? trigger_arm(session, jni) : session_begin(session, jni)))
+        code = JNI_OK;
+    control_give_back();
+    return code;
+}
+
+static jint begin(struct options *options)
+{
+    if (options->window_ns != 0)
+        return rotation_window(options) ? JNI_OK : JNI_ERR;
+    jint code = attach_start(options);
+    if (code == JNI_OK)
+        rotation_begin(options);
+    return code;
+}
+
+static jint stop(struct options *options)
+{
+    (void) options;
+    rotation_end();
+    if (trigger_disarm())
+        return JNI_OK;
+    if (!is_running()) {
+        log_message("stop: no trace is being recorded");
+        return JNI_ERR;
+    }
+    return session_stop(END_STOPPED, COMMAND_PATIENCE_NS) ? JNI_OK : JNI_ERR;
+}
+
+static jint flush(struct options *options)
+{
+    (void) options;
+    if (!is_running() || !session_flush()) {
+        log_message("flush: no trace is being recorded");
+        return JNI_ERR;
+    }
+    return JNI_OK;
+}
+
+static jint snapshot(struct options *options)
+{
+    JNIEnv *jni = NULL;
+    (void) options;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
+        heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
+        return JNI_OK;
+    log_message("snapshot: no trace of objects, with times, is being recorded");
+    return JNI_ERR;
+}
+
+static jint status(struct options *options)
+{
+    (void) options;
+    if (trigger_is_armed())
+        log_message("status: the trace waits for its start= method");
+    session_log_status();
+    return JNI_OK;
+}
+
+static jint attach_command(struct options *options)
+{
+    static jint (*const commands[])(struct options *) = {
+        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
+    };
+    return commands[options->command](options);
+}
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -4,6 +4,7 @@
  * device and inode. */
 #include "agent/session/rotation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +13,16 @@
 
 #include "agent/base/patience.h"
 #include "agent/events/agent_thread.h"
+#include "agent/events/engine.h"
+#include "agent/events/sampled_lives.h"
 #include "agent/records/threads.h"
 #include "agent/session/session.h"
 #include "capture/log.h"
 
 #define REST_POLL_NS 1000000L
 #define REST_POLLS 5000u
+/* A window also ends when its trace has ended, as by a method of stop=. */
+#define WINDOW_POLL_NS UINT64_C(20000000)
 
 struct made_file {
     char *path;
@@ -30,8 +35,12 @@ static struct {
     enum { RESTS, ROTATES, ENDS } state;
     sem_t wanted;            /* ENDS */
     struct options *options; /* of the first trace */
+    struct options *window;  /* of the exact window that is wanted, or that is being recorded */
+    bool in_window;
+    uint64_t window_from_ns;
     struct made_file *files; /* oldest first; the last one is being written */
     size_t count;
+    uint64_t file_number;  /* of the last one */
     jobject thread;        /* global reference */
     rotation_start *start; /* set at load */
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -68,27 +77,101 @@ static void remove_oldest(void)
 
 /* ---- the thread ---- */
 
-/* Under the lock. Returns false if no trace follows. */
-static bool replace_trace(void)
+/* Ends what the engine kept for the file that does not follow. */
+static void end_engine(void)
 {
-    if (atomic_load(&tracer.session) == NULL || tracer.dying)
-        return false; /* it has ended by itself, with a message */
-    if (!session_stop(END_STOPPED, COMMAND_PATIENCE_NS))
+    if (!control_take(COMMAND_PATIENCE_NS))
+        return;
+    if (tracer.last != NULL)
+        tracer.last->is_followed = false;
+    if (tracer.last != NULL && sampled_lives_are_paused())
+        engine_sampled.enable(tracer.last, false);
+    control_give_back();
+}
+
+/* Returns false if the trace has ended by itself, with a message. */
+static bool announce_next(void)
+{
+    bool goes_on = control_take(COMMAND_PATIENCE_NS);
+    if (!goes_on)
         return false;
-    ring.options->file_number++;
-    if (ring.start(ring.options) != JNI_OK) {
-        if (!tracer.dying)
-            log_message("option rotate: no other trace follows");
+    goes_on = (atomic_load(&tracer.session) != NULL || ring.in_window) && !tracer.dying;
+    if (goes_on)
+        tracer.last->is_followed = true;
+    control_give_back();
+    return goes_on;
+}
+
+static bool begin_file(struct options *options)
+{
+    options->file_number = ring.file_number + 1;
+    if (ring.start(options) != JNI_OK)
         return false;
-    }
+    ring.file_number++;
     note_file();
     while (ring.count > ring.options->keep)
         remove_oldest();
     return true;
 }
 
+/* Under the lock. Returns false if no trace follows. */
+static bool replace_trace(struct options *next)
+{
+    if (!announce_next())
+        return false;
+    bool begun = session_stop(END_STOPPED, COMMAND_PATIENCE_NS) && begin_file(next);
+    if (!begun && next == ring.window) {
+        log_message("option window: all objects cannot be recorded; the sample goes on");
+        begun = begin_file(ring.options);
+    }
+    if (begun)
+        return true;
+    if (!tracer.dying)
+        log_message("option rotate: no other trace follows");
+    return false;
+}
+
+/* ---- exact windows ---- */
+
+static void forget_window(void)
+{
+    free(ring.window);
+    ring.window = NULL;
+    ring.in_window = false;
+}
+
+static bool begin_window(void)
+{
+    bool goes_on = replace_trace(ring.window);
+    ring.in_window = goes_on && tracer.last->options.engine != ENGINE_SAMPLED;
+    ring.window_from_ns = clock_monotonic_ns();
+    if (!ring.in_window)
+        forget_window();
+    return goes_on;
+}
+
+static bool end_window(void)
+{
+    bool is_over = atomic_load(&tracer.session) == NULL ||
+                   clock_monotonic_ns() - ring.window_from_ns >= ring.window->window_ns;
+    if (!is_over)
+        return true;
+    bool goes_on = replace_trace(ring.options);
+    forget_window();
+    return goes_on;
+}
+
+static bool next_step(void)
+{
+    return ring.in_window        ? end_window()
+           : ring.window != NULL ? begin_window()
+                                 : replace_trace(ring.options);
+}
+
 static void let_go(JNIEnv *jni)
 {
+    forget_window();
+    end_engine();
     if (thread_leave_in(ring.thread))
         (*jni)->DeleteGlobalRef(jni, ring.thread);
     while (ring.count > 0)
@@ -103,9 +186,9 @@ static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 {
     (void) jvmti, (void) data;
     for (bool goes_on = true; goes_on;) {
-        semaphore_within(&ring.wanted, ring.options->rotate_ns);
+        semaphore_within(&ring.wanted, ring.in_window ? WINDOW_POLL_NS : ring.options->rotate_ns);
         pthread_mutex_lock(&ring.lock);
-        goes_on = ring.state == ROTATES && replace_trace();
+        goes_on = ring.state == ROTATES && next_step();
         if (!goes_on)
             let_go(jni);
         pthread_mutex_unlock(&ring.lock);
@@ -131,6 +214,7 @@ static void begin(JNIEnv *jni, const struct options *options)
 {
     sem_init(&ring.wanted, 0, 0);
     ring.count = 0;
+    ring.file_number = options->file_number;
     ring.thread = NULL;
     ring.options = malloc(sizeof *ring.options);
     ring.files = calloc(options->keep + 2, sizeof *ring.files);
@@ -180,4 +264,42 @@ void rotation_end(void)
         sem_post(&ring.wanted);
     }
     pthread_mutex_unlock(&ring.lock);
+}
+
+/* The window's file is one of the ring's, and its call stacks are as deep. */
+static struct options *options_of_window(const struct options *options)
+{
+    struct options *window = malloc(sizeof *window);
+    if (window == NULL)
+        return NULL;
+    *window = *options;
+    snprintf(window->file, sizeof window->file, "%s", ring.options->file);
+    window->rotate_ns = ring.options->rotate_ns;
+    window->keep = ring.options->keep;
+    window->resolution_ns = ring.options->resolution_ns;
+    window->mode = ring.options->mode;
+    window->overwrite = ring.options->overwrite;
+    window->existing = false;
+    window->engine_named = true; /* its deaths are not those that the JVM reports */
+    if ((options->named & NAMED_STACK) == 0)
+        window->stack = ring.options->stack;
+    return window;
+}
+
+bool rotation_window(const struct options *options)
+{
+    if (!lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+        return false;
+    bool is_possible = ring.state == ROTATES && ring.window == NULL;
+    if (is_possible)
+        ring.window = options_of_window(options);
+    if (!is_possible)
+        log_message("option window: %s", ring.window != NULL
+                                             ? "another window is being recorded"
+                                             : "no sample is being recorded in files of rotate=");
+    is_possible = is_possible && ring.window != NULL;
+    if (is_possible)
+        sem_post(&ring.wanted);
+    pthread_mutex_unlock(&ring.lock);
+    return is_possible;
 }

@@ -13,5 +13,8 @@ void rotation_initialize(rotation_start *start);
 void rotation_begin(const struct options *options);
 /* Before a command ends the trace: no other will follow it. */
 void rotation_end(void);
+/* All objects, for window= or until a method of stop= has returned, in a file of the ring's; then
+ * the sample goes on. Returns false, with a message, if that is not possible. */
+bool rotation_window(const struct options *options);
 
 #endif

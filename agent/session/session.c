@@ -33,7 +33,6 @@
 #include "agent/references/heap_graph.h"
 #include "agent/session/engine_choice.h"
 #include "agent/session/memory_account.h"
-#include "agent/session/session_drain.h"
 #include "agent/session/stop_call.h"
 #include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
@@ -121,6 +120,7 @@ static bool open_files(struct session *session)
     }
     session->map = session->drain.store->map;
     session->map->run_apart = session->drain.keeps_apart ? apart_run : NULL;
+    atomic_store(&session->map->next_object, session->first_object);
     writing.definition = &step_java_trace_definition;
     writing.output = trace_store_output(session->drain.store);
     writing.level = (int) options->level;
@@ -205,6 +205,9 @@ struct session *session_prepare(const struct options *options)
     session->options.events &= tracer.capable;
     engine_choice_apply(session);
     session->number = atomic_fetch_add(&tracer.session_count, 1) + 1;
+    bool follows = options->file_number > 1 && tracer.last != NULL;
+    session->ring_number = follows ? tracer.last->ring_number : session->number;
+    session->first_object = follows ? tracer.last->next_object : 1;
     session->late = tracer.attached || session->number > 1 || session->options.start_at.count != 0;
     pthread_mutex_init(&session->global_lock, NULL);
     pthread_mutex_init(&session->state_lock, NULL);
@@ -246,15 +249,26 @@ static void put_start_time(struct session *session)
     provenance_number(session->drain.writer, "start-time-ns", tracer.start.wall_ns);
 }
 
+/* The files of one rotate= have the same property file-set. */
+static void put_file_set(struct session *session)
+{
+    const struct options *options = &session->options;
+    char text[64];
+    provenance_number(session->drain.writer, "rotate-ns", options->rotate_ns);
+    provenance_number(session->drain.writer, "keep", options->keep);
+    provenance_number(session->drain.writer, "file-number", options->file_number);
+    provenance_number(session->drain.writer, "first-object", session->first_object);
+    if (options->window_ns != 0)
+        put_property(session, "window", "exact");
+    snprintf(text, sizeof text, "%d-%" PRIu64 "-%" PRIu64, (int) getpid(), tracer.start.wall_ns,
+             session->ring_number);
+    put_property(session, "file-set", text);
+}
+
 static void put_sampled(struct session *session)
 {
     const struct options *options = &session->options;
     provenance_number(session->drain.writer, "sample", options->sample_bytes);
-    if (options->rotate_ns != 0) {
-        provenance_number(session->drain.writer, "rotate-ns", options->rotate_ns);
-        provenance_number(session->drain.writer, "keep", options->keep);
-        provenance_number(session->drain.writer, "file-number", options->file_number);
-    }
     if (options->rate != 0)
         provenance_number(session->drain.writer, "rate", options->rate);
     if ((options->events & EVENT_FREE) != 0)
@@ -268,6 +282,8 @@ static void put_engine(struct session *session)
     put_property(session, "engine", names[session->options.engine]);
     if (session->options.engine == ENGINE_SAMPLED)
         put_sampled(session);
+    if (session->options.rotate_ns != 0)
+        put_file_set(session);
 }
 
 static void put_provenance(struct session *session)

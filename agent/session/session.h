@@ -3,6 +3,9 @@
 #ifndef AGENT_SESSION_SESSION_H
 #define AGENT_SESSION_SESSION_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "agent/base/tracer.h"
 
 /* Creates the trace's files. Returns NULL, with a message, on failure. The caller of this and of
@@ -18,5 +21,12 @@ bool session_stop(enum session_end end, uint64_t limit_ns);
 bool session_flush(void);
 void session_log_status(void);
 const char *session_end_name(enum session_end end);
+
+/* The drain thread, which alone has the files' descriptors. */
+
+/* Main function of the thread; `session` is a struct session. */
+void *session_drain_run(void *session);
+/* Returns true if a trace that is to end has waited for the writer process for long enough. */
+bool session_drain_gives_up(void *session, uint64_t waited_ns);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's drain: the order in which chunks are drained, and the end of a session. */
-#include "agent/session/session_drain.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -277,8 +276,13 @@ static void close_trace(struct drain *drain)
     if (session->references.snapshot_count > 0)
         drain_put_number(drain, "snapshots", session->references.snapshot_count);
     memory_account_put(session, drain);
+    session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)
-        drain_put_number(drain, "sample-repeats", draw_repeats_share());
+        drain_put_number(drain, "sample-repeats", draw_repeats_share(DRAWS_OF_FILE));
+    if (session->options.rotate_ns != 0) {
+        drain_put_number(drain, "next-object", session->next_object);
+        drain_put_number(drain, "file-set-repeats", draw_repeats_share(DRAWS_OF_RING));
+    }
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     if (drain->abandoned)

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "compilers/c_names.h"
 #include "compilers/compiler.h"
 #include "steptrace/metatf.h"
 

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#include "compilers/metatfc/metatfc_text.h"
-
 static void list_fields(struct mc_text *text, uint32_t first, uint32_t count)
 {
     char outer[16], inner[16];

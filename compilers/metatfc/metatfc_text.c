@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes indented lines of C, names and declarations for metatfc. */
-#include "compilers/metatfc/metatfc_text.h"
+#include "compilers/metatfc/metatfc_source.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

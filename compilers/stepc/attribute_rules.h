@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "format/core/rule.h"
+#include "steptrace/definition.h"
 
 /* Places where an attribute is allowed, as a bit set. */
 enum {
@@ -50,5 +51,11 @@ bool attribute_group_is_known(const char *group, const char **nearest);
 
 /* Returns NULL, or the fault of a value that can be checked without its context. */
 const char *attribute_value_fault(const struct attribute_rule *known, const struct step_rule *rule);
+
+/* Checks that stepc makes beyond the language; see docs/formats/step-dl.md, "Faults". */
+
+/* Checks attributes, maps that readers could not follow, and constructs that writers refuse.
+ * Returns an exit code.  `path` is used in messages without a place. */
+int check_definition(const struct step_definition *definition, const char *path, bool strict);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/c_names.h"
+#include "compilers/compiler.h"
 
 /* A table of names that are taken, and names made longer until they are not. */
 

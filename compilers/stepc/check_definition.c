@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc's checks beyond the language: whether writers accept the definition, and readers can follow
  * its maps. */
-#include "compilers/stepc/check_definition.h"
 
 #include <stdarg.h>
 #include <stdio.h>

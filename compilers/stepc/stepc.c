@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "compilers/compiler.h"
+#include "compilers/stepc/attribute_rules.h"
 #include "compilers/stepc/c_source.h"
-#include "compilers/stepc/check_definition.h"
 #include "compilers/stepc/text_outputs.h"
 #include "format/core/no_memory.h"
 #include "format/language/dl_tree.h"

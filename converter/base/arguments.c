@@ -201,6 +201,35 @@ bool take_text(void *text_target, const char *value, const char **fault)
     return value[0] != '\0';
 }
 
+bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i] != NULL && strcmp(words[i], value) == 0) {
+            *number = (unsigned) i;
+            return true;
+        }
+    return false;
+}
+
+bool take_some_of(const char *const *words, size_t count, const char *value, unsigned *bits)
+{
+    unsigned found = 0;
+    for (;; value++) {
+        size_t length = strcspn(value, "+,"), i = 0;
+        while (i < count && (words[i] == NULL || strlen(words[i]) != length ||
+                             memcmp(words[i], value, length) != 0))
+            i++;
+        if (i == count)
+            return false;
+        found |= 1u << i;
+        value += length;
+        if (*value == '\0')
+            break;
+    }
+    *bits = found;
+    return true;
+}
+
 bool take_count(void *uint64_target, const char *value, const char **fault)
 {
     char *end = NULL;

@@ -40,6 +40,13 @@ struct arguments {
     bool help_wanted; /* `--help` was given, and the help was printed */
 };
 
+/* The arguments of the verb with this help and this array of rows. */
+#define ARGUMENTS_OF(its_help, its_rows)                                                           \
+    {                                                                                              \
+        .help = &(its_help), .rows = (its_rows),                                                   \
+        .row_count = sizeof(its_rows) / sizeof *(its_rows)                                         \
+    }
+
 /* Parses argv[0..argc-1], which does not include the verb.  Moves operands to the front of argv.
  * Returns INVALID after an error, which it has reported on stderr. */
 enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
@@ -59,6 +66,11 @@ void arguments_print_with(arguments_printer print);
 
 /* Returns the word most similar to `typed`, or NULL if none is similar enough. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);
+
+/* Parses one of the words (NULL: no word) and sets `*number` to its index. */
+bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number);
+/* Parses one or several of the words, with + or , between, and sets `*bits` by their indexes. */
+bool take_some_of(const char *const *words, size_t count, const char *value, unsigned *bits);
 
 /* Parsers of values that several verbs use.  The parameter names give the type of the target. */
 bool take_flag(void *bool_target, const char *value, const char **fault);

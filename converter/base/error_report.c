@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/trace_gap.h"
+#include "format/core/no_memory.h"
 #include "steptrace/show.h"
 
 void report_text(const char *format, va_list values)
@@ -41,6 +42,13 @@ enum step_status report_error(const struct step_error *error)
     step_error_print(&shown, text, sizeof text);
     report_line("%s", text);
     return error->status;
+}
+
+enum step_status report_no_memory(void)
+{
+    struct step_error error;
+    step_no_memory(&error, NULL);
+    return report_error(&error);
 }
 
 void report_damage(const char *path, const struct step_damage *damage)

@@ -24,6 +24,9 @@ void report_no_stacks(const char *path);
 /* Reports an error on stderr as "steptrace: ...".  Returns its status. */
 enum step_status report_error(const struct step_error *error);
 
+/* Reports that memory ran out.  Returns NO_MEMORY. */
+enum step_status report_no_memory(void);
+
 /* The maximum number of damaged places that are reported for one trace.  report_damage_left()
  * reports how many of `count` were omitted. */
 #define REPORT_DAMAGE_MOST ((size_t) 20)

@@ -2,6 +2,7 @@
 /* Stores the definition from the command line. */
 #include "converter/base/given_definition.h"
 
+#include "converter/base/joined_files.h"
 #include "converter/base/sampled_trace.h"
 #include "steptrace/definition.h"
 
@@ -21,9 +22,12 @@ static enum step_status open_any(const char *path, struct step_reader **reader,
     struct step_definition *given = NULL;
     struct step_definition_options options = {.includes = true};
     *reader = NULL;
+    enum step_status status = joined_files_open(path, reader, error);
+    if (status != STEP_STATUS_OK || *reader != NULL)
+        return status;
     if (given_path == NULL)
         return step_reader_open(path, reader, error);
-    enum step_status status = step_definition_load(given_path, &options, &given, error);
+    status = step_definition_load(given_path, &options, &given, error);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_INVALID ? STEP_STATUS_CORRUPT : status;
     struct step_bytes text = {(const uint8_t *) given->text, given->text_length};

@@ -145,14 +145,10 @@ static void take_from_far(struct id_table *table)
 
 static bool grow(struct id_table *table, size_t page)
 {
-    size_t count = table->page_count * 2 > page + 1 ? table->page_count * 2 : page + 1;
-    void **pages = realloc(table->pages, count * sizeof *pages);
+    void **pages = step_grown_zeroed(table->pages, &table->page_count, page + 1, sizeof *pages);
     if (pages == NULL)
         return false;
-    for (size_t i = table->page_count; i < count; i++)
-        pages[i] = NULL;
     table->pages = pages;
-    table->page_count = count;
     take_from_far(table);
     return true;
 }

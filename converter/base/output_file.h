@@ -12,10 +12,21 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
-#include "converter/base/output_target.h"
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
+
+/* The path of an output file, and the existing file that it replaces. */
+struct output_target {
+    char *path; /* with a symbolic link resolved */
+    bool exists;
+    struct stat about; /* the existing file */
+};
+
+/* Syncs the file `path` and its directory, before a second copy of its contents is removed.
+ * Returns false and sets errno on failure. */
+bool output_target_sync_path(const char *path);
 
 struct output_file {
     const char *path;      /* as given by the user; borrowed */

@@ -66,6 +66,9 @@ const char *trace_gap(const struct step_reader *reader, char *text)
         return trace_gap_end(missing, text);
     if (!step_reader_is_whole(reader))
         return "the trace was not closed: it was cut, or its process was killed";
+    const char *files = step_reader_property(reader, TRACE_FILES_GAPS);
+    if (files != NULL)
+        return files;
     const char *early = trace_gap_early(step_reader_property(reader, "end"));
     return early != NULL ? early : trace_gap_dropped(step_reader_property(reader, "dropped"), text);
 }

@@ -9,6 +9,8 @@ struct step_reader;
 
 enum { TRACE_GAP_ROOM = 160 };
 #define TRACE_END_LIMIT "limit" /* the property `end`: at a size that the user chose */
+/* A property of joined files, for people: which are missing, damaged or still being written. */
+#define TRACE_FILES_GAPS "file-set-gaps"
 
 /* Returns a sentence for a trace that is still being written, was not closed, ended before its
  * program, or lost events; NULL if it is complete.  `text` provides TRACE_GAP_ROOM bytes for it. */

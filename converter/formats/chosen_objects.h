@@ -8,7 +8,7 @@
 #define CONVERTER_FORMATS_CHOSEN_OBJECTS_H
 
 #include "converter/base/id_set.h"
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 
 /* Adds the selected objects to `out`.  Returns NOT_FOUND if the moment of --alive-at is not in the
  * trace. */

@@ -12,8 +12,8 @@
 #include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
-#include "converter/trace/event_sink.h"
 #include "converter/trace/level_curve.h"
+#include "converter/trace/trace_format.h"
 #include "format/json/json_output.h"
 
 struct chrome_sink {

@@ -316,8 +316,7 @@ static enum step_status write_elephant(const struct format_job *job)
     struct tracking *tracking = calloc(1, sizeof *tracking);
     struct step_error error = {.offset = STEP_NO_OFFSET};
     if (tracking == NULL)
-        return report_error(&(struct step_error){
-            .status = STEP_STATUS_NO_MEMORY, .offset = STEP_NO_OFFSET, .message = "out of memory"});
+        return report_no_memory();
     id_table_init(&tracking->stacks, sizeof(struct call_stack));
     enum step_status status = open_graph(tracking, job->input, &error);
     if (status == STEP_STATUS_OK)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of formats, and the lookups in it. */
+/* The table of formats, and the lookups in it.  A trace is opened with its format's functions; its
+ * source is wrapped if another kind is needed. */
 #include "converter/formats/format_table.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "converter/base/arguments.h"
+#include "converter/base/rotated_files.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,
@@ -76,6 +80,8 @@ const struct trace_format *trace_format_of(const char *path, const struct trace_
 {
     char start[40] = {0};
     const struct trace_format *format = from != NULL ? from : trace_format_by_ending(path);
+    if (format == NULL && rotated_files_exist(path))
+        return &format_step;
     if (from != NULL || strcmp(path, "-") == 0 ||
         (format != NULL && (format->open_source != NULL || format->reads_dumps)))
         return format;
@@ -129,4 +135,56 @@ bool trace_format_has(const struct trace_format *format, const struct format_opt
         if (format->options[i] == options)
             return true;
     return false;
+}
+
+/* `format` NULL: by extension and content.  On failure, `out` is not set. */
+static enum step_status trace_open(const char *path, const struct trace_format *format,
+                                   const struct event_selection *selected, struct opened_trace *out,
+                                   struct step_error *error)
+{
+    *out = (struct opened_trace){NULL, NULL};
+    format = trace_format_of(path, format);
+    if (format == NULL)
+        return access(path, R_OK) == 0
+                   ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                                    "its format is none that can be read")
+                   : step_error_set(error, STEP_STATUS_IO, path, STEP_NO_OFFSET, "cannot open: %s",
+                                    strerror(errno));
+    if (format->reads_dumps)
+        return step_error_set(
+            error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+            "it holds heap dumps, which only `steptrace heap` and `steptrace convert` read");
+    if (format->open_source == NULL)
+        return step_error_set(error, STEP_STATUS_UNSUPPORTED, path, STEP_NO_OFFSET,
+                              "the format %s is only written, not read", format->name);
+    return format->open_source(path, selected, out, error);
+}
+
+enum step_status trace_open_events(const char *path, const struct trace_format *format,
+                                   const struct event_selection *selected,
+                                   struct event_source **out, struct alloc_source **made_of,
+                                   struct step_error *error)
+{
+    struct opened_trace trace;
+    enum step_status status = trace_open(path, format, selected, &trace, error);
+    *out = trace.events;
+    if (trace.allocs != NULL)
+        status = record_trace_source_create(trace.allocs, selected, out, error);
+    if (made_of != NULL)
+        *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
+    return status;
+}
+
+enum step_status trace_open_allocs(const char *path, const struct trace_format *format,
+                                   const struct alloc_options *options, struct alloc_source **out,
+                                   struct step_error *error)
+{
+    struct event_selection selected;
+    struct opened_trace trace;
+    event_selection_init(&selected);
+    enum step_status status = trace_open(path, format, &selected, &trace, error);
+    if (status == STEP_STATUS_OK && trace.events != NULL)
+        return event_alloc_source_create(trace.events, options, out, error);
+    *out = trace.allocs;
+    return status;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lookup of formats by name, by file extension, and by content. */
+/* Lookup of formats by name, by file extension, and by content; opening of traces of any format. */
 #ifndef CONVERTER_FORMATS_FORMAT_TABLE_H
 #define CONVERTER_FORMATS_FORMAT_TABLE_H
 
 #include <stdio.h>
 
 #include "converter/base/standard_input.h"
+#include "converter/trace/allocs_as_events.h"
+#include "converter/trace/events_as_allocs.h"
 #include "converter/trace/trace_format.h"
 
 #define TRACE_FORMAT_ONE(name) +1
@@ -35,5 +37,20 @@ void trace_format_help(enum format_needs needs, FILE *out);
 bool trace_format_has(const struct trace_format *format, const struct format_options *options);
 /* Returns the names of all formats, separated by commas. */
 const char *trace_format_names(void);
+
+/* Opens a trace of any format as a source of events or of allocations.  `path` must outlive the
+ * source. */
+
+/* If `made_of` is not NULL, sets it to the allocations that the events are derived from, which the
+ * events own, or to NULL if there are none. */
+enum step_status trace_open_events(const char *path, const struct trace_format *format,
+                                   const struct event_selection *selected,
+                                   struct event_source **out, struct alloc_source **made_of,
+                                   struct step_error *error);
+
+/* Opens all allocations, unfiltered.  `options` (of Java traces) NULL: the defaults. */
+enum step_status trace_open_allocs(const char *path, const struct trace_format *format,
+                                   const struct alloc_options *options, struct alloc_source **out,
+                                   struct step_error *error);
 
 #endif

@@ -392,11 +392,15 @@ static bool report_lost(const struct event_source *source)
 {
     char text[TRACE_GAP_ROOM];
     const char *gaps[] = {trace_gap_dropped(event_source_property(source, "dropped"), text),
-                          trace_gap_early(event_source_property(source, "end"))};
-    for (size_t i = 0; i < 2; i++)
+                          trace_gap_early(event_source_property(source, "end")),
+                          event_source_property(source, TRACE_FILES_GAPS)};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
         if (gaps[i] != NULL)
             report_line("%s: %s", source->path, gaps[i]);
-    return gaps[0] != NULL || gaps[1] != NULL;
+        count += gaps[i] != NULL;
+    }
+    return count > 0;
 }
 
 static void report_patterns(struct input *input)

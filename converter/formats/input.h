@@ -6,7 +6,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/id_set.h"
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 #include "converter/trace/event_source.h"
 
 #define INPUT_BATCH ((size_t) 512)

@@ -13,7 +13,7 @@
 #include "converter/base/object_table.h"
 #include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
 
 #define PAGE_OBJECTS ((size_t) 4096)
 

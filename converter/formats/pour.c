@@ -117,7 +117,8 @@ static void report_lacks(const struct flow *flow)
     if (needs == FORMAT_NEEDS_CALLS && lacks(flow, EVENT_METHOD_ENTRY))
         report_line("%s: has no method events (%s)", source->path,
                     is_native ? "it is of a native program" : "the agent's option events=method");
-    if (needs != FORMAT_NEEDS_HEAP && needs != FORMAT_NEEDS_ALLOCATIONS)
+    if (needs != FORMAT_NEEDS_HEAP && needs != FORMAT_NEEDS_ALLOCATIONS &&
+        !flow->how->to->shows_allocations)
         return;
     if (lacks(flow, EVENT_OBJECT_ALLOC)) {
         report_line("%s: has no allocations (the agent's option events=alloc)", source->path);
@@ -127,7 +128,7 @@ static void report_lacks(const struct flow *flow)
         report_line("%s: has no deaths, so all objects are alive (the agent's option events=free; "
                     "collections find deaths)",
                     source->path);
-    if (needs == FORMAT_NEEDS_HEAP && !flow->has_sites)
+    if (needs != FORMAT_NEEDS_ALLOCATIONS && !flow->has_sites)
         report_no_stacks(source->path);
 }
 

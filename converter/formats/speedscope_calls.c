@@ -14,7 +14,7 @@
 #include "converter/base/output_file.h"
 #include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 

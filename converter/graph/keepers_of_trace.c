@@ -11,7 +11,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
-#include "converter/graph/keeper_names.h"
+#include "converter/graph/graph_source.h"
 #include "converter/graph/paths.h"
 #include "converter/graph/retained.h"
 #include "converter/records/record_dump.h"

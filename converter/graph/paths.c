@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/id_table.h"
-#include "converter/graph/keeper_names.h"
+#include "converter/graph/graph_source.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 

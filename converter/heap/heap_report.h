@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Common parts of all heap reports: their parameters and heads.  Reports are printed to standard
- * output, as text for people, or as JSON or CSV for programs.
+ * Prints heaps: as tables, as trees of calls, and as a histogram of ages.  Reports are printed to
+ * standard output, as text for people, or as JSON or CSV for programs.
  */
 #ifndef CONVERTER_HEAP_HEAP_REPORT_H
 #define CONVERTER_HEAP_HEAP_REPORT_H
 
-#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_snapshot.h"
+#include "converter/heap/heap_writer.h"
 #include "format/json/json_output.h"
 
 enum heap_form { HEAP_AS_TEXT, HEAP_AS_JSON, HEAP_AS_CSV };
@@ -55,5 +55,18 @@ void heap_ages_add(struct heap_ages *ages, uint64_t bytes, uint64_t age_us);
 /* Prints the histogram as text to standard output. */
 void heap_print_ages(const struct heap_report *report, const struct heap_snapshot *snapshot,
                      const struct heap_ages *ages);
+
+/* Prints a heap as a tree of calls, and of types if the report's axes include classes. */
+
+/* Prints to standard output, in the direction of report->tree.  Folds the snapshot unless it has
+ * dump entries of its own.  Returns false if out of memory. */
+bool heap_print_tree(const struct heap_report *report, struct heap_snapshot *snapshot);
+
+/* Prints a heap, or the difference between two moments, as a table: text, JSON or CSV. */
+
+/* Print to standard output and fold the snapshots.  Return false if out of memory. */
+bool heap_print_table(const struct heap_report *report, struct heap_snapshot *snapshot);
+bool heap_print_changes(const struct heap_report *report, struct heap_snapshot *before,
+                        struct heap_snapshot *after);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two row layouts: one moment, and the difference between two moments. */
-#include "converter/heap/heap_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

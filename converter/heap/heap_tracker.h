@@ -9,8 +9,8 @@
 
 #include "converter/base/object_table.h"
 #include "converter/base/peak.h"
-#include "converter/heap/call_sites.h"
 #include "converter/heap/heap_samples.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_snapshot.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/death_dates.h"

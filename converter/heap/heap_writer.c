@@ -1,10 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions common to all heap writers. */
+/* Functions common to all heap writers; the options that select which part of a heap they write. */
 #include "converter/heap/heap_writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
+
+uint64_t heap_export_least_bytes(const struct heap_export *options, uint64_t total_bytes)
+{
+    if (!options->has_least)
+        return 0;
+    return options->least_is_percent ? (uint64_t) ((double) total_bytes * options->least / 100)
+                                     : (uint64_t) options->least;
+}
+
+static bool take_heap_moment(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    heap->has_moment = true;
+    return take_moment(&heap->at, value, fault);
+}
+
+static bool take_heap_series(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    heap->every_collection = strcmp(value, "gc") == 0;
+    *fault = "gc or a time is expected";
+    return heap->every_collection ||
+           (take_time(&heap->every_ns, value, fault) && heap->every_ns > 0);
+}
+
+bool take_heap_least(void *export_target, const char *value, const char **fault)
+{
+    struct heap_export *heap = export_target;
+    char *end;
+    *fault = "bytes or a share are expected, as in 4096 or 0.5%";
+    heap->least = strtod(value, &end);
+    heap->least_is_percent = strcmp(end, "%") == 0;
+    heap->has_least = true;
+    return end != value && (*end == '\0' || heap->least_is_percent) && heap->least >= 0 &&
+           heap->least < 1e18 && (!heap->least_is_percent || heap->least <= 100);
+}
+
+static const struct format_option moment_rows[] = {
+    {{"at", 0, "MOMENT", "heaps: peak (default), end, gc:N or a time", take_heap_moment, NULL}, 0},
+    {.place = 0}};
+
+static const struct format_option heap_rows[] = {
+    {{"allocated", 0, NULL, "heaps: all allocations up to then, freed or not", take_flag, NULL},
+     offsetof(struct heap_export, allocated)},
+    {.place = 0}};
+
+static const struct format_option series_rows[] = {
+    {{"every", 0, "STEP", "memory-infra: one dump per step (100ms) or after each gc",
+      take_heap_series, NULL},
+     0},
+    {{"least", 0, "SIZE", "memory-infra: smallest entry, in bytes or percent (0.1%)",
+      take_heap_least, NULL},
+     0},
+    {{"v2", 0, NULL, "memory-infra: write heaps_v2", take_flag, NULL},
+     offsetof(struct heap_export, v2)},
+    {.place = 0}};
+
+const struct format_options heap_moment_options = {sizeof(struct heap_export), moment_rows, NULL};
+const struct format_options heap_options = {0, heap_rows, &heap_moment_options};
+const struct format_options heap_series_options = {0, series_rows, &heap_moment_options};
+
+const struct format_options *const heap_format_options[] = {&heap_moment_options, &heap_options,
+                                                            NULL};
+
+struct heap_export heap_export_of(const struct format_settings *settings)
+{
+    struct heap_export heap =
+        *(const struct heap_export *) format_settings_get(settings, &heap_moment_options);
+    if (!heap.has_moment)
+        heap.at.kind = HEAP_AT_PEAK;
+    return heap;
+}
 
 enum step_status heap_writer_create(const struct heap_writer_operations *operations,
                                     const struct step_output *output,

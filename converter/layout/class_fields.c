@@ -19,6 +19,7 @@ struct class_field_entry {
     bool known;
     bool is_named;    /* among the value classes */
     bool is_extended; /* has subclasses */
+    bool is_fixed;    /* as of field_packing_add() */
     struct step_bytes name;
     size_t first_value, value_count; /* of class_fields.value_fields */
     struct {
@@ -122,16 +123,50 @@ static const struct injected {
     {"java/lang/invoke/MethodHandleNatives$CallSiteContext", {{0, 0, 0, 2}, 0}},
 };
 
+static bool is_text(struct step_bytes name, const char *text)
+{
+    return strlen(text) == name.length && memcmp(text, name.data, name.length) == 0;
+}
+
 static void add_injected(struct step_bytes name, struct field_counts *counts)
 {
     for (size_t i = 0; i < sizeof injected / sizeof injected[0]; i++) {
-        if (strlen(injected[i].class_name) != name.length ||
-            memcmp(injected[i].class_name, name.data, name.length) != 0)
+        if (!is_text(name, injected[i].class_name))
             continue;
         for (unsigned shift = 0; shift < ELEMENT_SHIFTS; shift++)
             counts->primitives[shift] += injected[i].counts.primitives[shift];
         counts->references += injected[i].counts.references;
     }
+}
+
+/* Returns whether JDK 14 and earlier knew the offsets of the class's fields. */
+static bool is_fixed(struct step_bytes name)
+{
+    static const char *const names[] = {"AssertionStatusDirectives",
+                                        "Class",
+                                        "ClassLoader",
+                                        "ref/Reference",
+                                        "ref/SoftReference",
+                                        "StackTraceElement",
+                                        "String",
+                                        "Throwable",
+                                        "Boolean",
+                                        "Character",
+                                        "Float",
+                                        "Double",
+                                        "Byte",
+                                        "Short",
+                                        "Integer",
+                                        "Long"};
+    static const char package[] = "java/lang/";
+    const size_t length = sizeof package - 1;
+    if (name.length <= length || memcmp(name.data, package, length) != 0)
+        return false;
+    const struct step_bytes rest = {name.data + length, name.length - length};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_text(rest, names[i]))
+            return true;
+    return false;
 }
 
 /* ---- the classes ---- */
@@ -199,6 +234,7 @@ bool class_fields_put(struct class_fields *fields, const struct trace_layout *la
     if (!count_fields(fields, entry, layout->fields, &entry->known))
         return false;
     add_injected(layout->name, &entry->counts);
+    entry->is_fixed = is_fixed(layout->name);
     return true;
 }
 
@@ -344,8 +380,9 @@ uint64_t class_fields_size(const struct class_fields *fields, uint32_t class_id,
     struct field_packing packing;
     field_packing_init(&packing, layout);
     while (depth > 0) {
-        struct field_counts counts = counts_of(fields, chain[--depth], layout, is_unsure);
-        field_packing_add(&packing, &counts);
+        const struct class_field_entry *entry = chain[--depth];
+        struct field_counts counts = counts_of(fields, entry, layout, is_unsure);
+        field_packing_add(&packing, &counts, entry->is_fixed);
     }
     return packing.failed ? 0 : field_packing_size(&packing);
 }

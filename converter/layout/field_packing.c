@@ -81,8 +81,48 @@ static void add_fields(struct field_packing *packing, uint64_t size, uint32_t co
     packing->end += size * (count - 1);
 }
 
-void field_packing_add(struct field_packing *packing, const struct field_counts *fields)
+/* ---- JDK 14 and earlier ---- */
+
+/* Takes the fields that go into a gap of so many bytes: the largest first, and then a reference. */
+static void take_for_gap(struct field_counts *fields, uint64_t gap, uint64_t reference)
 {
+    for (unsigned shift = ELEMENT_SHIFTS - 1; shift-- > 0;)
+        for (; gap >= UINT64_C(1) << shift && fields->primitives[shift] > 0; gap -= 1u << shift)
+            fields->primitives[shift]--;
+    if (gap >= reference && fields->references > 0)
+        fields->references--;
+}
+
+static void add_behind(struct field_packing *packing, const struct field_counts *fields,
+                       bool is_fixed)
+{
+    struct field_counts rest = *fields;
+    uint64_t reference = packing->layout->reference, at = aligned(packing->end, reference);
+    if (is_fixed) {
+        at += reference * rest.references;
+        rest.references = 0;
+    }
+    if (rest.primitives[ELEMENT_SHIFTS - 1] > 0) {
+        if (!is_fixed)
+            take_for_gap(&rest, aligned(at, 8) - at, reference);
+        at = aligned(at, 8);
+    }
+    for (unsigned shift = ELEMENT_SHIFTS; shift-- > 0;)
+        at += (uint64_t) rest.primitives[shift] << shift;
+    if (rest.references > 0)
+        at = aligned(at, reference) + reference * rest.references;
+    packing->end = aligned(at, reference);
+}
+
+/* ---- all ---- */
+
+void field_packing_add(struct field_packing *packing, const struct field_counts *fields,
+                       bool is_fixed)
+{
+    if (packing->layout->old_fields) {
+        add_behind(packing, fields, is_fixed);
+        return;
+    }
     for (unsigned shift = ELEMENT_SHIFTS; shift > 0; shift--)
         add_fields(packing, UINT64_C(1) << (shift - 1), fields->primitives[shift - 1]);
     add_fields(packing, packing->layout->reference, fields->references);

@@ -14,6 +14,7 @@ static void put_layouts(const struct layout_totals *totals, struct json_output *
         json_number(json, "reference", layout->reference);
         json_number(json, "alignment", layout->alignment);
         json_bool(json, "values", layout->values);
+        json_bool(json, "old_fields", layout->old_fields);
         json_number(json, "bytes", totals->all.bytes[i]);
         json_number(json, "error", totals->all.errors[i]);
         json_end_object(json);

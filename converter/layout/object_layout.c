@@ -18,14 +18,24 @@ static bool is_alignment(uint32_t value)
     return value >= 8 && value <= 256 && (value & (value - 1)) == 0;
 }
 
-/* Reads "KEY=NUMBER", or "values", up to a comma or the end.  Returns its end, or NULL. */
-static const char *take_part(const char *at, struct layout_change *change)
+/* Reads a word up to a comma or the end, which sets a flag.  Returns its end, or NULL. */
+static const char *take_word(const char *at, struct layout_change *change)
 {
-    static const char values[] = "values";
-    if (strncmp(at, values, sizeof values - 1) == 0 && !change->values) {
-        change->values = true;
-        return at + sizeof values - 1;
+    static const char *const words[] = {"values", "fields=old"};
+    bool *const flags[] = {&change->values, &change->old_fields};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(at, words[i], length) != 0 || *flags[i])
+            continue;
+        *flags[i] = true;
+        return at + length;
     }
+    return NULL;
+}
+
+/* The same for "KEY=NUMBER". */
+static const char *take_number(const char *at, struct layout_change *change)
+{
     static const char *const keys[] = {"header=", "reference=", "alignment="};
     uint32_t *const numbers[] = {&change->header, &change->reference, &change->alignment};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -41,6 +51,12 @@ static const char *take_part(const char *at, struct layout_change *change)
     return NULL;
 }
 
+static const char *take_part(const char *at, struct layout_change *change)
+{
+    const char *end = take_word(at, change);
+    return end != NULL ? end : take_number(at, change);
+}
+
 static bool is_possible(const struct layout_change *change)
 {
     return (change->header == 0 || change->header == 8 || change->header == 12 ||
@@ -54,13 +70,17 @@ bool take_layout_change(void *changes_target, const char *value, const char **fa
     struct layout_changes *changes = changes_target;
     struct layout_change change = {.text = value};
     const char *at = value;
-    *fault =
-        "header=8|12|16, reference=4|8, alignment=8..256 and values are expected, joined by commas";
+    *fault = "header=8|12|16, reference=4|8, alignment=8..256, fields=old and values are expected, "
+             "joined by commas";
     while ((at = take_part(at, &change)) != NULL && *at == ',')
         at++;
     if (at == NULL || *at != '\0' || !is_possible(&change) ||
         strlen(value) >= sizeof((struct object_layout *) 0)->name)
         return false;
+    if (change.old_fields && change.values) {
+        *fault = "no JDK has both fields=old and values";
+        return false;
+    }
     if (changes->count == LAYOUTS_MOST - 1) {
         *fault = "15 layouts are possible";
         return false;
@@ -139,7 +159,18 @@ struct object_layout object_layout_changed(const struct object_layout *traced,
     if (change->alignment != 0)
         layout.alignment = change->alignment;
     layout.values = change->values;
+    layout.old_fields = change->old_fields;
+    layout.old_arrays |= change->old_fields;
     return layout;
+}
+
+const char *object_layout_fault(const struct object_layout *layout)
+{
+    bool is_new = layout->header == 8 || (layout->header == 12 && layout->reference == 8);
+    if (layout->old_fields && is_new)
+        return "fields=old: before JDK 15 headers have 12 bytes with references of 4, or 16: add "
+               "header= or reference=";
+    return NULL;
 }
 
 /* The length has 4 bytes and follows the header.  No JDK with the old rule has headers of 8

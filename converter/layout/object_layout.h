@@ -18,6 +18,7 @@ struct object_layout {
     uint32_t reference; /* bytes: 4 or 8 */
     uint32_t alignment; /* of an object's size: a power of two, 8 to 256 */
     bool values;        /* the value classes are flattened into fields and arrays */
+    bool old_fields;    /* JDK 14 and before: fields are not packed into gaps of superclasses */
     bool old_arrays;    /* JDK 22 and before: all elements begin at a multiple of 8 */
 };
 
@@ -25,7 +26,7 @@ struct object_layout {
 struct layout_change {
     const char *text; /* borrowed from the command line */
     uint32_t header, reference, alignment;
-    bool values;
+    bool values, old_fields;
 };
 struct layout_changes {
     struct layout_change items[LAYOUTS_MOST];
@@ -46,6 +47,8 @@ bool object_layout_of_trace(const struct step_reader *reader, struct object_layo
 /* Returns the traced layout with a change. */
 struct object_layout object_layout_changed(const struct object_layout *traced,
                                            const struct layout_change *change);
+/* Returns NULL, or why no JDK has such a layout. */
+const char *object_layout_fault(const struct object_layout *layout);
 
 /* Returns the logarithm of a reference's size. */
 static inline unsigned object_layout_reference_shift(const struct object_layout *layout)

@@ -9,7 +9,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
 #include "converter/numbers/gate_rule.h"
 
 /* Evaluation of rules: rows are added up and compared with a limit, and the largest contributors
@@ -385,10 +384,8 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
                        gates->rules[i].text, gates->rules[i].metric->name);
         return report_error(&error);
     }
-    if (verdicts == NULL) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (verdicts == NULL)
+        return report_no_memory();
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
         *failed += verdicts[i].fails;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints leaks as a table with a growth curve on each line. */
-#include "converter/numbers/leak_report.h"
+#include "converter/numbers/leak_rows.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 
 #include "converter/heap/heap_snapshot.h"
 #include "converter/numbers/leak_tracker.h"
-#include "converter/numbers/measure_names.h"
+#include "converter/numbers/measures.h"
 
 /* Known survivors that are not reported.  Lines are `class:PATTERN` or `site:PATTERN`, with the
  * patterns of --class and --site; # begins a comment. */
@@ -83,5 +83,22 @@ bool leak_growth_is_sure(struct estimate growth);
  * memory runs out. */
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,
                        enum measure_side side, struct measures *measures);
+
+/* Prints leaks as text and as JSON. */
+struct leak_report {
+    const char *path;
+    const struct leak_tracker *tracker;
+    const struct leak_rows *rows;
+    struct leak_limits limits;
+    unsigned axes;
+    uint64_t top;                    /* lines; 0: all */
+    uint64_t depth;                  /* frames of a site; 0: all */
+    const char *baseline;            /* trace to compare with; NULL: none */
+    const struct measures *measures; /* with the baseline as the side before */
+};
+
+/* With a baseline also the changes in survivors since then, the largest first. */
+void leak_print_text(const struct leak_report *report);
+void leak_print_json(const struct leak_report *report);
 
 #endif

@@ -6,7 +6,7 @@
 #include "converter/formats/input.h"
 #include "converter/heap/heap_snapshot.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/numbers/measure_names.h"
+#include "converter/numbers/measures.h"
 #include "converter/numbers/statistics.h"
 
 /* Adds the live amounts by class, site and thread.  Returns false if memory runs out. */

@@ -7,15 +7,18 @@
 #ifndef CONVERTER_NUMBERS_MEASURES_H
 #define CONVERTER_NUMBERS_MEASURES_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "converter/base/estimates.h"
 #include "converter/base/name_index.h"
 #include "converter/base/stack_text.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/numbers/metrics.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/level_curve.h"
 #include "converter/trace/names.h"
+#include "steptrace/value.h"
 
 #define MEASURE_RUNS_MOST 64u /* on each side */
 
@@ -141,5 +144,28 @@ void measured_print_change(const struct metric *metric, struct estimate change, 
 /* Returns a metric of `row` on one side; all 0 if that side has no runs. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);
+
+/* Maps a trace's classes, threads, methods and call sites to rows by name. */
+
+#define LASTING_NAME_MOST 1024u
+
+/* Writes the stable name of a class, at most `out_size` bytes, and returns the length. */
+size_t lasting_class_name(struct step_bytes name, char *out, size_t out_size);
+/* The same for a thread: each number becomes `#`. */
+size_t lasting_thread_name(struct step_bytes name, char *out, size_t out_size);
+
+/* These return a row, or 0 if memory runs out. */
+uint32_t measure_class_row(struct measures *measures, const struct trace_names *names, uint32_t id);
+uint32_t measure_thread_row(struct measures *measures, const struct trace_names *names,
+                            uint32_t id);
+/* Returns the rows of all sites, by site number; the caller frees it.  NULL: out of memory. */
+uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites);
+/* Writes "class.method" and returns the length. */
+size_t measure_method_text(const struct measures *measures, const struct trace_names *names,
+                           uint32_t id, char *out, size_t out_size);
+
+/* Truncates the call sites of all runs to their innermost `depth` frames and merges sites that
+ * become equal.  Returns false if memory runs out. */
+bool measures_cut_sites(struct measures *measures, uint64_t depth);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/records/record_order.h"
+#include "converter/records/record_filter.h"
 #include "converter/records/record_text.h"
 
 struct dumping {

@@ -13,10 +13,9 @@
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_filter.h"
-#include "converter/records/record_order.h"
 #include "converter/records/record_values.h"
 #include "converter/step/stepfile.h"
-#include "converter/trace/alloc_options.h"
+#include "converter/trace/events_as_allocs.h"
 
 struct exporting {
     struct step_reader *reader;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selects records of any definition by type, time, thread and field values. */
+/* Selects records of any definition by type, time, thread and field values; returns them in order
+ * of time. */
 #ifndef CONVERTER_RECORDS_RECORD_FILTER_H
 #define CONVERTER_RECORDS_RECORD_FILTER_H
 
@@ -34,5 +35,20 @@ void record_filter_destroy(struct record_filter *filter);
 
 struct step_selection *record_filter_selection(const struct record_filter *filter);
 bool record_filter_takes(const struct record_filter *filter, const struct step_record_view *view);
+
+/*
+ * Returns the selected records of a trace in order of time.  Within a tick of a Java trace,
+ * definitions and class loads come first, and frees last (docs/formats/java.md).
+ */
+struct record_order;
+
+/* Both arguments are borrowed. */
+enum step_status record_order_create(struct step_reader *reader, struct step_selection *selection,
+                                     struct record_order **out, struct step_error *error);
+/* Returns the next record, or END.  Its slots are valid until the next call. */
+enum step_status record_order_next(struct record_order *order, struct step_record_view *view,
+                                   struct step_error *error);
+/* `order` may be NULL. */
+void record_order_destroy(struct record_order *order);
 
 #endif

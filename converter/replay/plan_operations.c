@@ -9,10 +9,15 @@
 
 #define SAMPLE_CALLS 1024u
 
-void plan_fail(struct replay_plan *plan, enum step_status status, const char *what)
+static void plan_fail(struct replay_plan *plan, enum step_status status, const char *what)
 {
     if (plan->status == STEP_STATUS_OK)
         plan->status = step_error_set(plan->error, status, NULL, STEP_NO_OFFSET, "%s", what);
+}
+
+void plan_no_memory(struct replay_plan *plan)
+{
+    plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
 }
 
 /* ---- pieces ---- */
@@ -56,7 +61,7 @@ void plan_put_op(struct replay_plan *plan, uint32_t number, struct replay_op op,
         struct replay_op *grown =
             step_grown(thread->ops, &thread->capacity, thread->capacity + 1, sizeof *grown);
         if (grown == NULL) {
-            plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+            plan_no_memory(plan);
             return;
         }
         thread->ops = grown;
@@ -101,7 +106,7 @@ static uint32_t new_thread(struct replay_plan *plan)
         struct plan_thread *grown = step_grown(plan->threads, &plan->thread_capacity,
                                                plan->thread_capacity + 1, sizeof *grown);
         if (grown == NULL) {
-            plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+            plan_no_memory(plan);
             return 0;
         }
         plan->threads = grown;
@@ -117,7 +122,7 @@ uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id)
         return (uint32_t) known.value;
     struct live_object object = {.object = id + 1, .value = new_thread(plan)};
     if (!object_table_put(&plan->thread_numbers, &object))
-        plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+        plan_no_memory(plan);
     return (uint32_t) object.value;
 }
 

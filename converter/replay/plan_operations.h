@@ -7,8 +7,8 @@
 #include "converter/base/address_map.h"
 #include "converter/base/object_table.h"
 #include "converter/replay/replay_plan.h"
-#include "converter/trace/address_numbers.h"
 #include "converter/trace/alloc_rules.h"
+#include "converter/trace/alloc_source.h"
 #include "converter/trace/recent_frees.h"
 
 #define NO_SLOT UINT32_MAX
@@ -71,7 +71,7 @@ struct replay_plan {
 };
 
 /* Sets the plan's status.  Only the first failure counts. */
-void plan_fail(struct replay_plan *plan, enum step_status status, const char *what);
+void plan_no_memory(struct replay_plan *plan);
 
 /* Returns the driver thread for a thread of the trace: thread 0 if the replay is not threaded. */
 uint32_t plan_thread_of(struct replay_plan *plan, uint64_t id);

@@ -96,7 +96,7 @@ static void put_object(struct replay_plan *plan, uint64_t address, uint64_t size
     if (!address_map_put(&plan->live,
                          &(struct address_block){
                              .address = address, .size = size, .heap = heap, .record = slot}))
-        plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+        plan_no_memory(plan);
 }
 
 static void remove_object(struct replay_plan *plan, uint64_t address)
@@ -279,7 +279,7 @@ static void take_heap_create(struct replay_plan *plan, uint32_t thread,
         return; /* further heaps use the default heap */
     struct live_object heap = {.object = record->heap + 1, .value = ++plan->counts.heaps};
     if (!object_table_put(&plan->heap_numbers, &heap))
-        plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+        plan_no_memory(plan);
     if (!plan->options.is_threaded)
         plan_put_op(plan, thread, replay_op_make(REPLAY_HEAP_CREATE, 0, 0, (uint32_t) heap.value),
                     true);
@@ -349,7 +349,7 @@ enum step_status replay_plan_put(struct replay_plan *plan, const struct hatf_rec
     if (record->tag == HATF_COMMENT)
         address_numbers_put(&plan->numbers, record);
     if (!alloc_rules_put(&plan->rules, record))
-        plan_fail(plan, STEP_STATUS_NO_MEMORY, "out of memory");
+        plan_no_memory(plan);
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA ||
         record->tag == HATF_CREATE_THREAD)
         return plan->status;

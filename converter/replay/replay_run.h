@@ -4,12 +4,64 @@
 #define CONVERTER_REPLAY_REPLAY_RUN_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "converter/formats/format_table.h"
 #include "converter/replay/driver/replay_ops.h"
-#include "converter/replay/replay_trace.h"
+#include "converter/replay/replay_plan.h"
 #include "steptrace/status.h"
+
+/* Decodes the trace to be replayed into pieces of operations. */
+
+/*
+ * Memory shared with the driver: the control block, and the pieces of operations
+ * (driver/replay_ops.h).  In a complete replay all pieces are there before a driver starts.  In a
+ * streamed replay a ring of pieces is filled while the driver runs.
+ */
+
+/* A process of the replay driver, with a preloaded allocator. */
+
+struct replay_process {
+    pid_t id;
+    bool has_ended; /* as of the last check */
+    int wait_status;
+};
+
+/* What to replay, and how. */
+
+struct replay_settings {
+    const char *path;                  /* of a file that can be read repeatedly */
+    const char *name;                  /* name shown to the user */
+    const struct trace_format *format; /* NULL: by extension and content */
+    bool is_threaded;
+    bool is_paced;
+    bool refuses;
+    uint32_t touch; /* enum replay_touch */
+    uint64_t repeat;
+    uint64_t memory_bytes; /* limit for operations; larger replays are streamed; 0: a quarter of
+                              physical memory */
+    char driver[PATH_MAX];
+};
+
+struct replay_pieces {
+    int file; /* -1: none */
+    struct replay_control *control;
+    struct replay_piece *piece; /* the piece being filled */
+    uint64_t count;
+    uint64_t memory_bytes; /* limit for complete replays */
+    bool is_streamed;
+    bool is_full;                  /* the trace needs more than memory_bytes */
+    struct replay_process *driver; /* reader of the ring; borrowed */
+};
+
+/* Result of decoding the trace. */
+struct replay_trace {
+    struct replay_counts counts;
+    bool is_damaged; /* reported once; the intact part is replayed */
+};
 
 /* The allocators to replay under: the library and the results of each. */
 

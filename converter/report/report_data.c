@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/graph/keeper_names.h"
+#include "converter/graph/graph_source.h"
 #include "converter/numbers/statistics_report.h"
+#include "converter/report/page_file.h"
 #include "converter/report/report_collectors.h"
-#include "converter/report/report_properties.h"
-#include "converter/report/report_sites_data.h"
 #include "converter/report/report_timeline.h"
 #include "format/json/json_output.h"
 

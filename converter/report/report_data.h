@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "converter/graph/retained.h"
+#include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
 
@@ -38,5 +39,12 @@ struct report_options {
 /* Returns false if memory runs out.  The caller checks `file` for write errors. */
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
                      const struct report_options *options, FILE *file);
+
+/* Writes the call sites of a report's page. */
+
+/* Writes "sites" (a tree, with names by leaf), "places" (leaf and class), and the bins of both.
+ * Returns false if memory runs out. */
+bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
+                           const struct statistics_report *report, struct json_output *json);
 
 #endif

@@ -192,12 +192,11 @@ static bool make_room(struct report_bins *bins, size_t count)
 {
     if (count <= bins->before_count)
         return true;
-    struct bin_change *before = realloc(bins->before, count * sizeof *before);
+    struct bin_change *before =
+        step_grown_zeroed(bins->before, &bins->before_count, count, sizeof *before);
     if (before == NULL)
         return false;
-    memset(before + bins->before_count, 0, (count - bins->before_count) * sizeof *before);
     bins->before = before;
-    bins->before_count = count;
     return true;
 }
 

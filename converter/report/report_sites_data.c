@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the tree of sites, and the amounts of each class at each site. */
-#include "converter/report/report_sites_data.h"
+#include "converter/report/report_data.h"
 
 #include <stdlib.h>
 #include <string.h>

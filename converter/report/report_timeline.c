@@ -254,7 +254,7 @@ static bool count_in(struct timeline_amounts *amounts, size_t step, uint64_t amo
 {
     if (amounts->count == 0 || amounts->items[amounts->count - 1].step != step) {
         if (amounts->count == amounts->capacity) {
-            size_t capacity = amounts->capacity * 2 + 1;
+            size_t capacity = amounts->capacity * 2 + 1; /* most threads have few */
             struct timeline_amount *grown =
                 realloc(amounts->items, capacity * sizeof *amounts->items);
             if (grown == NULL)

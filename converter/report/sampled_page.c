@@ -12,7 +12,6 @@
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/page_file.h"
 #include "converter/report/report_page.h"
-#include "converter/report/report_properties.h"
 
 #define LEAKS_SURVIVED UINT64_C(3) /* the default of `steptrace leaks` */
 #define LEAKS_MOST ((size_t) 50)

@@ -2,9 +2,16 @@
 /* Collects a young generation. */
 #include "converter/simulate/generations.h"
 
-#define FULL_MOST 65536u     /* a heap with more full collections is too small */
-#define PROMOTED_WEIGHT 0.25 /* of the last collection, in what the JVM expects of the next */
-#define PROMOTED_PADDING 3   /* deviations above the mean */
+#include <math.h>
+
+#define FULL_MOST 65536u    /* a heap with more full collections is too small */
+#define PROMOTED_WEIGHT 10u /* per cent: of the last one, in what the JVM expects of the next */
+#define PROMOTED_PADDING 3  /* deviations above the mean */
+#define FREE_LEAST 10000u   /* bytes of the old generation that a young collection leaves free */
+/* A full collection leaves dead objects at the bottom of the old generation where they are, up to a
+ * part of it (MarkSweepDeadRatio), but for each fourth one (MarkSweepAlwaysCompactCount). */
+#define DEAD_PARTS 20u
+#define COMPACT_EACH 4u
 
 /* One collection, while it goes on. */
 struct young_collection {
@@ -12,18 +19,23 @@ struct young_collection {
     uint64_t staying;              /* bytes that should go to the other survivor space */
 };
 
-void generations_init(struct generations *model, uint64_t young,
-                      const struct generation_options *options)
+struct young_spaces young_spaces_of(uint64_t young, const struct generation_options *options)
 {
     uint64_t part = young / (options->survivor_ratio + 2);
     uint64_t survivor = part > SPACE_ALIGNMENT ? part - part % SPACE_ALIGNMENT : SPACE_ALIGNMENT;
-    uint64_t eden = young - young % SPACE_ALIGNMENT - 2 * survivor;
+    return (struct young_spaces){young - young % SPACE_ALIGNMENT - 2 * survivor, survivor};
+}
+
+void generations_init(struct generations *model, uint64_t young,
+                      const struct generation_options *options)
+{
+    struct young_spaces spaces = young_spaces_of(young, options);
     *model = (struct generations){.options = options,
                                   .young = young,
-                                  .eden = eden,
-                                  .survivor = survivor,
-                                  .largest = eden,
-                                  .full_at = eden,
+                                  .eden = spaces.eden,
+                                  .survivor = spaces.survivor,
+                                  .largest = spaces.eden,
+                                  .full_at = spaces.eden,
                                   .threshold = (unsigned) options->max_tenuring};
     model->ages[0] = (struct cohort){.first = 1, .end = 1, .share = 1};
 }
@@ -157,35 +169,61 @@ static void give_up(struct generations *model, uint64_t position)
     model->full_at = UINT64_MAX;
 }
 
+static uint64_t living_young(const struct generations *model, const struct segments *segments)
+{
+    uint64_t living = 0;
+    for (unsigned age = 0; age <= AGE_MOST; age++)
+        living += living_of(model, &model->ages[age], segments);
+    return living;
+}
+
+static uint64_t dead_old(const struct generations *model, const struct segments *segments)
+{
+    uint64_t young = living_young(model, segments);
+    uint64_t living_old = segments->living > young ? segments->living - young : 0;
+    return model->old > living_old ? model->old - living_old : 0;
+}
+
+/* Returns how much of what is dead in the old generation stays there. */
+static uint64_t left_dead(const struct generations *model, const struct segments *segments)
+{
+    uint64_t dead = dead_old(model, segments), most = old_capacity(model) / DEAD_PARTS;
+    if (model->full % COMPACT_EACH == 0)
+        return 0;
+    return dead < most ? dead : most;
+}
+
 /* Moves what lives together: into the old generation, and what does not fit there into eden, as a
  * cohort of age 1.  Which objects these are depends on the order of their addresses: the model
  * takes the same part of each cohort. */
 static void collect_all(struct generations *model, const struct segments *segments,
-                        uint64_t position)
+                        uint64_t position, bool compacts_all)
 {
     uint32_t now = segments->count - 1;
     uint64_t living = segments->living, capacity = old_capacity(model);
-    uint64_t in_eden = living > capacity ? living - capacity : 0;
     note_occupied(model, position);
+    model->ages[0].end = now;
     model->full++;
     model->marked += living;
-    model->old = living - in_eden;
+    uint64_t dead = compacts_all ? 0 : left_dead(model, segments);
+    uint64_t in_eden = living + dead > capacity ? living + dead - capacity : 0;
+    model->old = living + dead - in_eden;
     model->in_from = 0;
     for (unsigned age = 0; age <= AGE_MOST; age++)
         model->ages[age].share = 0;
     model->ages[0] = (struct cohort){.first = now, .end = now, .share = 1};
     model->ages[1] = (struct cohort){
         .first = 1, .end = now, .share = living > 0 ? (double) in_eden / (double) living : 0};
-    if (in_eden > model->eden || model->full > FULL_MOST)
+    model->is_crowded = in_eden > 0;
+    model->full_at = position + (in_eden < model->eden ? model->eden - in_eden : 0);
+    if ((in_eden > model->eden && compacts_all) || model->full > FULL_MOST)
         give_up(model, position);
-    else
-        model->full_at = position + model->eden - in_eden;
 }
 
 void generations_collect_old(struct generations *model, const struct segments *segments,
                              uint64_t position, uint64_t size)
 {
-    collect_all(model, segments, position);
+    collect_all(model, segments, position, true);
     if (generations_is_old_full(model, size))
         give_up(model, position);
 }
@@ -205,13 +243,15 @@ static bool is_promotion_safe(const struct generations *model, uint64_t position
 
 static void expect_promotion(struct generations *model, uint64_t promoted)
 {
-    double weight = 1.0 / (double) model->collections; /* of the first ones, a plain mean */
-    weight = weight > PROMOTED_WEIGHT ? weight : PROMOTED_WEIGHT;
-    model->promoted_mean += weight * ((double) promoted - model->promoted_mean);
-    double distance = (double) promoted - model->promoted_mean;
-    distance = distance < 0 ? -distance : distance;
+    unsigned weight = PROMOTED_WEIGHT; /* of the first ones, a plain mean */
+    model->expectations++;
+    if (model->expectations < 100 / PROMOTED_WEIGHT)
+        weight = 100 / (unsigned) model->expectations;
+    double part = weight / 100.0;
+    model->promoted_mean += part * ((double) promoted - model->promoted_mean);
+    double distance = fabs((double) promoted - model->promoted_mean);
     if (promoted > 0)
-        model->promoted_deviation += weight * (distance - model->promoted_deviation);
+        model->promoted_deviation += part * (distance - model->promoted_deviation);
 }
 
 /* ---- the young generation ---- */
@@ -241,17 +281,39 @@ static void collect_young(struct generations *model, const struct segments *segm
     expect_promotion(model, model->promoted - promoted);
 }
 
+/* In a crowded heap, each collection is one of all. */
+static void collect_crowded(struct generations *model, const struct segments *segments,
+                            uint64_t position)
+{
+    if (is_promotion_safe(model, position))
+        collect_young(model, segments, position);
+    collect_all(model, segments, position, false);
+}
+
+static void collect_for_eden(struct generations *model, const struct segments *segments,
+                             uint64_t position)
+{
+    if (!is_promotion_safe(model, position)) {
+        expect_promotion(model, 0);
+        collect_all(model, segments, position, false);
+        return;
+    }
+    collect_young(model, segments, position);
+    if (generations_is_old_full(model, FREE_LEAST))
+        collect_all(model, segments, position, false);
+}
+
 void generations_collect(struct generations *model, const struct segments *segments,
                          uint64_t position, uint64_t size)
 {
     if (model->is_too_small)
         return;
-    if (is_promotion_safe(model, position))
-        collect_young(model, segments, position);
+    if (model->is_crowded)
+        collect_crowded(model, segments, position);
     else
-        collect_all(model, segments, position);
-    if (generations_is_old_full(model, 0))
-        collect_all(model, segments, position);
+        collect_for_eden(model, segments, position);
+    if (!model->is_too_small && position + size > model->full_at)
+        collect_all(model, segments, position, true);
     if (!model->is_too_small && position + size > model->full_at)
         give_up(model, position);
 }
@@ -259,13 +321,9 @@ void generations_collect(struct generations *model, const struct segments *segme
 void generations_finish(struct generations *model, const struct segments *segments,
                         uint64_t position)
 {
-    uint64_t young = 0;
     if (model->is_too_small)
         return;
     note_occupied(model, position);
     model->ages[0].end = segments->count;
-    for (unsigned age = 0; age <= AGE_MOST; age++)
-        young += living_of(model, &model->ages[age], segments);
-    uint64_t living_old = segments->living > young ? segments->living - young : 0;
-    model->dead_old = model->old > living_old ? model->old - living_old : 0;
+    model->dead_old = dead_old(model, segments);
 }

@@ -26,6 +26,12 @@ struct generation_options {
     uint64_t region;          /* G1HeapRegionSize: bytes */
 };
 
+/* Bytes of the spaces of a young generation. */
+struct young_spaces {
+    uint64_t eden, survivor; /* there are two survivor spaces */
+};
+struct young_spaces young_spaces_of(uint64_t young, const struct generation_options *options);
+
 struct cohort {
     uint32_t first, end; /* segments */
     double share;        /* the part of its bytes that is not in the old generation */
@@ -42,6 +48,8 @@ struct generations {
     uint64_t in_from;                 /* bytes in the occupied survivor space */
     uint64_t old;                     /* bytes in the old generation, dead ones included */
     uint64_t heap;                    /* bytes of both generations; 0: no limit */
+    bool is_crowded;                  /* the last full collection left something in eden */
+    uint64_t expectations;            /* number of promotions that these come from: */
     double promoted_mean, promoted_deviation; /* as the JVM expects of the next collection */
     /* results */
     uint64_t collections;

@@ -91,6 +91,15 @@ static void init_limited(struct simulation *simulation, const struct simulation_
         }
 }
 
+static void init_least(struct simulation *simulation, const struct simulation_options *options)
+{
+    least_heap_init(&simulation->least, 0, &simulation->options);
+    simulation->least_count = options->heap.count == 0 ? options->young.count : 0;
+    for (size_t i = 0; i < simulation->least_count; i++)
+        least_heap_init(&simulation->least_of_young[i], options->young.sizes[i],
+                        &simulation->options);
+}
+
 bool simulation_init(struct simulation *simulation, const struct simulation_options *options)
 {
     *simulation = (struct simulation){.options = options->generations,
@@ -99,6 +108,7 @@ bool simulation_init(struct simulation *simulation, const struct simulation_opti
     init_generations(simulation, &simulation->young, &options->young, generations_init);
     init_generations(simulation, &simulation->regions, &options->regions, generations_init_regions);
     init_limited(simulation, options);
+    init_least(simulation, options);
     init_spaces(&simulation->semi_space, &options->semi_space, 2);
     init_spaces(&simulation->mark_compact, &options->mark_compact, 1);
     find_nearest(simulation);
@@ -173,6 +183,19 @@ static bool is_old(const struct simulation *simulation, const struct trace_event
             event->time_ns != simulation->init_ns);
 }
 
+/* The most that lives at one time decides, and objects that do not fit into every eden. */
+static void put_living(struct simulation *simulation, uint64_t size)
+{
+    uint64_t living = simulation->segments.living;
+    if (living <= simulation->peak_living && size <= SPACE_ALIGNMENT)
+        return;
+    if (living > simulation->peak_living)
+        simulation->peak_living = living;
+    least_heap_put(&simulation->least, living, size);
+    for (size_t i = 0; i < simulation->least_count; i++)
+        least_heap_put(&simulation->least_of_young[i], living, size);
+}
+
 static bool put_birth(struct simulation *simulation, const struct trace_event *event)
 {
     struct segments *segments = &simulation->segments;
@@ -192,8 +215,7 @@ static bool put_birth(struct simulation *simulation, const struct trace_event *e
         ok = segments_put_large(segments, event->object, size);
     else
         ok = segments_put(segments, event->object, size);
-    if (segments->living > simulation->peak_living)
-        simulation->peak_living = segments->living;
+    put_living(simulation, size);
     return ok;
 }
 
@@ -256,6 +278,14 @@ bool simulation_is_coarse(const struct simulation *simulation, const struct gene
 {
     return simulation_precision(simulation) != SIMULATION_EXACT &&
            (simulation->collect == 0 || simulation->collect > model->eden);
+}
+
+const struct least_heap *simulation_least_heap(const struct simulation *simulation,
+                                               const struct generations *model)
+{
+    if (model->region != 0 || model->heap != 0)
+        return NULL;
+    return &simulation->least_of_young[model - simulation->young.items];
 }
 
 double simulation_mark_cons(const struct simulation *simulation, uint64_t work)

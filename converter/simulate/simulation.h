@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "converter/simulate/generations.h"
+#include "converter/simulate/least_heap.h"
 #include "converter/simulate/one_space.h"
 #include "converter/simulate/size_list.h"
 #include "converter/trace/death_dates.h"
@@ -53,6 +53,9 @@ struct simulation {
     struct generation_list young;   /* of spaces */
     struct generation_list regions; /* of regions */
     struct space_list semi_space, mark_compact;
+    struct least_heap least;                          /* with a young generation of a third */
+    struct least_heap least_of_young[SIZE_LIST_MOST]; /* with each of `young`, if without limits */
+    size_t least_count;
     uint64_t largest;      /* size of an object that is born in every eden */
     uint64_t nearest_full; /* least position at which some model collects */
     uint64_t position;     /* bytes born, those included that existed before the trace */
@@ -90,6 +93,10 @@ enum simulation_precision simulation_precision(const struct simulation *simulati
 /* Returns whether deaths are not known as exactly as eden is small: objects that died long before
  * its collections are taken for living. */
 bool simulation_is_coarse(const struct simulation *simulation, const struct generations *model);
+
+/* Returns the least heap with that young generation of `simulation->young`; NULL with limits. */
+const struct least_heap *simulation_least_heap(const struct simulation *simulation,
+                                               const struct generations *model);
 
 /* Returns the work of a collector for each byte allocated. */
 double simulation_mark_cons(const struct simulation *simulation, uint64_t work);

@@ -18,9 +18,9 @@ static void put_spaces(const struct simulation *simulation, const char *name,
         const struct one_space *space = &list->items[i];
         fprintf(out, "%s,%s,%" PRIu64 ",", name, deaths, space->heap);
         if (space->is_too_small)
-            fputs("false,,,,,,,,,,,,\n", out);
+            fputs("false,,,,,,,,,,,,,\n", out);
         else
-            fprintf(out, "true,%" PRIu64 ",,%" PRIu64 ",,%.6f,,,%" PRIu64 ",,,,\n",
+            fprintf(out, "true,%" PRIu64 ",,%" PRIu64 ",,%.6f,,,%" PRIu64 ",,,,,\n",
                     space->collections, space->kept, simulation_mark_cons(simulation, space->kept),
                     space->peak);
     }
@@ -48,12 +48,15 @@ static void put_generations(const struct simulation *simulation, const char *nam
         else
             put_row(simulation, model, out);
         fputs(simulation_is_coarse(simulation, model) ? ",true," : ",false,", out);
-        if (model->heap == 0)
-            fputs(",,\n", out);
+        const struct least_heap *least = simulation_least_heap(simulation, model);
+        if (least != NULL)
+            fprintf(out, ",,,%" PRIu64 "\n", least->heap);
+        else if (model->heap == 0)
+            fputs(",,,\n", out);
         else if (model->is_too_small)
-            fprintf(out, "%" PRIu64 ",,\n", model->heap);
+            fprintf(out, "%" PRIu64 ",,,\n", model->heap);
         else
-            fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", model->heap, model->full,
+            fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", model->heap, model->full,
                     model->marked);
     }
 }
@@ -61,7 +64,7 @@ static void put_generations(const struct simulation *simulation, const char *nam
 void simulation_print_csv(const struct simulation *simulation, FILE *out)
 {
     fputs("model,deaths,size,fits,collections,survived,copied,promoted,mark_cons,overflows,"
-          "dead_old,peak,coarse,heap,full,marked\n",
+          "dead_old,peak,coarse,heap,full,marked,least_heap\n",
           out);
     put_generations(simulation, "generations", &simulation->young, out);
     put_generations(simulation, "regions", &simulation->regions, out);

@@ -14,6 +14,9 @@ static void put_generations(const struct simulation *simulation, const char *nam
         json_number(json, "eden", model->eden);
         json_number(json, "survivor", model->survivor);
         json_bool(json, "is_coarse", simulation_is_coarse(simulation, model));
+        const struct least_heap *least = simulation_least_heap(simulation, model);
+        if (least != NULL)
+            json_number(json, "least_heap", least->heap);
         if (model->heap != 0) {
             json_number(json, "heap", model->heap);
             json_bool(json, "fits", !model->is_too_small);
@@ -72,6 +75,7 @@ void simulation_print_json(const struct simulation *simulation, const char *path
     json_number(&json, "allocated", simulation->allocated);
     json_number(&json, "existing", simulation->existing);
     json_number(&json, "minimum_heap", simulation->peak_living);
+    json_number(&json, "least_heap", simulation->least.heap);
     json_bool(&json, "is_exact", precision == SIMULATION_EXACT);
     json_bool(&json, "is_upper_bound", precision >= SIMULATION_DELAYED);
     death_dates_put_json(&simulation->deaths, &json);

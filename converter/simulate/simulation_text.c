@@ -94,6 +94,9 @@ static void print_row(const struct simulation *simulation, const struct generati
     fprintf(out, " %9s", quantity_of_count(model->overflows).text);
     put_bytes(mark, model->dead_old, out);
     put_bytes(mark, model->peak, out);
+    const struct least_heap *least = simulation_least_heap(simulation, model);
+    if (least != NULL)
+        put_bytes(marks_of(simulation_precision(simulation)).bound, least->heap, out);
     if (model->heap != 0) {
         fprintf(out, " %10s", quantity_of_bytes((double) model->heap).text);
         snprintf(collections, sizeof collections, "%s%s", mark,
@@ -122,6 +125,8 @@ static void print_generations(const struct simulation *simulation,
             "copied", "promoted", "mark/cons", "overflows", "dead in old", "peak");
     if (has_heap)
         fprintf(out, " %10s %9s %12s", "heap", "full", "marked");
+    else if (list == &simulation->young)
+        fprintf(out, " %12s", "least heap");
     putc('\n', out);
     for (size_t i = 0; i < list->count; i++) {
         const struct generations *model = &list->items[i];
@@ -207,6 +212,10 @@ void simulation_print_text(const struct simulation *simulation, const char *path
     fprintf(out, "minimum    %s%s%s: the most that lived at one time\n", marks.bound,
             *marks.bound != '\0' ? " " : "",
             quantity_of_bytes((double) simulation->peak_living).text);
+    fprintf(out,
+            "least heap %s%s%s: -Xmx of Serial with room for that, and for its largest objects\n",
+            marks.bound, *marks.bound != '\0' ? " " : "",
+            quantity_of_bytes((double) simulation->least.heap).text);
     fputs(note_of(simulation_precision(simulation)), out);
     print_list(simulation, &simulation->young, out);
     print_list(simulation, &simulation->regions, out);

@@ -3,6 +3,21 @@
 #include "converter/base/table_text.h"
 #include "converter/sites/site_report.h"
 
+/* Primitive arrays have no stores in a trace: how much of them is used, is unknown. */
+static void put_elements(const struct site_report *report, const struct site_references *references,
+                         struct json_output *json)
+{
+    const struct site_elements *known = &references->of_references;
+    const struct site_elements *unknown = &references->of_primitives;
+    json_number(json, "last_arrays", known->arrays);
+    json_number(json, "capacity", known->capacity);
+    json_number(json, "used", known->used);
+    json_number(json, "used_most", known->used_most);
+    json_number(json, "last_primitive_arrays", unknown->arrays);
+    json_number(json, "primitive_capacity", unknown->capacity);
+    json_bool(json, "is_capacity_exact", report->lives->has_lengths);
+}
+
 static void put_evidence(const struct site_report *report, const struct advice *advice,
                          struct json_output *json)
 {
@@ -18,6 +33,7 @@ static void put_evidence(const struct site_report *report, const struct advice *
     } else if (advice->kind == ADVICE_PRESIZE) {
         json_number(json, "growths", references->growths);
         json_number(json, "final_bytes", references->final_bytes);
+        put_elements(report, references, json);
     }
     json_number(json, "bound_deaths", life->bounds);
     json_number(json, "late_deaths", life->late);

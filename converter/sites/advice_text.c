@@ -15,15 +15,42 @@ static void put_part(const struct advice *advice, const struct site_life *life, 
     fprintf(out, " %s objects", COUNT(life->born.objects));
 }
 
-static void put_presize(const struct advice *advice, const struct site_life *life, FILE *out)
+static double per(uint64_t sum, uint64_t count)
+{
+    return (double) sum / (double) count;
+}
+
+/* How much of the longest arrays was used, on average. */
+static void put_elements(const struct site_report *report, const struct site_references *references,
+                         FILE *out)
+{
+    const struct site_elements *known = &references->of_references;
+    const struct site_elements *unknown = &references->of_primitives;
+    const char *most = report->lives->has_lengths ? "" : "at most ";
+    if (known->arrays > 0) {
+        fprintf(out, ", %.1f", per(known->used, known->arrays));
+        if (known->used_most > known->used)
+            fprintf(out, " to %.1f", per(known->used_most, known->arrays));
+        fprintf(out, " of %s%.1f elements used", most, per(known->capacity, known->arrays));
+    }
+    if (unknown->arrays > 0)
+        fprintf(out, ", %s%.1f primitive elements, use unknown", most,
+                per(unknown->capacity, unknown->arrays));
+}
+
+static void put_presize(const struct site_report *report, const struct advice *advice,
+                        const struct site_life *life, FILE *out)
 {
     const struct site_references *references = &life->references;
+    uint64_t arrays = references->of_references.arrays + references->of_primitives.arrays;
     put_part(advice, life, out);
-    fprintf(out, " got longer arrays, %.1f times each;",
-            (double) references->growths / (double) references->grown_objects);
-    fprintf(out, " the last has %s on average",
-            quantity_of_bytes((double) references->final_bytes / (double) references->grown_objects)
-                .text);
+    fprintf(out, " got longer arrays, %.1f times each",
+            per(references->growths, references->grown_objects));
+    if (arrays == 0)
+        return;
+    fprintf(out, "; the last has %s on average",
+            quantity_of_bytes(per(references->final_bytes, arrays)).text);
+    put_elements(report, references, out);
 }
 
 static void put_evidence(const struct site_report *report, const struct advice *advice, FILE *out)
@@ -48,7 +75,7 @@ static void put_evidence(const struct site_report *report, const struct advice *
                 COUNT(life->born.objects));
         break;
     case ADVICE_PRESIZE:
-        put_presize(advice, life, out);
+        put_presize(report, advice, life, out);
         break;
     case ADVICE_KIND_COUNT:
         break;

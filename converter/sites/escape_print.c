@@ -99,7 +99,7 @@ void escape_print_text(const struct site_report *report, FILE *out)
 {
     struct escape_rows rows;
     if (!escape_join(&rows, report->lives, report->sites->names, report->jit)) {
-        report_line("out of memory");
+        report_no_memory();
         return;
     }
     size_t count = removed_rows(&rows), shown = table_shown(report->top, count);
@@ -151,7 +151,7 @@ void escape_print_json(const struct site_report *report, FILE *out)
     struct json_output json;
     struct escape_rows rows;
     if (!escape_join(&rows, report->lives, report->sites->names, report->jit)) {
-        report_line("out of memory");
+        report_no_memory();
         return;
     }
     size_t shown = table_shown(report->top, rows.count);

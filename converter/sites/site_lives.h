@@ -24,6 +24,13 @@ struct site_amount {
     uint64_t objects, bytes;
 };
 
+/* Elements of arrays. */
+struct site_elements {
+    uint64_t arrays;
+    uint64_t capacity; /* without struct site_lives.has_lengths the most that the sizes allow */
+    uint64_t used, used_most; /* of arrays of references: so many at least, at most */
+};
+
 /* References to and from a site's objects, which site_stores.h counts. */
 struct site_references {
     struct site_amount stored; /* objects to which a field, an element or a root referred */
@@ -32,7 +39,9 @@ struct site_references {
     uint64_t replaced_bytes;   /* of the arrays that were there before */
     uint64_t longer;           /* objects that were the longer array */
     uint64_t grown_objects;    /* objects with such a field */
-    uint64_t final_bytes;      /* of the last array in each such field */
+    /* The last array of each growth: it replaced a shorter one, and no longer one replaced it. */
+    uint64_t final_bytes;
+    struct site_elements of_references, of_primitives;
 };
 
 struct site_life {
@@ -83,6 +92,7 @@ struct site_lives {
     uint64_t within;      /* of `reusable`; set by the caller */
     uint64_t young_bytes; /* not 0: a collection for each so many bytes of births, instead of
                              those of the trace; set by the caller */
+    bool has_lengths;     /* the trace has the lengths of arrays; set by site_stores.h */
     bool is_native;       /* the program frees its objects itself; set by the caller */
     bool has_stacks;
 };

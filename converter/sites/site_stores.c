@@ -6,6 +6,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/graph/graph_replay.h"
+#include "converter/layout/object_layout.h"
+#include "converter/sites/array_use.h"
 #include "format/core/grow.h"
 
 /* An array of this size or less is an empty one, or has room for little. */
@@ -13,15 +15,18 @@
 
 /* A field of a living object that has an array.  Its number in `fields` is below UINT32_MAX. */
 struct array_field {
-    uint64_t size; /* of the array */
+    uint64_t array, size;
     uint32_t field, class_id;
     uint32_t next; /* 1 + the next field of the object, or released entry; 0: none */
 };
 
 /* A living object. */
 struct holder {
-    uint64_t site;        /* UINT32_MAX: it existed before the trace */
+    uint32_t site;        /* UINT32_MAX: it existed before the trace */
     uint32_t first_field; /* 1 + index in `fields`; in a released entry: 1 + the next one */
+    struct array_use use; /* of an array of references */
+    uint32_t grown_for;   /* 1 + site of the object in which it replaced a shorter array; 0: none */
+    uint8_t padding;
     bool is_stored, has_grown;
 };
 
@@ -35,8 +40,12 @@ struct site_stores {
     struct array_field *fields;
     size_t field_count, field_capacity;
     uint32_t free_field;
-    struct id_table arrays; /* uint8_t by class: 1: no array, 2: an array; 0: not looked up */
+    struct id_table arrays; /* uint8_t by class: the first character of an array's elements, or
+                               NO_ARRAY; 0: not looked up */
+    struct object_layout layout;
 };
+
+enum { NO_ARRAY = 1 };
 
 static void reset(struct site_stores *stores)
 {
@@ -49,10 +58,10 @@ static void reset(struct site_stores *stores)
 
 /* ---- objects ---- */
 
+/* Which elements an array used before the trace is unknown. */
 static bool put_object(struct site_stores *stores, const struct graph_event *event)
 {
-    uint64_t site = UINT32_MAX;
-    uint32_t place;
+    uint32_t site = UINT32_MAX, place;
     if (event->kind == GRAPH_ALLOC)
         site = site_lives_get(stores->lives, (struct site_key){event->class_id, event->site});
     if (event->kind == GRAPH_ALLOC && site == UINT32_MAX)
@@ -72,7 +81,10 @@ static bool put_object(struct site_stores *stores, const struct graph_event *eve
             return false;
         place = (uint32_t) stores->holder_count++;
     }
-    stores->holders[place] = (struct holder){.site = site};
+    stores->holders[place] = (struct holder){
+        .site = site,
+        .padding = event->padding,
+        .use = event->kind == GRAPH_EXISTING ? ARRAY_USE_UNKNOWN : (struct array_use){.least = 0}};
     const struct live_object object = {.object = event->object,
                                        .value = place,
                                        .size = event->amount,
@@ -91,17 +103,6 @@ static void release_fields(struct site_stores *stores, uint32_t first)
     }
 }
 
-static void take_object(struct site_stores *stores, uint64_t number)
-{
-    struct live_object object;
-    if (!object_table_take(&stores->live, number, &object))
-        return;
-    struct holder *holder = &stores->holders[object.value];
-    release_fields(stores, holder->first_field);
-    holder->first_field = stores->free_holder;
-    stores->free_holder = (uint32_t) object.value + 1;
-}
-
 static void mark_stored(struct site_stores *stores, uint64_t number, struct live_object *object)
 {
     *object = (struct live_object){.object = 0};
@@ -116,19 +117,89 @@ static void mark_stored(struct site_stores *stores, uint64_t number, struct live
     holder->is_stored = true;
 }
 
-/* ---- arrays that grow ---- */
+/* ---- elements of arrays ---- */
 
-static bool is_array(struct site_stores *stores, uint32_t class_id)
+/* Returns the first character of the elements' descriptor, or NO_ARRAY. */
+static char element_of(struct site_stores *stores, uint32_t class_id)
 {
     uint8_t *known = id_table_get(&stores->arrays, class_id);
     if (known == NULL)
-        return false;
+        return NO_ARRAY;
     if (*known == 0) {
         struct step_bytes name = java_class_name(&stores->source.java, class_id);
-        *known = name.length > 0 && name.data[0] == '[' ? 2 : 1;
+        bool is_array = name.length > 1 && name.data[0] == '[' && name.data[1] != '\0';
+        *known = is_array ? name.data[1] : NO_ARRAY;
     }
-    return *known == 2;
+    return (char) *known;
 }
+
+static struct holder *holder_of(const struct site_stores *stores, uint64_t number)
+{
+    struct live_object object;
+    if (number == 0 || !object_table_find(&stores->live, number, &object))
+        return NULL;
+    return &stores->holders[object.value];
+}
+
+/* Target 0 is null, or an object that the trace does not name. */
+static void use_element(const struct site_stores *stores, const struct graph_event *event)
+{
+    struct holder *array = holder_of(stores, event->object);
+    if (array != NULL)
+        array_use_store(&array->use, event->number, event->target != 0);
+}
+
+/* A clone is a copy of all elements. */
+static void use_range(const struct site_stores *stores, const struct graph_event *event)
+{
+    struct holder *array = holder_of(stores, event->object);
+    const struct holder *source = holder_of(stores, event->source);
+    bool is_clone = event->kind == GRAPH_CLONE;
+    if (array != NULL)
+        array_use_copy(&array->use, is_clone ? 0 : event->number,
+                       source != NULL ? &source->use : NULL, is_clone ? 0 : event->from,
+                       is_clone ? UINT32_MAX - 1 : event->amount);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Counts an array that nothing longer replaced. */
+static void end_array(struct site_stores *stores, const struct live_object *object)
+{
+    const struct holder *array = &stores->holders[object->value];
+    uint64_t length;
+    if (array->grown_for == 0)
+        return;
+    struct site_references *references = &stores->lives->items[array->grown_for - 1].references;
+    char element = element_of(stores, object->class_id);
+    bool is_of_references = element == 'L' || element == '[';
+    struct site_elements *elements =
+        is_of_references ? &references->of_references : &references->of_primitives;
+    object_layout_array_length(&stores->layout, element, object->size, array->padding,
+                               stores->lives->has_lengths, &length);
+    references->final_bytes += object->size;
+    elements->arrays++;
+    elements->capacity += length;
+    elements->used += smaller(array->use.least, length);
+    elements->used_most += smaller(array->use.most, length);
+}
+
+static void take_object(struct site_stores *stores, uint64_t number)
+{
+    struct live_object object;
+    if (!object_table_take(&stores->live, number, &object))
+        return;
+    struct holder *holder = &stores->holders[object.value];
+    end_array(stores, &object);
+    release_fields(stores, holder->first_field);
+    holder->first_field = stores->free_holder;
+    stores->free_holder = (uint32_t) object.value + 1;
+}
+
+/* ---- arrays that grow ---- */
 
 /* Returns 1 + the index of the object's entry for a field; 0: none. */
 static uint32_t find_field(const struct site_stores *stores, const struct holder *holder,
@@ -160,18 +231,24 @@ static uint32_t add_field(struct site_stores *stores, struct holder *holder, uin
     return place;
 }
 
+/* The longer array is the last of its growth, for now; of several objects' it is the first one's.
+ */
 static void count_growth(struct site_stores *stores, struct holder *holder,
                          const struct array_field *before, const struct live_object *longer)
 {
-    uint64_t site = stores->holders[longer->value].site;
+    struct holder *array = &stores->holders[longer->value];
+    struct holder *replaced = holder_of(stores, before->array);
     struct site_references *references = &stores->lives->items[holder->site].references;
     references->growths++;
     references->replaced_bytes += before->size;
-    references->final_bytes += longer->size - (holder->has_grown ? before->size : 0);
     references->grown_objects += !holder->has_grown;
     holder->has_grown = true;
-    if (site != UINT32_MAX)
-        stores->lives->items[site].references.longer++;
+    if (replaced != NULL && replaced->grown_for == holder->site + 1)
+        replaced->grown_for = 0;
+    if (array->grown_for == 0)
+        array->grown_for = holder->site + 1;
+    if (array->site != UINT32_MAX)
+        stores->lives->items[array->site].references.longer++;
 }
 
 /* An array goes into a field of a living object, and may be longer than the one before. */
@@ -190,6 +267,7 @@ static bool put_array(struct site_stores *stores, struct holder *holder, uint32_
     else if (is_same && array->size < field->size)
         stores->lives->items[holder->site].references.shrinkings++;
     field->class_id = array->class_id;
+    field->array = array->object;
     field->size = array->size;
     return true;
 }
@@ -204,7 +282,7 @@ static bool put_field(struct site_stores *stores, const struct graph_event *even
     struct holder *holder = &stores->holders[object.value];
     if (holder->site == UINT32_MAX)
         return true;
-    if (target.object != 0 && is_array(stores, target.class_id))
+    if (target.object != 0 && element_of(stores, target.class_id) != NO_ARRAY)
         return put_array(stores, holder, (uint32_t) event->number, &target);
     uint32_t at = find_field(stores, holder, (uint32_t) event->number);
     if (at != 0)
@@ -227,6 +305,14 @@ static bool put(struct site_stores *stores, const struct graph_event *event)
         return true;
     case GRAPH_FIELD:
         return put_field(stores, event);
+    case GRAPH_RANGE:
+    case GRAPH_CLONE:
+        use_range(stores, event);
+        return true;
+    case GRAPH_ELEMENT:
+    case GRAPH_HAS_ELEMENT:
+        use_element(stores, event);
+        break;
     case GRAPH_ROOT:
         if (event->number == GRAPH_ROOT_STACK_LOCAL || event->number == GRAPH_ROOT_JNI_LOCAL)
             return true;
@@ -247,9 +333,21 @@ static bool knows(const void *user, uint64_t object)
 #define STORE_KINDS                                                                                \
     (GRAPH_EVENT_BIT(GRAPH_ALLOC) | GRAPH_EVENT_BIT(GRAPH_EXISTING) |                              \
      GRAPH_EVENT_BIT(GRAPH_FREE) | GRAPH_EVENT_BIT(GRAPH_DEATH) | GRAPH_EVENT_BIT(GRAPH_FIELD) |   \
-     GRAPH_EVENT_BIT(GRAPH_ELEMENT) | GRAPH_EVENT_BIT(GRAPH_ROOT) |                                \
+     GRAPH_EVENT_BIT(GRAPH_ELEMENT) | GRAPH_EVENT_BIT(GRAPH_RANGE) |                               \
+     GRAPH_EVENT_BIT(GRAPH_CLONE) | GRAPH_EVENT_BIT(GRAPH_ROOT) |                                  \
      GRAPH_EVENT_BIT(GRAPH_HAS_FIELD) | GRAPH_EVENT_BIT(GRAPH_HAS_ELEMENT) |                       \
      GRAPH_EVENT_BIT(GRAPH_HAS_OTHER))
+
+/* Arrays that are still alive. */
+static void end_arrays(struct site_stores *stores)
+{
+    for (size_t i = 0; i <= stores->live.mask; i++) {
+        const struct live_slot *slot = &stores->live.slots[i];
+        struct live_object object;
+        if (slot->object != 0 && object_table_find(&stores->live, slot->object, &object))
+            end_array(stores, &object);
+    }
+}
 
 static enum step_status replay(struct site_stores *stores, struct step_error *error)
 {
@@ -261,6 +359,8 @@ static enum step_status replay(struct site_stores *stores, struct step_error *er
         if (status == STEP_STATUS_OK && !put(stores, event))
             status = no_memory(error);
     }
+    if (status == STEP_STATUS_END)
+        end_arrays(stores);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
@@ -269,6 +369,7 @@ enum step_status site_stores_count(struct step_reader *reader, struct site_lives
 {
     struct site_stores stores = {.lives = lives};
     id_table_init(&stores.arrays, sizeof(uint8_t));
+    lives->has_lengths = object_layout_of_trace(reader, &stores.layout);
     enum step_status status = object_table_init(&stores.live)
                                   ? graph_source_init(&stores.source, reader, error)
                                   : no_memory(error);

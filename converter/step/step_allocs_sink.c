@@ -13,7 +13,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/step/alloc_forms.h"
-#include "converter/step/step_properties.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"

@@ -16,7 +16,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/step/event_of_record.h"
-#include "converter/step/step_properties.h"
 #include "converter/step/stepfile.h"
 #include "steptrace/live.h"
 
@@ -256,7 +255,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     for (size_t i = 0; i < count; i++) {
         enum step_status status = put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
-            return step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+            return step_no_memory(error, NULL);
         if (status != STEP_STATUS_OK)
             return step_writer_close(sink->writer, error);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies properties from a source to a writer. */
-#include "converter/step/step_properties.h"
+#include "converter/step/stepfile.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef CONVERTER_STEP_STEPFILE_H
 #define CONVERTER_STEP_STEPFILE_H
 
-#include "converter/trace/alloc_sink.h"
 #include "converter/trace/alloc_source.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
+#include "steptrace/writer.h"
 
 enum step_status stepfile_source_create(const char *path, const struct event_selection *selected,
                                         struct opened_trace *out, struct step_error *error);
@@ -38,5 +38,11 @@ struct stepfile_options {
     uint32_t packed_block_records; /* not 0: packed, like `steptrace pack` */
 };
 extern const struct format_options stepfile_options;
+
+/* Properties of a STEP file that is converted from another trace. */
+
+/* Writes the source's properties, the resolution, and a producer if the source names none. */
+void step_properties_copy(struct step_writer *writer, const struct event_source *source,
+                          uint64_t resolution_ns);
 
 #endif

@@ -66,9 +66,4 @@ enum step_status arrow_stream_create(struct column_reader *reader, uint64_t batc
                                      arrow_stream_end at_end, struct ArrowArrayStream *out,
                                      struct step_error *error);
 
-/* The parts of a stream.  arrow_array_of() takes ownership of the columns.  Return false if out
- * of memory, after releasing `out`. */
-bool arrow_schema_of(const struct column_reader *reader, struct ArrowSchema *out);
-bool arrow_array_of(struct whole_columns *columns, struct ArrowArray *out);
-
 #endif

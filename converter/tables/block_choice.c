@@ -11,16 +11,6 @@
 /* An index range with numbers from here on cannot be compared with a signed query range. */
 #define BEYOND_SIGNED (UINT64_C(1) << 63)
 
-uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
-{
-    const struct step_block_info *info = step_reader_block_info(tables->reader, block);
-    uint64_t rows = 0;
-    for (size_t i = 0; i < info->type_count; i++)
-        if (step_record_extends(tables->definition, info->counts[i].record, record))
-            rows += info->counts[i].count;
-    return rows;
-}
-
 bool block_field_range(const struct tables *tables, size_t block, uint32_t owner, uint32_t field,
                        uint64_t *least, uint64_t *most)
 {
@@ -208,4 +198,34 @@ enum step_status table_parts(struct tables *tables, const struct table *table,
     *out = parts.items;
     *count = parts.count;
     return status;
+}
+
+uint8_t **wanted_fields_create(const struct step_definition *definition, uint32_t record)
+{
+    uint8_t **fields = calloc(definition->record_count + 1, sizeof *fields);
+    for (uint32_t i = 0; fields != NULL && i < definition->record_count; i++) {
+        if (!step_record_extends(definition, i, record))
+            continue;
+        fields[i] = calloc(definition->records[i].field_count + 1, 1);
+        if (fields[i] == NULL) {
+            wanted_fields_destroy(fields, definition);
+            return NULL;
+        }
+    }
+    return fields;
+}
+
+void wanted_fields_add(uint8_t **fields, const struct step_definition *definition, uint32_t owner,
+                       uint32_t field)
+{
+    for (uint32_t i = 0; i < definition->record_count; i++)
+        if (fields[i] != NULL && step_record_extends(definition, i, owner))
+            fields[i][field] = 1;
+}
+
+void wanted_fields_destroy(uint8_t **fields, const struct step_definition *definition)
+{
+    for (uint32_t i = 0; fields != NULL && i < definition->record_count; i++)
+        free(fields[i]);
+    free(fields);
 }

@@ -12,6 +12,23 @@
 #include "converter/trace/call_stack.h"
 #include "format/core/grow.h"
 
+#define CALLS_COLUMNS(X)                                                                           \
+    X(CALLS_CALL, "call", "", "number, rising in the order of entries", TABLE_UINT, false)         \
+    X(CALLS_PARENT, "parent", "", "the call that made it", TABLE_UINT, true)                       \
+    X(CALLS_THREAD, "thread", "", "", TABLE_UINT, false)                                           \
+    X(CALLS_METHOD, "method", "", "", TABLE_NAME, true)                                            \
+    X(CALLS_CLASS, "class", "", "of the method", TABLE_NAME, true)                                 \
+    X(CALLS_METHOD_ID, "method_id", "", "number in methods", TABLE_UINT, false)                    \
+    X(CALLS_OBJECT, "object", "", "`this`; null in a static method", TABLE_UINT, true)             \
+    X(CALLS_DEPTH, "depth", "", "0: outermost", TABLE_UINT, false)                                 \
+    X(CALLS_ENTRY, "entry", "ns", "", TABLE_TIME, false)                                           \
+    X(CALLS_EXIT, "exit", "ns", "null: it was open at the end", TABLE_TIME, true)                  \
+    X(CALLS_DURATION, "duration", "ns", "", TABLE_DURATION, true)                                  \
+    X(CALLS_SELF, "self", "ns", "without the calls that it made", TABLE_DURATION, true)            \
+    X(CALLS_ENDED, "ended", "", "return, exception, left, open", TABLE_NAME, false)
+enum { CALLS_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column columns[] = {CALLS_COLUMNS(MADE_COLUMN)};
+
 enum { CALL_COLUMNS = CALLS_ENDED + 1 };
 enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };
 
@@ -208,8 +225,8 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
     struct call_rows *rows = calloc(1, sizeof *rows);
@@ -232,9 +249,15 @@ enum step_status call_rows_create(struct tables *tables, const struct table_requ
                                 TRACE_KIND_BIT(EVENT_METHOD_POP),
                             true, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
+
+const struct java_table calls_table = {"calls",
+                                       "one row a call",
+                                       COLUMNS(columns),
+                                       create,
+                                       ROWS_MADE,
+                                       -1,
+                                       false,
+                                       STEP_JAVA_METHOD_ENTRY,
+                                       "method events (the agent's option events=method)"};

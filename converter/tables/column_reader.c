@@ -1,13 +1,77 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects batches into whole columns.  A batch may be used by several calls. */
+/* Collects batches into whole columns.  A batch may be used by several calls.  The lock of a shared
+ * trace is recursive: Python's garbage collector may destroy scans of the same trace during a scan.
+ */
 #include "converter/tables/column_reader.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/fresh_memory.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/utf8_text.h"
+#include "format/core/grow.h"
+
+struct shared_tables {
+    struct tables *tables;
+    pthread_mutex_t lock;
+    atomic_size_t references;
+};
+
+enum step_status shared_tables_open(const char *path, struct shared_tables **out,
+                                    struct step_error *error)
+{
+    *out = NULL;
+    struct shared_tables *shared = calloc(1, sizeof *shared);
+    if (shared == NULL)
+        return no_memory(error);
+    enum step_status status = tables_open(path, &shared->tables, error);
+    if (status != STEP_STATUS_OK) {
+        free(shared);
+        return status;
+    }
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&shared->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    atomic_init(&shared->references, 1);
+    *out = shared;
+    return status;
+}
+
+static struct shared_tables *shared_tables_hold(struct shared_tables *shared)
+{
+    atomic_fetch_add(&shared->references, 1);
+    return shared;
+}
+
+void shared_tables_release(struct shared_tables *shared)
+{
+    if (shared == NULL || atomic_fetch_sub(&shared->references, 1) > 1)
+        return;
+    tables_close(shared->tables);
+    pthread_mutex_destroy(&shared->lock);
+    free(shared);
+}
+
+struct tables *shared_tables_lock(struct shared_tables *shared)
+{
+    pthread_mutex_lock(&shared->lock);
+    return shared->tables;
+}
+
+void shared_tables_unlock(struct shared_tables *shared)
+{
+    pthread_mutex_unlock(&shared->lock);
+}
+
+const struct tables *shared_tables_borrow(const struct shared_tables *shared)
+{
+    return shared->tables;
+}
 
 /* Growing columns.  Huge pages do not help: if memory is fragmented, finding them takes the
  * kernel three times as long as filling small pages. */
@@ -119,12 +183,11 @@ static bool has_places(struct whole_column *column, size_t codes)
 {
     if (codes <= column->place_count)
         return true;
-    uint32_t *places = realloc(column->places, codes * sizeof *places);
+    uint32_t *places =
+        step_grown_zeroed(column->places, &column->place_count, codes, sizeof *places);
     if (places == NULL)
         return false;
-    memset(places + column->place_count, 0, (codes - column->place_count) * sizeof *places);
     column->places = places;
-    column->place_count = codes;
     return true;
 }
 

@@ -10,8 +10,27 @@
 #ifndef CONVERTER_TABLES_COLUMN_READER_H
 #define CONVERTER_TABLES_COLUMN_READER_H
 
-#include "converter/tables/shared_tables.h"
+#include "converter/tables/table.h"
 #include "format/core/bytes.h"
+
+/*
+ * A reference-counted trace with a lock, for owners in several threads.  A trace may be used by
+ * only one thread at a time, so each use must hold the lock.
+ */
+struct shared_tables;
+
+/* Opens a trace like tables_open().  The caller owns the first reference. */
+enum step_status shared_tables_open(const char *path, struct shared_tables **out,
+                                    struct step_error *error);
+/* Drops a reference; the last one closes the trace.  `shared` may be NULL. */
+void shared_tables_release(struct shared_tables *shared);
+
+/* Locks the trace for exclusive use until shared_tables_unlock(). */
+struct tables *shared_tables_lock(struct shared_tables *shared);
+void shared_tables_unlock(struct shared_tables *shared);
+/* Returns the trace without locking it, for reading what is constant while it is open: its
+ * tables. */
+const struct tables *shared_tables_borrow(const struct shared_tables *shared);
 
 /* All memory is from malloc().  To take ownership of a piece, set its pointer to NULL. */
 struct whole_column {

@@ -12,8 +12,53 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
-#include "converter/tables/wanted_fields.h"
 #include "format/core/grow.h"
+
+#define CLASSES_COLUMNS(X)                                                                         \
+    X(CLASSES_ID, "class_id", "", "", TABLE_UINT, false)                                           \
+    X(CLASSES_CLASS, "class", "", "name", TABLE_NAME, false)                                       \
+    X(CLASSES_LOADER, "loader", "", "number; 0: boot", TABLE_UINT, false)                          \
+    X(CLASSES_LOADED, "loaded", "ns", "null: no event says so", TABLE_TIME, true)                  \
+    X(CLASSES_EXISTING, "existing", "", "it was there when tracing started", TABLE_BOOL, false)    \
+    X(CLASSES_FILE, "file", "", "of its source; empty: not known", TABLE_TEXT, false)
+enum { CLASSES_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column class_columns[] = {CLASSES_COLUMNS(MADE_COLUMN)};
+
+#define METHODS_COLUMNS(X)                                                                         \
+    X(METHODS_ID, "method_id", "", "", TABLE_UINT, false)                                          \
+    X(METHODS_METHOD, "method", "", "class and name", TABLE_NAME, false)                           \
+    X(METHODS_CLASS, "class", "", "", TABLE_NAME, true)                                            \
+    X(METHODS_CLASS_ID, "class_id", "", "number in classes", TABLE_UINT, false)                    \
+    X(METHODS_NAME, "name", "", "", TABLE_TEXT, false)                                             \
+    X(METHODS_DESCRIPTOR, "descriptor", "", "", TABLE_TEXT, false)                                 \
+    X(METHODS_MODIFIERS, "modifiers", "", "access flags", TABLE_UINT, false)
+enum { METHODS_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column method_columns[] = {METHODS_COLUMNS(MADE_COLUMN)};
+
+#define THREADS_COLUMNS(X)                                                                         \
+    X(THREADS_ID, "thread", "", "", TABLE_UINT, false)                                             \
+    X(THREADS_NAME, "name", "", "", TABLE_TEXT, false)                                             \
+    X(THREADS_NUMBER, "number", "", "as text exports show it", TABLE_UINT, false)                  \
+    X(THREADS_DAEMON, "daemon", "", "", TABLE_BOOL, false)                                         \
+    X(THREADS_VIRTUAL, "virtual", "", "", TABLE_BOOL, false)                                       \
+    X(THREADS_STARTED, "started", "ns", "null: no event says so", TABLE_TIME, true)                \
+    X(THREADS_ENDED, "ended", "ns", "null: it ran at the end", TABLE_TIME, true)                   \
+    X(THREADS_EXISTING, "existing", "", "it ran when tracing started", TABLE_BOOL, false)
+enum { THREADS_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column thread_columns[] = {THREADS_COLUMNS(MADE_COLUMN)};
+
+#define SITES_COLUMNS(X)                                                                           \
+    X(SITES_ID, "site", "", "a frame of the tree of call stacks", TABLE_UINT, false)               \
+    X(SITES_PARENT, "parent", "", "the frame that called it; null: outermost", TABLE_UINT, true)   \
+    X(SITES_METHOD, "method", "", "", TABLE_NAME, true)                                            \
+    X(SITES_CLASS, "class", "", "of the method", TABLE_NAME, true)                                 \
+    X(SITES_METHOD_ID, "method_id", "", "number in methods", TABLE_UINT, false)                    \
+    X(SITES_LINE, "line", "", "of the source", TABLE_UINT, true)                                   \
+    X(SITES_BYTECODE, "bytecode", "", "index, where the line is not known", TABLE_UINT, true)      \
+    X(SITES_DEPTH, "depth", "", "1: outermost", TABLE_UINT, false)                                 \
+    X(SITES_STACK, "stack", "", "all of it, innermost first", TABLE_TEXT, false)
+enum { SITES_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column site_columns[] = {SITES_COLUMNS(MADE_COLUMN)};
 
 /* Times of entries.  Reads only blocks that have such events, and decodes only times and ids. */
 
@@ -465,8 +510,8 @@ static enum step_status prepare(struct entry_rows *rows, struct step_error *erro
     return status;
 }
 
-enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     struct entry_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
@@ -479,9 +524,28 @@ enum step_status entry_rows_create(struct tables *tables, const struct table_req
     if (status == STEP_STATUS_OK)
         status = restart(&rows->base, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
+
+const struct java_table classes_table = {
+    "classes", "all classes", COLUMNS(class_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_CLASS,
+    false,     BY_ANY};
+
+const struct java_table methods_table = {
+    "methods", "all methods",      COLUMNS(method_columns),
+    create,    ROWS_OF_DICTIONARY, STEP_JAVA_METHOD,
+    false,     STEP_JAVA_METHOD,   "methods (the agent's options events=method and stack=16)"};
+
+const struct java_table threads_table = {
+    "threads", "all threads", COLUMNS(thread_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_THREAD,
+    false,     BY_ANY};
+
+const struct java_table sites_table = {"sites",
+                                       "all frames of call stacks",
+                                       COLUMNS(site_columns),
+                                       create,
+                                       ROWS_OF_DICTIONARY,
+                                       STEP_JAVA_FRAME,
+                                       false,
+                                       STEP_JAVA_FRAME,
+                                       "call stacks (the agent's option stack=16)"};

@@ -11,9 +11,59 @@
 #include "converter/step/stepfile.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
+#include "converter/tables/tables_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/event_selection.h"
 #include "format/core/grow.h"
+
+#define ALLOC_COLUMNS(X)                                                                           \
+    X(HEAP_ALLOC_TIME, "time", "ns", "", TABLE_TIME, false)                                        \
+    X(HEAP_ALLOC_THREAD, "thread", "", "", TABLE_UINT, false)                                      \
+    X(HEAP_ALLOC_OBJECT, "object", "", "number, rising in the order of allocations", TABLE_UINT,   \
+      false)                                                                                       \
+    X(HEAP_ALLOC_ADDRESS, "address", "", "", TABLE_UINT, false)                                    \
+    X(HEAP_ALLOC_SIZE, "size", "bytes", "", TABLE_UINT, false)                                     \
+    X(HEAP_ALLOC_HEAP, "heap", "", "0: the program's own", TABLE_UINT, false)
+enum { ALLOC_COLUMNS(COLUMN_NUMBER) };
+static const struct table_column alloc_columns[] = {ALLOC_COLUMNS(PLAIN_COLUMN)};
+
+#define FREE_COLUMNS(X)                                                                            \
+    X(HEAP_FREE_TIME, "time", "ns", "", TABLE_TIME, false)                                         \
+    X(HEAP_FREE_THREAD, "thread", "", "", TABLE_UINT, false)                                       \
+    X(HEAP_FREE_OBJECT, "object", "", "null: nothing known lives there", TABLE_UINT, true)         \
+    X(HEAP_FREE_ADDRESS, "address", "", "", TABLE_UINT, false)                                     \
+    X(HEAP_FREE_HEAP, "heap", "", "0: the program's own", TABLE_UINT, false)
+enum { FREE_COLUMNS(COLUMN_NUMBER) };
+static const struct table_column free_columns[] = {FREE_COLUMNS(PLAIN_COLUMN)};
+
+#define REALLOC_COLUMNS(X)                                                                         \
+    X(HEAP_REALLOC_TIME, "time", "ns", "", TABLE_TIME, false)                                      \
+    X(HEAP_REALLOC_THREAD, "thread", "", "", TABLE_UINT, false)                                    \
+    X(HEAP_REALLOC_OBJECT, "object", "", "that it was; null: none", TABLE_UINT, true)              \
+    X(HEAP_REALLOC_ADDRESS, "address", "", "the old one; 0: none", TABLE_UINT, false)              \
+    X(HEAP_REALLOC_NEW_ADDRESS, "new_address", "", "", TABLE_UINT, false)                          \
+    X(HEAP_REALLOC_SIZE, "size", "bytes", "the new one", TABLE_UINT, false)                        \
+    X(HEAP_REALLOC_OLD_SIZE, "old_size", "bytes", "", TABLE_UINT, true)                            \
+    X(HEAP_REALLOC_HEAP, "heap", "", "0: the program's own", TABLE_UINT, false)                    \
+    X(HEAP_REALLOC_KIND, "kind", "", "in place, move, alloc, free", TABLE_NAME, false)
+enum { REALLOC_COLUMNS(COLUMN_NUMBER) };
+static const struct table_column realloc_columns[] = {REALLOC_COLUMNS(PLAIN_COLUMN)};
+
+#define OBJECT_COLUMNS(X)                                                                          \
+    X(HEAP_OBJECT_OBJECT, "object", "", "number, rising in the order of allocations", TABLE_UINT,  \
+      false)                                                                                       \
+    X(HEAP_OBJECT_THREAD, "thread", "", "that allocated it", TABLE_UINT, false)                    \
+    X(HEAP_OBJECT_HEAP, "heap", "", "0: the program's own", TABLE_UINT, false)                     \
+    X(HEAP_OBJECT_ADDRESS, "address", "", "", TABLE_UINT, false)                                   \
+    X(HEAP_OBJECT_SIZE, "size", "bytes", "at the end of its life", TABLE_UINT, false)              \
+    X(HEAP_OBJECT_BORN, "born", "ns", "", TABLE_TIME, false)                                       \
+    X(HEAP_OBJECT_DIED, "died", "ns", "null: it lived at the end", TABLE_TIME, true)               \
+    X(HEAP_OBJECT_ALIVE, "alive", "", "at the end", TABLE_BOOL, false)                             \
+    X(HEAP_OBJECT_MOVED, "moved", "", "a realloc moved an object to it", TABLE_BOOL, false)
+enum { OBJECT_COLUMNS(COLUMN_NUMBER) };
+static const struct table_column object_columns[] = {OBJECT_COLUMNS(PLAIN_COLUMN)};
+
+static const struct table_column live_columns[] = {LIVE_COLUMNS(PLAIN_COLUMN)};
 
 enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
 
@@ -365,8 +415,8 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
     return status;
 }
 
-enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     struct heap_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
@@ -379,9 +429,24 @@ enum step_status heap_rows_create(struct tables *tables, const struct table_requ
     if (status == STEP_STATUS_OK)
         status = prepare(rows, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
+    return status;
+}
+
+static const struct table heap_tables[] = {
+    {"objects", "one row an object", COLUMNS(object_columns)},
+    {"allocations", "one row an allocation", COLUMNS(alloc_columns)},
+    {"frees", "one row a free", COLUMNS(free_columns)},
+    {"reallocs", "one row a realloc", COLUMNS(realloc_columns)},
+    {"live", "what lived, over time", COLUMNS(live_columns)}};
+
+enum step_status heap_tables_add(struct tables *tables, struct step_error *error)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < sizeof heap_tables / sizeof heap_tables[0]; i++) {
+        const struct table_definition definition = {
+            .base = heap_tables[i], .create = create, .record = STEP_NO_RECORD};
+        if (status == STEP_STATUS_OK)
+            status = tables_add(tables, &definition, error);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/block_choice.h"
-#include "converter/tables/wanted_fields.h"
+#include "format/core/grow.h"
 #include "format/core/search.h"
 
 /* ---- names ---- */
@@ -62,12 +62,10 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
     if (count > 0 && tables->collections[count - 1] == time_ns)
         return true;
     if (count == *capacity) {
-        size_t more = *capacity * 2 + 256;
-        uint64_t *times = realloc(tables->collections, more * sizeof *times);
+        uint64_t *times = step_grown(tables->collections, capacity, count + 1, sizeof *times);
         if (times == NULL)
             return false;
         tables->collections = times;
-        *capacity = more;
     }
     tables->collections[tables->collection_count++] = time_ns;
     return true;
@@ -84,6 +82,23 @@ bool tables_collected_field(const struct tables *tables, struct collected_field 
     size_t field = step_record_find_field(death, "collected");
     if (field == SIZE_MAX || death->fields[field].kind != STEP_TYPE_INT ||
         death->fields[field].array_depth > 0)
+        return false;
+    *out = (struct collected_field){
+        record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};
+    return true;
+}
+
+bool tables_drawn_field(const struct tables *tables, struct collected_field *out)
+{
+    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
+    if (record == STEP_NO_RECORD ||
+        !step_record_extends(tables->definition, record,
+                             java_record_of(&tables->java, STEP_JAVA_OBJECT_ALLOC)))
+        return false;
+    const struct step_record *sampled = &tables->definition->records[record];
+    size_t field = step_record_find_field(sampled, "interval");
+    if (field == SIZE_MAX || sampled->fields[field].kind != STEP_TYPE_INT ||
+        sampled->fields[field].array_depth > 0)
         return false;
     *out = (struct collected_field){
         record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};

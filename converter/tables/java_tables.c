@@ -1,58 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of a Java trace, documented in docs/tables.md. */
+/* The tables of a Java trace, documented in docs/tables.md; here are those whose rows are records.
+ */
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/block_choice.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
 
 enum { COLUMNS_MOST = 20 };
 
-struct java_column {
-    struct table_column column;
-    enum cell_kind kind;
-    int owner; /* record type that defines the field, or the one for CELL_IS */
-    const char *field;
-};
-
-#define ALLOC STEP_JAVA_OBJECT_ALLOC
-#define FREE STEP_JAVA_OBJECT_FREE
 #define DEATH STEP_JAVA_OBJECT_DEATH
 #define COUNT STEP_JAVA_METHOD_COUNT
-
-static const struct java_column objects[] = {
-    {{"object", "", "number, rising in the order of allocations", TABLE_UINT, false},
-     CELL_NUMBER,
-     ALLOC,
-     "object"},
-    {{"class", "", "its class", TABLE_NAME, true}, CELL_CLASS, ALLOC, "class"},
-    {{"class_id", "", "number in classes", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "class"},
-    {{"thread", "", "that allocated it; 0: the VM", TABLE_UINT, false},
-     CELL_NUMBER,
-     ALLOC,
-     "thread"},
-    {{"site", "", "number in sites", TABLE_UINT, true},
-     CELL_ID,
-     STEP_JAVA_OBJECT_ALLOC_AT,
-     "stack"},
-    {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
-    {{"born", "ns", "when it was allocated", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
-    {{"died", "ns", "when, or when a collection found it; null: it lived at the end", TABLE_TIME,
-      true},
-     CELL_MADE,
-     -1,
-     NULL},
-    {{"alive", "", "at the end", TABLE_BOOL, false}, CELL_MADE, -1, NULL},
-    {{"survived", "", "collections that it survived", TABLE_UINT, false}, CELL_MADE, -1, NULL},
-    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
-     CELL_IS,
-     STEP_JAVA_OBJECT_EXISTING,
-     NULL},
-    {{"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},
-     CELL_WEIGHT,
-     ALLOC,
-     "size"}};
 
 static const struct java_column allocations[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
@@ -110,153 +68,43 @@ static const struct java_column method_counts[] = {
      COUNT,
      "exclusive"}};
 
-/* The following columns are all CELL_MADE, in the order of the enumerations in makers.h. */
-#define MADE CELL_MADE, -1, NULL
+static const struct java_table allocations_table = {"allocations",
+                                                    "one row an allocation",
+                                                    COLUMNS(allocations),
+                                                    record_rows_create,
+                                                    ROWS_OF_BLOCKS,
+                                                    ALLOC,
+                                                    false,
+                                                    BY_ALLOC};
 
-static const struct java_column calls[] = {
-    {{"call", "", "number, rising in the order of entries", TABLE_UINT, false}, MADE},
-    {{"parent", "", "the call that made it", TABLE_UINT, true}, MADE},
-    {{"thread", "", "", TABLE_UINT, false}, MADE},
-    {{"method", "", "", TABLE_NAME, true}, MADE},
-    {{"class", "", "of the method", TABLE_NAME, true}, MADE},
-    {{"method_id", "", "number in methods", TABLE_UINT, false}, MADE},
-    {{"object", "", "`this`; null in a static method", TABLE_UINT, true}, MADE},
-    {{"depth", "", "0: outermost", TABLE_UINT, false}, MADE},
-    {{"entry", "ns", "", TABLE_TIME, false}, MADE},
-    {{"exit", "ns", "null: it was open at the end", TABLE_TIME, true}, MADE},
-    {{"duration", "ns", "", TABLE_DURATION, true}, MADE},
-    {{"self", "ns", "without the calls that it made", TABLE_DURATION, true}, MADE},
-    {{"ended", "", "return, exception, left, open", TABLE_NAME, false}, MADE}};
+static const struct java_table frees_table = {
+    "frees", "one row a death", COLUMNS(frees), record_rows_create, ROWS_OF_BLOCKS, FREE, false,
+    BY_FREE};
 
-static const struct java_column classes[] = {
-    {{"class_id", "", "", TABLE_UINT, false}, MADE},
-    {{"class", "", "name", TABLE_NAME, false}, MADE},
-    {{"loader", "", "number; 0: boot", TABLE_UINT, false}, MADE},
-    {{"loaded", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
-    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false}, MADE},
-    {{"file", "", "of its source; empty: not known", TABLE_TEXT, false}, MADE}};
+static const struct java_table method_counts_table = {
+    "method_counts",
+    "what calls came to (method=count)",
+    COLUMNS(method_counts),
+    record_rows_create,
+    ROWS_OF_BLOCKS,
+    COUNT,
+    false,
+    COUNT,
+    "counts of calls (the agent\'s option method=count)"};
 
-static const struct java_column methods[] = {
-    {{"method_id", "", "", TABLE_UINT, false}, MADE},
-    {{"method", "", "class and name", TABLE_NAME, false}, MADE},
-    {{"class", "", "", TABLE_NAME, true}, MADE},
-    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
-    {{"name", "", "", TABLE_TEXT, false}, MADE},
-    {{"descriptor", "", "", TABLE_TEXT, false}, MADE},
-    {{"modifiers", "", "access flags", TABLE_UINT, false}, MADE}};
-
-static const struct java_column threads[] = {
-    {{"thread", "", "", TABLE_UINT, false}, MADE},
-    {{"name", "", "", TABLE_TEXT, false}, MADE},
-    {{"number", "", "as text exports show it", TABLE_UINT, false}, MADE},
-    {{"daemon", "", "", TABLE_BOOL, false}, MADE},
-    {{"virtual", "", "", TABLE_BOOL, false}, MADE},
-    {{"started", "ns", "null: no event says so", TABLE_TIME, true}, MADE},
-    {{"ended", "ns", "null: it ran at the end", TABLE_TIME, true}, MADE},
-    {{"existing", "", "it ran when tracing started", TABLE_BOOL, false}, MADE}};
-
-static const struct java_column sites[] = {
-    {{"site", "", "a frame of the tree of call stacks", TABLE_UINT, false}, MADE},
-    {{"parent", "", "the frame that called it; null: outermost", TABLE_UINT, true}, MADE},
-    {{"method", "", "", TABLE_NAME, true}, MADE},
-    {{"class", "", "of the method", TABLE_NAME, true}, MADE},
-    {{"method_id", "", "number in methods", TABLE_UINT, false}, MADE},
-    {{"line", "", "of the source", TABLE_UINT, true}, MADE},
-    {{"bytecode", "", "index, where the line is not known", TABLE_UINT, true}, MADE},
-    {{"depth", "", "1: outermost", TABLE_UINT, false}, MADE},
-    {{"stack", "", "all of it, innermost first", TABLE_TEXT, false}, MADE}};
-
-static const struct java_column collections[] = {
-    {{"collection", "", "number, from 1", TABLE_UINT, false}, MADE},
-    {{"time", "ns", "", TABLE_TIME, false}, MADE},
-    {{"freed_objects", "", "", TABLE_UINT, false}, MADE},
-    {{"freed_bytes", "bytes", "", TABLE_UINT, false}, MADE},
-    {{"live_objects", "", "after it", TABLE_UINT, false}, MADE},
-    {{"live_bytes", "bytes", "after it", TABLE_UINT, false}, MADE}};
-
-static const struct java_column live[] = {
-    {{"time", "ns", "end of the step", TABLE_TIME, false}, MADE},
-    {{"step", "ns", "its length", TABLE_DURATION, false}, MADE},
-    {{"objects", "", "at its end", TABLE_UINT, false}, MADE},
-    {{"bytes", "bytes", "at its end", TABLE_UINT, false}, MADE},
-    {{"most_bytes", "bytes", "within it", TABLE_UINT, false}, MADE}};
-
-static const struct java_column phases[] = {
-    {{"phase", "", "its name", TABLE_TEXT, false}, MADE},
-    {{"program", "", "it has the events of all threads", TABLE_BOOL, false}, MADE},
-    {{"thread", "", "that began it", TABLE_UINT, false}, MADE},
-    {{"depth", "", "1: outermost", TABLE_UINT, false}, MADE},
-    {{"started", "ns", "", TABLE_TIME, false}, MADE},
-    {{"ended", "ns", "null: it was open at the end", TABLE_TIME, true}, MADE},
-    {{"duration", "ns", "", TABLE_DURATION, true}, MADE}};
-
-static const struct java_column lifetimes[] = {
-    {{"class", "", "", TABLE_NAME, true}, MADE},
-    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
-    {{"site", "", "number in sites", TABLE_UINT, true}, MADE},
-    {{"objects", "", "allocated in the trace", TABLE_UINT, false}, MADE},
-    {{"bytes", "bytes", "", TABLE_UINT, false}, MADE},
-    {{"dead_objects", "", "by the end", TABLE_UINT, false}, MADE},
-    {{"dead_bytes", "bytes", "", TABLE_UINT, false}, MADE},
-    {{"old_objects", "", "survived two collections or more", TABLE_UINT, false}, MADE},
-    {{"old_bytes", "bytes", "", TABLE_UINT, false}, MADE},
-    {{"most_living", "", "objects at one time", TABLE_UINT, false}, MADE},
-    {{"meaning", "", "of the lifetimes: exact, upper_bound, estimate", TABLE_NAME, false}, MADE},
-    {{"p10_bytes", "bytes", "allocated in 10 % of lifetimes at most", TABLE_UINT, true}, MADE},
-    {{"p50_bytes", "bytes", "half", TABLE_UINT, true}, MADE},
-    {{"p90_bytes", "bytes", "90 %", TABLE_UINT, true}, MADE},
-    {{"p99_bytes", "bytes", "99 %", TABLE_UINT, true}, MADE},
-    {{"p50_time", "ns", "half of the lifetimes are no longer", TABLE_DURATION, true}, MADE},
-    {{"p90_time", "ns", "90 %", TABLE_DURATION, true}, MADE}};
-
-static const struct java_column advice[] = {
-    {{"advice", "", "pretenure, reuse, duplicate, scalar, presize", TABLE_NAME, false}, MADE},
-    {{"class", "", "", TABLE_NAME, true}, MADE},
-    {{"class_id", "", "number in classes", TABLE_UINT, false}, MADE},
-    {{"site", "", "number in sites", TABLE_UINT, true}, MADE},
-    {{"bytes", "bytes", "at stake", TABLE_UINT, false}, MADE},
-    {{"objects", "", "that show it", TABLE_UINT, false}, MADE},
-    {{"site_objects", "", "all of the site", TABLE_UINT, false}, MADE},
-    {{"is_estimate", "", "some deaths are lower bounds", TABLE_BOOL, false}, MADE}};
-
-struct java_table {
-    const char *name;
-    const char *doc;
-    const struct java_column *columns;
-    size_t column_count;
-    table_rows_create create;
-    int record;   /* -1: rows come from several record types */
-    bool adds_up; /* over all objects: a sampled trace has no such table */
-};
-
-#define COLUMNS(of) of, sizeof of / sizeof of[0]
-
-static const struct java_table java_tables[] = {
-    {"objects", "one row an object", COLUMNS(objects), object_rows_create, ALLOC, false},
-    {"allocations", "one row an allocation", COLUMNS(allocations), record_rows_create, ALLOC,
-     false},
-    {"frees", "one row a death", COLUMNS(frees), record_rows_create, FREE, false},
-    {"calls", "one row a call", COLUMNS(calls), call_rows_create, -1, false},
-    {"method_counts", "what calls came to (method=count)", COLUMNS(method_counts),
-     record_rows_create, COUNT, false},
-    {"classes", "all classes", COLUMNS(classes), entry_rows_create, STEP_JAVA_CLASS, false},
-    {"methods", "all methods", COLUMNS(methods), entry_rows_create, STEP_JAVA_METHOD, false},
-    {"threads", "all threads", COLUMNS(threads), entry_rows_create, STEP_JAVA_THREAD, false},
-    {"sites", "all frames of call stacks", COLUMNS(sites), entry_rows_create, STEP_JAVA_FRAME,
-     false},
-    {"collections", "one row a collection that freed something", COLUMNS(collections),
-     level_rows_create, -1, true},
-    {"live", "what lived, over time", COLUMNS(live), level_rows_create, -1, true},
-    {"phases", "one row a phase", COLUMNS(phases), phase_rows_create, -1, false},
-    {"lifetimes", "one row an allocation site", COLUMNS(lifetimes), site_rows_create, -1, true},
-    {"advice", "what `steptrace advise` says", COLUMNS(advice), site_rows_create, -1, true}};
+static const struct java_table *const java_tables[] = {
+    &objects_table, &allocations_table, &frees_table,     &calls_table, &method_counts_table,
+    &classes_table, &methods_table,     &threads_table,   &sites_table, &collections_table,
+    &live_table,    &phases_table,      &lifetimes_table, &advice_table};
 
 /* Returns the cell of a column for this trace's definition.  A missing field gives null. */
 static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
                                  const struct java_column *column)
 {
     struct table_cell cell = {.kind = column->kind, .owner = STEP_NO_RECORD};
-    if (column->kind == CELL_MADE)
+    if (column->kind == CELL_LIFE_WEIGHT)
+        cell.kind = CELL_MADE;
+    if (cell.kind == CELL_MADE)
         return cell;
     cell.owner = java_record_of(&tables->java, column->owner);
     if (cell.owner != STEP_NO_RECORD &&
@@ -278,6 +126,11 @@ static struct table_cell resolve(const struct tables *tables, uint32_t rows_of,
     return cell;
 }
 
+static bool is_of_samples(const struct java_column *column)
+{
+    return column->kind == CELL_WEIGHT || column->kind == CELL_LIFE_WEIGHT;
+}
+
 static enum step_status add(struct tables *tables, const struct java_table *table,
                             struct step_error *error)
 {
@@ -286,15 +139,19 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     struct table_definition definition = {
         .base = {table->name, table->doc, columns, 0},
         .create = table->create,
+        .rows_from = table->rows_from,
         .record =
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,
-        .cells = cells};
+        .cells = cells,
+        .made_of =
+            table->made_of >= 0 ? java_record_of(&tables->java, table->made_of) : STEP_NO_RECORD,
+        .recorded_by = table->recorded_by};
     if (table->record >= 0 && definition.record == STEP_NO_RECORD)
         return STEP_STATUS_OK; /* the definition lacks these records */
     if (table->adds_up && tables->sample_interval_bytes != 0)
         return STEP_STATUS_OK;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].kind == CELL_WEIGHT && !tables->has_weights)
+        if (is_of_samples(&table->columns[i]) && tables->sample_interval_bytes == 0)
             continue;
         columns[i] = table->columns[i].column;
         cells[i] = resolve(tables, definition.record, &table->columns[i]);
@@ -303,25 +160,11 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     return tables_add(tables, &definition, error);
 }
 
-/* With records of other kinds, a weight takes more than a size (sample_weights.h). */
-static bool has_weights(const struct tables *tables)
-{
-    uint32_t sampled = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
-    uint32_t given_up = java_record_of(&tables->java, STEP_JAVA_OBJECT_GIVEN_UP);
-    uint64_t rows = 0;
-    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        rows += sampled != STEP_NO_RECORD ? block_rows(tables, i, sampled) : 0;
-        rows += given_up != STEP_NO_RECORD ? block_rows(tables, i, given_up) : 0;
-    }
-    return tables->sample_interval_bytes != 0 && rows == 0;
-}
-
 enum step_status java_tables_add(struct tables *tables, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
-    tables->has_weights = has_weights(tables);
     for (size_t i = 0; i < sizeof java_tables / sizeof java_tables[0]; i++)
         if (status == STEP_STATUS_OK)
-            status = add(tables, &java_tables[i], error);
+            status = add(tables, java_tables[i], error);
     return status;
 }

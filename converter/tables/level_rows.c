@@ -11,6 +11,19 @@
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"
 
+#define COLLECTIONS_COLUMNS(X)                                                                     \
+    X(COLLECTIONS_ID, "collection", "", "number, from 1", TABLE_UINT, false)                       \
+    X(COLLECTIONS_TIME, "time", "ns", "", TABLE_TIME, false)                                       \
+    X(COLLECTIONS_FREED_OBJECTS, "freed_objects", "", "", TABLE_UINT, false)                       \
+    X(COLLECTIONS_FREED_BYTES, "freed_bytes", "bytes", "", TABLE_UINT, false)                      \
+    X(COLLECTIONS_LIVE_OBJECTS, "live_objects", "", "after it", TABLE_UINT, false)                 \
+    X(COLLECTIONS_LIVE_BYTES, "live_bytes", "bytes", "after it", TABLE_UINT, false)
+enum { COLLECTIONS_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column collection_columns[] = {COLLECTIONS_COLUMNS(MADE_COLUMN)};
+
+enum { LIVE_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column live_columns[] = {LIVE_COLUMNS(MADE_COLUMN)};
+
 struct level_rows {
     struct table_rows base;
     struct row_builder builder;
@@ -146,8 +159,8 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     struct level_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
@@ -165,9 +178,17 @@ enum step_status level_rows_create(struct tables *tables, const struct table_req
                            : TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE),
             false, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
+
+const struct java_table collections_table = {"collections",
+                                             "one row a collection that freed something",
+                                             COLUMNS(collection_columns),
+                                             create,
+                                             ROWS_MADE,
+                                             -1,
+                                             true,
+                                             BY_FREE};
+
+const struct java_table live_table = {
+    "live", "what lived, over time", COLUMNS(live_columns), create, ROWS_MADE, -1, true, BY_ALLOC};

@@ -1,36 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constructors of row makers, and the column numbers of their tables. */
+/* Tables of Java traces, and what makers of rows share. */
 #ifndef CONVERTER_TABLES_MAKERS_H
 #define CONVERTER_TABLES_MAKERS_H
 
+#include "converter/tables/block_choice.h"
 #include "converter/tables/row_builder.h"
+#include "converter/tables/table_rows.h"
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/level_curve.h"
 
-/* Each creates the rows for a wish.  The tables and the wish must outlive them. */
+/* A column of a table of Java traces, and how its value is derived from a record. */
+struct java_column {
+    struct table_column column;
+    enum cell_kind kind;
+    int owner; /* record type that defines the field, or the one for CELL_IS */
+    const char *field;
+};
+
+/* A table of Java traces.  Each is defined where its rows are made. */
+struct java_table {
+    const char *name;
+    const char *doc;
+    const struct java_column *columns;
+    size_t column_count;
+    table_rows_create create; /* the tables and the request must outlive the rows */
+    enum rows_from rows_from;
+    int record;   /* -1: rows come from several record types */
+    bool adds_up; /* over all objects: a sampled trace has no such table */
+    int made_of;  /* see struct table_definition; as `recorded_by` */
+    const char *recorded_by;
+};
+
+extern const struct java_table objects_table, calls_table, classes_table, methods_table,
+    threads_table, sites_table, collections_table, live_table, phases_table, lifetimes_table,
+    advice_table;
+
+/* The list of a table's columns, X(NUMBER, name, unit, doc, type, nullable) each, gives their
+ * numbers, and the columns themselves. */
+#define COLUMN_NUMBER(number, ...) number,
+#define PLAIN_COLUMN(number, ...) {__VA_ARGS__},
+#define MADE_COLUMN(number, ...) {{__VA_ARGS__}, MADE},
+#define MADE CELL_MADE, -1, NULL
+/* A table's columns and their number. */
+#define COLUMNS(of) of, sizeof of / sizeof of[0]
+/* What rows are made of, and what records that. */
+#define ALLOC STEP_JAVA_OBJECT_ALLOC
+#define FREE STEP_JAVA_OBJECT_FREE
+#define BY_ALLOC ALLOC, "allocations (the agent's option events=alloc)"
+#define BY_FREE FREE, "deaths (the agent's option events=free; collections find deaths)"
+#define BY_ANY -1, NULL
+
 enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
                                     struct table_rows **out, struct step_error *error);
-enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
-                                    struct table_rows **out, struct step_error *error);
-enum step_status entry_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error);
-enum step_status call_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error);
-enum step_status level_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error);
-enum step_status phase_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error);
-enum step_status site_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error);
-enum step_status heap_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error);
+
+/* The columns of the tables `live`. */
+#define LIVE_COLUMNS(X)                                                                            \
+    X(LIVE_TIME, "time", "ns", "end of the step", TABLE_TIME, false)                               \
+    X(LIVE_STEP, "step", "ns", "its length", TABLE_DURATION, false)                                \
+    X(LIVE_OBJECTS, "objects", "", "at its end", TABLE_UINT, false)                                \
+    X(LIVE_BYTES, "bytes", "bytes", "at its end", TABLE_UINT, false)                               \
+    X(LIVE_MOST_BYTES, "most_bytes", "bytes", "within it", TABLE_UINT, false)
 
 /* Puts step `i` of a curve as a row of a table `live`, with an end not after the trace's
  * (level_rows.c). */
 void live_rows_put_step(struct row_builder *builder, const struct level_curve *curve, size_t i,
                         uint64_t last_ns);
 
-/* Columns that are not fields of one record, in the order of java_tables.c and heap_tables.c. */
+/* The columns of the table `objects` of Java traces. */
 enum {
     OBJECTS_OBJECT,
     OBJECTS_CLASS,
@@ -44,131 +80,16 @@ enum {
     OBJECTS_SURVIVED,
     OBJECTS_EXISTING,
     OBJECTS_WEIGHT, /* of sampled traces: tables of others end before it */
+    OBJECTS_LIFE_WEIGHT,
     OBJECTS_COLUMNS
 };
-enum {
-    CALLS_CALL,
-    CALLS_PARENT,
-    CALLS_THREAD,
-    CALLS_METHOD,
-    CALLS_CLASS,
-    CALLS_METHOD_ID,
-    CALLS_OBJECT,
-    CALLS_DEPTH,
-    CALLS_ENTRY,
-    CALLS_EXIT,
-    CALLS_DURATION,
-    CALLS_SELF,
-    CALLS_ENDED
-};
-enum { CLASSES_ID, CLASSES_CLASS, CLASSES_LOADER, CLASSES_LOADED, CLASSES_EXISTING, CLASSES_FILE };
-enum {
-    METHODS_ID,
-    METHODS_METHOD,
-    METHODS_CLASS,
-    METHODS_CLASS_ID,
-    METHODS_NAME,
-    METHODS_DESCRIPTOR,
-    METHODS_MODIFIERS
-};
-enum {
-    THREADS_ID,
-    THREADS_NAME,
-    THREADS_NUMBER,
-    THREADS_DAEMON,
-    THREADS_VIRTUAL,
-    THREADS_STARTED,
-    THREADS_ENDED,
-    THREADS_EXISTING
-};
-enum {
-    SITES_ID,
-    SITES_PARENT,
-    SITES_METHOD,
-    SITES_CLASS,
-    SITES_METHOD_ID,
-    SITES_LINE,
-    SITES_BYTECODE,
-    SITES_DEPTH,
-    SITES_STACK
-};
-enum {
-    COLLECTIONS_ID,
-    COLLECTIONS_TIME,
-    COLLECTIONS_FREED_OBJECTS,
-    COLLECTIONS_FREED_BYTES,
-    COLLECTIONS_LIVE_OBJECTS,
-    COLLECTIONS_LIVE_BYTES
-};
-enum {
-    PHASES_PHASE,
-    PHASES_PROGRAM,
-    PHASES_THREAD,
-    PHASES_DEPTH,
-    PHASES_STARTED,
-    PHASES_ENDED,
-    PHASES_DURATION
-};
-enum {
-    LIFETIMES_CLASS,
-    LIFETIMES_CLASS_ID,
-    LIFETIMES_SITE,
-    LIFETIMES_OBJECTS,
-    LIFETIMES_BYTES,
-    LIFETIMES_DEAD_OBJECTS,
-    LIFETIMES_DEAD_BYTES,
-    LIFETIMES_OLD_OBJECTS,
-    LIFETIMES_OLD_BYTES,
-    LIFETIMES_MOST_LIVING,
-    LIFETIMES_MEANING,
-    LIFETIMES_P10_BYTES,
-    LIFETIMES_P50_BYTES,
-    LIFETIMES_P90_BYTES,
-    LIFETIMES_P99_BYTES,
-    LIFETIMES_P50_TIME,
-    LIFETIMES_P90_TIME
-};
-enum {
-    ADVICE_WORD,
-    ADVICE_CLASS,
-    ADVICE_CLASS_ID,
-    ADVICE_SITE,
-    ADVICE_BYTES,
-    ADVICE_OBJECTS,
-    ADVICE_SITE_OBJECTS,
-    ADVICE_IS_ESTIMATE
-};
-enum { LIVE_TIME, LIVE_STEP, LIVE_OBJECTS, LIVE_BYTES, LIVE_MOST_BYTES };
-enum {
-    HEAP_ALLOC_TIME,
-    HEAP_ALLOC_THREAD,
-    HEAP_ALLOC_OBJECT,
-    HEAP_ALLOC_ADDRESS,
-    HEAP_ALLOC_SIZE,
-    HEAP_ALLOC_HEAP
-};
-enum { HEAP_FREE_TIME, HEAP_FREE_THREAD, HEAP_FREE_OBJECT, HEAP_FREE_ADDRESS, HEAP_FREE_HEAP };
-enum {
-    HEAP_REALLOC_TIME,
-    HEAP_REALLOC_THREAD,
-    HEAP_REALLOC_OBJECT,
-    HEAP_REALLOC_ADDRESS,
-    HEAP_REALLOC_NEW_ADDRESS,
-    HEAP_REALLOC_SIZE,
-    HEAP_REALLOC_OLD_SIZE,
-    HEAP_REALLOC_HEAP,
-    HEAP_REALLOC_KIND
-};
-enum {
-    HEAP_OBJECT_OBJECT,
-    HEAP_OBJECT_THREAD,
-    HEAP_OBJECT_HEAP,
-    HEAP_OBJECT_ADDRESS,
-    HEAP_OBJECT_SIZE,
-    HEAP_OBJECT_BORN,
-    HEAP_OBJECT_DIED,
-    HEAP_OBJECT_ALIVE,
-    HEAP_OBJECT_MOVED
-};
+
+/* Rows that are records of one type, for makers that read such rows in order of time. */
+
+/* Gets the first time, in ticks, of the block that contains the next row; 0 if it is the current
+ * block.  Returns false if there are no more rows.  `rows` must be from record_rows_create(). */
+bool record_rows_next_time(const struct table_rows *rows, uint64_t *ticks);
+/* Returns the blocks that the rows are read from. */
+const struct block_choice *record_rows_choice(const struct table_rows *rows);
 
 #endif

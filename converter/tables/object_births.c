@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/record_rows.h"
+#include "converter/tables/makers.h"
 
 /* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };
 
 bool object_column_is_joined(size_t column)
 {
-    return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED;
+    return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED ||
+           column == OBJECTS_LIFE_WEIGHT;
 }
 
 /* Selects the columns of the scan: those that rows need, and those needed for the join. */
@@ -21,13 +22,12 @@ static void choose_columns(struct object_births *births)
 {
     const uint8_t *needed = births->request->needed;
     size_t count = births->request->table->base.column_count;
+    bool is_weighed = OBJECTS_LIFE_WEIGHT < count && needed[OBJECTS_LIFE_WEIGHT] != 0;
     for (size_t i = 0; i < OBJECTS_COLUMNS; i++) {
-        bool wanted = i < count && needed[i] != 0 && !object_column_is_joined(i) &&
-                      i != OBJECTS_CLASS && i != OBJECTS_WEIGHT;
-        bool is_weighed =
-            i == OBJECTS_SIZE && OBJECTS_WEIGHT < count && needed[OBJECTS_WEIGHT] != 0;
-        if (i == OBJECTS_OBJECT || is_weighed ||
-            (i == OBJECTS_BORN && needed[OBJECTS_SURVIVED] != 0) ||
+        bool wanted =
+            i < count && needed[i] != 0 && !object_column_is_joined(i) && i != OBJECTS_CLASS;
+        if (i == OBJECTS_OBJECT || (i == OBJECTS_WEIGHT && is_weighed) ||
+            (i == OBJECTS_BORN && (needed[OBJECTS_SURVIVED] != 0 || is_weighed)) ||
             (i == OBJECTS_CLASS_ID && needed[OBJECTS_CLASS] != 0))
             wanted = true;
         births->places[i] = wanted ? births->column_count : SIZE_MAX;
@@ -42,6 +42,8 @@ enum step_status object_births_open(struct object_births *births, struct tables 
     births->tables = tables;
     births->request = request;
     choose_columns(births);
+    if (!object_table_init(&births->weights))
+        return no_memory(error);
     const struct row_filter *filter = &request->filter;
     struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
     struct table_query query = {.columns = births->columns,
@@ -68,6 +70,7 @@ enum step_status object_births_open(struct object_births *births, struct tables 
 void object_births_close(struct object_births *births)
 {
     table_scan_destroy(births->scan);
+    object_table_reset(&births->weights);
 }
 
 const struct block_choice *object_births_choice(const struct object_births *births)
@@ -163,6 +166,18 @@ static void read_births(const struct birth_columns *columns, size_t row, unsigne
         set_existing(columns->existing + row, place, count, page);
 }
 
+/* Keeps the weights of the batch's samples. Returns false if out of memory. */
+static bool keep_weights(struct object_births *births)
+{
+    const uint64_t *objects = numbers_of(births, OBJECTS_OBJECT);
+    const uint64_t *weights = numbers_of(births, OBJECTS_WEIGHT);
+    bool ok = true;
+    for (size_t i = 0; weights != NULL && i < births->batch->row_count && ok; i++)
+        ok = object_table_put(&births->weights,
+                              &(struct live_object){.object = objects[i], .value = weights[i]});
+    return ok;
+}
+
 static bool keep_batch(const struct object_births *births, struct birth_pages *live)
 {
     const struct birth_columns columns = columns_of(births);
@@ -190,7 +205,7 @@ enum step_status object_births_keep(struct object_births *births, uint64_t ticks
             return STEP_STATUS_OK;
         if (status != STEP_STATUS_OK)
             return status;
-        if (!keep_batch(births, live))
+        if (!keep_weights(births) || !keep_batch(births, live))
             return no_memory(error);
     }
     return STEP_STATUS_OK;
@@ -198,7 +213,8 @@ enum step_status object_births_keep(struct object_births *births, uint64_t ticks
 
 enum step_status object_births_next(struct object_births *births, struct step_error *error)
 {
-    return table_scan_next(births->scan, &births->batch, error);
+    enum step_status status = table_scan_next(births->scan, &births->batch, error);
+    return status != STEP_STATUS_OK || keep_weights(births) ? status : no_memory(error);
 }
 
 unsigned object_births_read(const struct object_births *births, size_t row, size_t most,

@@ -4,8 +4,9 @@
 #define CONVERTER_TABLES_OBJECT_BIRTHS_H
 
 #include "converter/base/birth_pages.h"
+#include "converter/base/object_table.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/table_scan.h"
+#include "converter/tables/table_rows.h"
 
 struct object_births {
     struct tables *tables; /* borrowed, as is `wish` */
@@ -17,6 +18,7 @@ struct object_births {
     size_t places[OBJECTS_COLUMNS];  /* and by column of the objects: its position there; SIZE_MAX:
                                         none */
     const struct table_batch *batch; /* the current batch */
+    struct object_table weights;     /* of samples that were read: the bits of a double */
 };
 
 /* Returns whether the column is computed from an object's death. */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "converter/base/estimates.h"
 #include "converter/tables/makers.h"
 
 /* Prefetches births, which were written long ago. */
@@ -173,6 +172,37 @@ static void put_deaths(const struct object_group *group, const struct row_builde
     }
 }
 
+/* Each sample is put once: its weight is not needed any more. */
+static double take_weight(const struct object_group *group, uint64_t object)
+{
+    struct live_object kept;
+    double weight = 1;
+    if (object_table_take(group->weights, object, &kept))
+        memcpy(&weight, &kept.value, sizeof weight);
+    return weight;
+}
+
+static void put_weights(const struct object_group *group, const struct row_builder *builder,
+                        bool are_dead)
+{
+    double *weights = builder->values[OBJECTS_WEIGHT];
+    double *lives = builder->values[OBJECTS_LIFE_WEIGHT];
+    size_t at = builder->count;
+    for (size_t r = 0; (weights != NULL || lives != NULL) && r < group->run_count; r++) {
+        const struct object_run *run = &group->runs[r];
+        for (unsigned i = run->place; i < run->place + run->count; i++, at++) {
+            uint64_t object = run->page->number << BIRTH_PAGE_BITS | i;
+            double weight = take_weight(group, object);
+            if (weights != NULL)
+                weights[at] = weight;
+            if (lives != NULL)
+                lives[at] =
+                    weight * life_weights_factor(group->lives, object, run->page->born_ns[i],
+                                                 are_dead ? run->death.died_ns : UINT64_MAX);
+        }
+    }
+}
+
 void object_group_put(struct object_group *group, struct tables *tables,
                       struct row_builder *builder, bool are_dead)
 {
@@ -187,9 +217,8 @@ void object_group_put(struct object_group *group, struct tables *tables,
     put_deaths(group, builder, are_dead);
     PUT(OBJECTS_EXISTING, uint8_t, run->page->existing >> (place + i) & 1);
     put_survived(group, tables, builder, are_dead);
-    if (tables->has_weights)
-        PUT(OBJECTS_WEIGHT, double,
-            sample_weight(run->page->size[place + i], tables->sample_interval_bytes));
+    if (tables->sample_interval_bytes != 0)
+        put_weights(group, builder, are_dead);
     builder->count += group->row_count;
     group->run_count = group->row_count = 0;
 }

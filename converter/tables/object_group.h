@@ -7,6 +7,8 @@
 #define CONVERTER_TABLES_OBJECT_GROUP_H
 
 #include "converter/base/birth_pages.h"
+#include "converter/base/object_table.h"
+#include "converter/tables/life_weights.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
@@ -27,6 +29,8 @@ struct object_run {
 struct object_group {
     struct object_run runs[OBJECT_GROUP_RUNS];
     size_t run_count, row_count;
+    struct object_table *weights;     /* of samples, borrowed: those of the births */
+    const struct life_weights *lives; /* borrowed */
     /* Cache: number of collections before any birth between two times. */
     uint64_t era_from_ns, era_to_ns;
     size_t era_collections;

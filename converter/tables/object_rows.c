@@ -11,7 +11,6 @@
 #include "converter/tables/object_births.h"
 #include "converter/tables/object_group.h"
 #include "converter/tables/row_builder.h"
-#include "converter/tables/wanted_fields.h"
 
 /* Reads blocks of frees in order of time, except those without an object of interest. */
 
@@ -164,6 +163,7 @@ struct object_rows {
     enum phase phase;
     bool wants_survived;
     struct object_group group;
+    struct life_weights lives;
     struct birth_page rest[OBJECT_GROUP_RUNS];
 };
 
@@ -348,6 +348,7 @@ static void destroy(struct table_rows *base)
     struct object_rows *rows = of(base);
     object_births_close(&rows->births);
     object_frees_close(&rows->frees);
+    life_weights_reset(&rows->lives);
     row_builder_reset(&rows->builder);
     birth_pages_reset(&rows->live);
     table_rows_reset(base);
@@ -372,6 +373,11 @@ static enum step_status create_joined(struct tables *tables, const struct table_
     rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
     if (status == STEP_STATUS_OK)
         status = object_births_open(&rows->births, tables, request, error);
+    if (status == STEP_STATUS_OK && OBJECTS_LIFE_WEIGHT < request->table->base.column_count &&
+        request->needed[OBJECTS_LIFE_WEIGHT] != 0)
+        status = life_weights_read(&rows->lives, tables, error);
+    rows->group.weights = &rows->births.weights;
+    rows->group.lives = &rows->lives;
     if (status == STEP_STATUS_OK)
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
@@ -379,18 +385,77 @@ static enum step_status create_joined(struct tables *tables, const struct table_
         rows->base.work.blocks_passed =
             rows->frees.blocks_passed + table_scan_work(rows->births.scan).blocks_passed;
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
 
-enum step_status object_rows_create(struct tables *tables, const struct table_request *request,
-                                    struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     for (size_t i = 0; i < request->table->base.column_count; i++)
         if (request->needed[i] != 0 && object_column_is_joined(i))
             return create_joined(tables, request, out, error);
     return record_rows_create(tables, request, out, error);
 }
+
+static const struct java_column columns[] = {
+    [OBJECTS_OBJECT] = {{"object", "", "number, rising in the order of allocations", TABLE_UINT,
+                         false},
+                        CELL_NUMBER,
+                        STEP_JAVA_OBJECT_ALLOC,
+                        "object"},
+    [OBJECTS_CLASS] = {{"class", "", "its class", TABLE_NAME, true},
+                       CELL_CLASS,
+                       STEP_JAVA_OBJECT_ALLOC,
+                       "class"},
+    [OBJECTS_CLASS_ID] = {{"class_id", "", "number in classes", TABLE_UINT, false},
+                          CELL_NUMBER,
+                          STEP_JAVA_OBJECT_ALLOC,
+                          "class"},
+    [OBJECTS_THREAD] = {{"thread", "", "that allocated it; 0: the VM", TABLE_UINT, false},
+                        CELL_NUMBER,
+                        STEP_JAVA_OBJECT_ALLOC,
+                        "thread"},
+    [OBJECTS_SITE] = {{"site", "", "number in sites", TABLE_UINT, true},
+                      CELL_ID,
+                      STEP_JAVA_OBJECT_ALLOC_AT,
+                      "stack"},
+    [OBJECTS_SIZE] = {{"size", "bytes", "", TABLE_UINT, false},
+                      CELL_NUMBER,
+                      STEP_JAVA_OBJECT_ALLOC,
+                      "size"},
+    [OBJECTS_BORN] = {{"born", "ns", "when it was allocated", TABLE_TIME, false},
+                      CELL_TICKS,
+                      STEP_JAVA_OBJECT_ALLOC,
+                      "time"},
+    [OBJECTS_DIED] = {{"died", "ns",
+                       "when, or when a collection found it; null: it lived at the end", TABLE_TIME,
+                       true},
+                      MADE},
+    [OBJECTS_ALIVE] = {{"alive", "", "at the end", TABLE_BOOL, false}, MADE},
+    [OBJECTS_SURVIVED] = {{"survived", "", "collections that it survived", TABLE_UINT, false},
+                          MADE},
+    [OBJECTS_EXISTING] = {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
+                          CELL_IS,
+                          STEP_JAVA_OBJECT_EXISTING,
+                          NULL},
+    [OBJECTS_WEIGHT] = {{"weight", "", "of a sampled trace only: objects that it stands for",
+                         TABLE_REAL, false},
+                        CELL_WEIGHT,
+                        STEP_JAVA_OBJECT_ALLOC,
+                        "size"},
+    [OBJECTS_LIFE_WEIGHT] = {
+        {"life_weight", "",
+         "the same for `died`, `alive`, `survived`; 0: its death was not awaited", TABLE_REAL,
+         false},
+        CELL_LIFE_WEIGHT,
+        -1,
+        NULL}};
+
+const struct java_table objects_table = {"objects",
+                                         "one row an object",
+                                         COLUMNS(columns),
+                                         create,
+                                         ROWS_OF_BLOCKS,
+                                         STEP_JAVA_OBJECT_ALLOC,
+                                         false,
+                                         BY_ALLOC};

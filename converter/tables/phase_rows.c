@@ -7,6 +7,17 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
 
+#define PHASES_COLUMNS(X)                                                                          \
+    X(PHASES_PHASE, "phase", "", "its name", TABLE_TEXT, false)                                    \
+    X(PHASES_PROGRAM, "program", "", "it has the events of all threads", TABLE_BOOL, false)        \
+    X(PHASES_THREAD, "thread", "", "that began it", TABLE_UINT, false)                             \
+    X(PHASES_DEPTH, "depth", "", "1: outermost", TABLE_UINT, false)                                \
+    X(PHASES_STARTED, "started", "ns", "", TABLE_TIME, false)                                      \
+    X(PHASES_ENDED, "ended", "ns", "null: it was open at the end", TABLE_TIME, true)               \
+    X(PHASES_DURATION, "duration", "ns", "", TABLE_DURATION, true)
+enum { PHASES_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column columns[] = {PHASES_COLUMNS(MADE_COLUMN)};
+
 struct phase_rows {
     struct table_rows base;
     struct row_builder builder;
@@ -56,8 +67,8 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
-enum step_status phase_rows_create(struct tables *tables, const struct table_request *request,
-                                   struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     struct phase_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
@@ -68,9 +79,15 @@ enum step_status phase_rows_create(struct tables *tables, const struct table_req
     if (status == STEP_STATUS_OK)
         status = phase_spans_open(&rows->spans, &tables->java, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
+
+const struct java_table phases_table = {"phases",
+                                        "one row a phase",
+                                        COLUMNS(columns),
+                                        create,
+                                        ROWS_MADE,
+                                        -1,
+                                        false,
+                                        STEP_JAVA_PHASE_BEGIN,
+                                        "phases (the agent's option phase=CLASS.METHOD)"};

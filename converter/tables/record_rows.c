@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows that are records of one type, read block by block. */
-#include "converter/tables/record_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,9 @@
 #include "converter/base/estimates.h"
 #include "converter/base/no_memory.h"
 #include "converter/records/record_values.h"
+#include "converter/tables/block_choice.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
-#include "converter/tables/wanted_fields.h"
 
 /* Fills columns, with a function for each kind of cell. */
 
@@ -25,8 +24,9 @@ struct record_batch {
     /* The current block, set by the caller. */
     struct step_column_view *views; /* by column */
     struct step_column_view types;
-    struct collected_view deaths; /* for CELL_COLLECTION */
-    uint64_t bound_ticks;         /* maximum time of the block */
+    struct collected_view deaths;  /* for CELL_COLLECTION */
+    struct step_column_view drawn; /* for CELL_WEIGHT; no rows: all with the trace's interval */
+    uint64_t bound_ticks;          /* maximum time of the block */
 };
 
 /* Memory for a column of the current batch. */
@@ -115,9 +115,12 @@ static void put_numbers(const struct step_column_view *view, size_t from, size_t
 static void put_weights(const struct record_batch *batch, const struct step_column_view *view,
                         size_t from, size_t count, uint64_t *out)
 {
+    const struct step_column_view *drawn = &batch->drawn;
     for (size_t i = 0; i < count; i++) {
-        double weight = sample_weight(view->values[(from + i) * view->step],
-                                      batch->tables->sample_interval_bytes);
+        uint64_t interval = drawn->count > 0 ? drawn->values[(from + i) * drawn->step] : 0;
+        double weight = sample_weight(
+            view->values[(from + i) * view->step],
+            java_interval(interval) != 0 ? interval : batch->tables->sample_interval_bytes);
         memcpy(&out[i], &weight, sizeof weight);
     }
 }
@@ -346,6 +349,7 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
         put_weights(batch, view, from, count, values);
         break;
     case CELL_MADE:
+    case CELL_LIFE_WEIGHT:
         return true;
     }
     vector->numbers = values;
@@ -360,8 +364,8 @@ struct record_rows {
     struct step_block *block;
     size_t row, row_count; /* in the current block */
     struct record_batch batch;
-    struct collected_field collected;
-    bool has_collected;
+    struct collected_field collected, drawn;
+    bool has_collected, has_drawn;
 };
 
 static struct record_rows *of(struct table_rows *rows)
@@ -382,6 +386,9 @@ static enum step_status view_block(struct record_rows *rows, struct step_error *
         if (status == STEP_STATUS_OK && cell->kind == CELL_COLLECTION)
             status = collected_view_set(&rows->batch.deaths, rows->block, table->record, cell->slot,
                                         rows->has_collected ? &rows->collected : NULL, error);
+        if (status == STEP_STATUS_OK && cell->kind == CELL_WEIGHT && rows->has_drawn)
+            status = step_block_column(rows->block, table->record, rows->drawn.record,
+                                       rows->drawn.slot, &rows->batch.drawn, error);
     }
     if (status == STEP_STATUS_OK)
         status = step_block_types(rows->block, table->record, &rows->batch.types, error);
@@ -465,6 +472,14 @@ static void destroy(struct table_rows *base)
 
 static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
+static void want_drawn(struct record_rows *rows)
+{
+    const struct tables *tables = rows->base.tables;
+    rows->has_drawn = tables_drawn_field(tables, &rows->drawn);
+    if (rows->has_drawn)
+        wanted_fields_add(rows->fields, tables->definition, rows->drawn.record, rows->drawn.field);
+}
+
 static enum step_status prepare(struct record_rows *rows, struct step_error *error)
 {
     const struct table_request *request = rows->base.request;
@@ -481,6 +496,8 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
         if (record_cell_has_view(&table->cells[i]))
             wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
                               table->cells[i].field);
+        if (table->cells[i].kind == CELL_WEIGHT)
+            want_drawn(rows);
         if (table->cells[i].kind != CELL_COLLECTION)
             continue;
         rows->has_collected = tables_collected_field(tables, &rows->collected);
@@ -505,9 +522,5 @@ enum step_status record_rows_create(struct tables *tables, const struct table_re
         status = block_choice_init(&rows->choice, tables, request, error);
     rows->base.work.blocks_passed = rows->choice.passed;
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }

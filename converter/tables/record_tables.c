@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
 
 enum { NAME_BYTES = 600, COLUMNS_MOST = 2000 }; /* SQLite's default maximum */
 
@@ -121,6 +121,7 @@ static enum step_status add_record(struct tables *tables, uint32_t number,
         .base = {record->name, record->description != NULL ? record->description : "",
                  table->columns, table->count},
         .create = record_rows_create,
+        .rows_from = ROWS_OF_BLOCKS,
         .record = number,
         .cells = table->cells};
     return table->failed ? no_memory(error) : tables_add(tables, &made, error);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filters a batch with one pass per criterion. */
-#include "converter/tables/row_filter.h"
+#include "converter/tables/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/trace/event_selection.h"
+#include "format/core/grow.h"
 #include "format/core/search.h"
 
 #define SIGN (UINT64_C(1) << 63)
@@ -175,12 +176,10 @@ static enum step_status keep_classes(struct row_filter *filter, const struct tab
 {
     size_t codes = vector->dictionary->count;
     if (codes > filter->class_capacity) {
-        uint8_t *room = realloc(filter->class_is, codes * 2);
+        uint8_t *room = step_grown_zeroed(filter->class_is, &filter->class_capacity, codes, 1);
         if (room == NULL)
             return no_memory(error);
-        memset(room + filter->class_capacity, 0, codes * 2 - filter->class_capacity);
         filter->class_is = room;
-        filter->class_capacity = codes * 2;
     }
     for (size_t i = 0; i < count; i++)
         filter->keep[i] &=

@@ -13,7 +13,45 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/row_builder.h"
 
-enum { COLUMNS = LIFETIMES_P90_TIME + 1, WORDS = 3 };
+#define LIFETIMES_COLUMNS(X)                                                                       \
+    X(LIFETIMES_CLASS, "class", "", "", TABLE_NAME, true)                                          \
+    X(LIFETIMES_CLASS_ID, "class_id", "", "number in classes", TABLE_UINT, false)                  \
+    X(LIFETIMES_SITE, "site", "", "number in sites", TABLE_UINT, true)                             \
+    X(LIFETIMES_OBJECTS, "objects", "", "allocated in the trace", TABLE_UINT, false)               \
+    X(LIFETIMES_BYTES, "bytes", "bytes", "", TABLE_UINT, false)                                    \
+    X(LIFETIMES_DEAD_OBJECTS, "dead_objects", "", "by the end", TABLE_UINT, false)                 \
+    X(LIFETIMES_DEAD_BYTES, "dead_bytes", "bytes", "", TABLE_UINT, false)                          \
+    X(LIFETIMES_OLD_OBJECTS, "old_objects", "", "survived two collections or more", TABLE_UINT,    \
+      false)                                                                                       \
+    X(LIFETIMES_OLD_BYTES, "old_bytes", "bytes", "", TABLE_UINT, false)                            \
+    X(LIFETIMES_MOST_LIVING, "most_living", "", "objects at one time", TABLE_UINT, false)          \
+    X(LIFETIMES_MEANING, "meaning", "", "of the lifetimes: exact, upper_bound, estimate",          \
+      TABLE_NAME, false)                                                                           \
+    X(LIFETIMES_P10_BYTES, "p10_bytes", "bytes", "allocated in 10 % of lifetimes at most",         \
+      TABLE_UINT, true)                                                                            \
+    X(LIFETIMES_P50_BYTES, "p50_bytes", "bytes", "half", TABLE_UINT, true)                         \
+    X(LIFETIMES_P90_BYTES, "p90_bytes", "bytes", "90 %", TABLE_UINT, true)                         \
+    X(LIFETIMES_P99_BYTES, "p99_bytes", "bytes", "99 %", TABLE_UINT, true)                         \
+    X(LIFETIMES_P50_TIME, "p50_time", "ns", "half of the lifetimes are no longer", TABLE_DURATION, \
+      true)                                                                                        \
+    X(LIFETIMES_P90_TIME, "p90_time", "ns", "90 %", TABLE_DURATION, true)
+enum { LIFETIMES_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column lifetime_columns[] = {LIFETIMES_COLUMNS(MADE_COLUMN)};
+
+#define ADVICE_COLUMNS(X)                                                                          \
+    X(ADVICE_WORD, "advice", "", "pretenure, reuse, duplicate, scalar, presize", TABLE_NAME,       \
+      false)                                                                                       \
+    X(ADVICE_CLASS, "class", "", "", TABLE_NAME, true)                                             \
+    X(ADVICE_CLASS_ID, "class_id", "", "number in classes", TABLE_UINT, false)                     \
+    X(ADVICE_SITE, "site", "", "number in sites", TABLE_UINT, true)                                \
+    X(ADVICE_BYTES, "bytes", "bytes", "at stake", TABLE_UINT, false)                               \
+    X(ADVICE_OBJECTS, "objects", "", "that show it", TABLE_UINT, false)                            \
+    X(ADVICE_SITE_OBJECTS, "site_objects", "", "all of the site", TABLE_UINT, false)               \
+    X(ADVICE_IS_ESTIMATE, "is_estimate", "", "some deaths are lower bounds", TABLE_BOOL, false)
+enum { ADVICE_COLUMNS(COLUMN_NUMBER) };
+static const struct java_column advice_columns[] = {ADVICE_COLUMNS(MADE_COLUMN)};
+
+enum { COLUMNS_MOST = LIFETIMES_P90_TIME + 1, WORDS = 3 };
 
 /* How lifetimes are to be read, by enum lifetime_meaning. */
 static const char *const meanings[WORDS] = {"exact", "upper_bound", "estimate"};
@@ -28,7 +66,7 @@ struct site_rows {
     bool is_read;
     size_t at;                                          /* next row */
     uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
-    const struct table_dictionary *dictionaries[COLUMNS];
+    const struct table_dictionary *dictionaries[COLUMNS_MOST];
 };
 
 static struct site_rows *of(struct table_rows *rows)
@@ -204,8 +242,8 @@ static enum step_status open_rows(struct site_rows *rows, struct tables *tables,
     return status == STEP_STATUS_OK ? refuse_sample(rows, error) : status;
 }
 
-enum step_status site_rows_create(struct tables *tables, const struct table_request *request,
-                                  struct table_rows **out, struct step_error *error)
+static enum step_status create(struct tables *tables, const struct table_request *request,
+                               struct table_rows **out, struct step_error *error)
 {
     struct site_rows *rows = calloc(1, sizeof *rows);
     if (rows == NULL)
@@ -217,9 +255,18 @@ enum step_status site_rows_create(struct tables *tables, const struct table_requ
         &tables->words.dictionary;
     enum step_status status = open_rows(rows, tables, request, error);
     *out = &rows->base;
-    if (status != STEP_STATUS_OK) {
-        destroy(&rows->base);
-        *out = NULL;
-    }
     return status;
 }
+
+const struct java_table lifetimes_table = {"lifetimes",
+                                           "one row an allocation site",
+                                           COLUMNS(lifetime_columns),
+                                           create,
+                                           ROWS_MADE,
+                                           -1,
+                                           true,
+                                           BY_ALLOC};
+
+const struct java_table advice_table = {
+    "advice", "what `steptrace advise` says", COLUMNS(advice_columns), create, ROWS_MADE, -1, true,
+    BY_ALLOC};

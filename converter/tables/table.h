@@ -201,6 +201,9 @@ struct table_scan_work table_scan_work(const struct table_scan *scan);
  * according to the index, 0 if it is unknown. */
 bool table_has_fast_range(const struct tables *tables, const struct table *table, size_t column);
 uint64_t table_row_count(const struct tables *tables, const struct table *table);
+/* Returns, if the table has no rows because the trace has no records that they are made of, what
+ * these are, and which option of the agent records them; else NULL. */
+const char *table_unrecorded(const struct tables *tables, const struct table *table);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,49 @@
 #ifndef CONVERTER_TABLES_TABLE_ROWS_H
 #define CONVERTER_TABLES_TABLE_ROWS_H
 
-#include "converter/tables/row_filter.h"
 #include "converter/tables/table.h"
+
+/* Filters rows by ranges of numbers, threads, and a class pattern. */
+
+#define ROW_FILTER_NO_COLUMN SIZE_MAX
+
+struct row_filter {
+    const struct table *table;
+    struct table_range *ranges;
+    size_t range_count;
+    size_t thread_column;
+    uint64_t *threads; /* in ascending order; NULL: all */
+    size_t thread_count;
+    size_t class_column;
+    char *class_glob;  /* NULL: all */
+    uint8_t *class_is; /* by code: 0 not tested yet, 1 wanted, 2 not wanted */
+    size_t class_capacity;
+    uint8_t *keep; /* by row of the batch being filtered */
+    size_t keep_capacity;
+};
+
+/* Copies the filters of a query.  Returns INVALID if the table lacks a column that they use. */
+enum step_status row_filter_init(struct row_filter *filter, const struct table *table,
+                                 const struct table_query *query, struct step_error *error);
+void row_filter_reset(struct row_filter *filter);
+enum step_status row_filter_set_ranges(struct row_filter *filter, const struct table_range *ranges,
+                                       size_t count, struct step_error *error);
+
+/* Returns whether the filter uses a column. */
+bool row_filter_needs(const struct row_filter *filter, size_t column);
+
+/* Gets the range that contains a column's values in all wanted rows, apart from values of 2^63
+ * or more.  Not for TABLE_INT.  Returns false if no row can be wanted. */
+bool row_filter_range(const struct row_filter *filter, size_t column, uint64_t *least,
+                      uint64_t *most);
+/* Returns whether rows with threads `least` to `most` may be wanted. */
+bool row_filter_may_have_thread(const struct row_filter *filter, uint64_t least, uint64_t most);
+
+/* Writes the numbers of the wanted rows to `selected`, and their count to `*selected_count`.
+ * `vectors` is indexed by column of the table. */
+enum step_status row_filter_select(struct row_filter *filter, const struct table_vector *vectors,
+                                   size_t count, uint32_t *selected, size_t *selected_count,
+                                   struct step_error *error);
 
 /* How a column's value is derived from a record. */
 enum cell_kind {
@@ -23,7 +64,8 @@ enum cell_kind {
     CELL_IS,           /* whether the record is an `owner` */
     CELL_TYPE,         /* name of the record type */
     CELL_COLLECTION,   /* number of the collection at that time */
-    CELL_WEIGHT        /* of a sampled trace: objects that a sample of that size stands for */
+    CELL_WEIGHT,       /* of a sampled trace: objects that a sample of that size stands for */
+    CELL_LIFE_WEIGHT   /* and of which its death is known; as CELL_MADE in a table's cells */
 };
 
 struct table_cell {
@@ -36,6 +78,8 @@ struct table_cell {
 struct table_rows;
 struct table_request;
 
+/* Creates rows, with table_rows_init() first of all.  Rows that could not be prepared are returned
+ * as well; the scan destroys them. */
 typedef enum step_status (*table_rows_create)(struct tables *tables,
                                               const struct table_request *request,
                                               struct table_rows **out, struct step_error *error);
@@ -51,9 +95,11 @@ enum rows_from {
 struct table_definition {
     struct table base; /* must be first: every struct table is part of one of these */
     table_rows_create create;
-    enum rows_from rows_from;       /* set by tables_add() */
+    enum rows_from rows_from;
     uint32_t record;                /* type of the records; STEP_NO_RECORD: several */
     const struct table_cell *cells; /* by column; NULL: all are CELL_MADE */
+    uint32_t made_of;               /* type of records without which there are no rows */
+    const char *recorded_by; /* what these are, and what records them; NULL: any trace has them */
 };
 
 static inline const struct table_definition *table_definition_of(const struct table *table)
@@ -95,5 +141,31 @@ enum step_status table_rows_init(struct table_rows *rows,
                                  struct tables *tables, const struct table_request *request,
                                  struct step_error *error);
 void table_rows_reset(struct table_rows *rows);
+
+/* Internals of scans, for makers that read rows of other tables. */
+
+/* Memory for the selected rows of a column. */
+struct table_scan_room {
+    void *values;
+    uint8_t *validity;
+};
+
+struct table_scan {
+    struct tables *tables;
+    struct table_request request;
+    struct table_rows *rows;
+    size_t *columns;
+    size_t column_count;
+    uint8_t *needed;              /* by column of the table */
+    struct table_vector *vectors; /* by column of the query */
+    struct table_scan_room *room; /* by column of the query */
+    uint32_t *selected;
+    struct table_batch batch;
+};
+
+/* Creates a scan like table_scan_create(), but with the blocks in order of their first times. */
+enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
+                                           const struct table_query *query, bool by_time,
+                                           struct table_scan **out, struct step_error *error);
 
 #endif

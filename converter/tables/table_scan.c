@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scan: removes unwanted rows and columns from the maker's batches. */
-#include "converter/tables/table_scan.h"
+#include "converter/tables/table_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,13 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     if (rows != NULL)
         rows->operations->destroy(rows);
     scan->rows = NULL;
-    return scan->request.table->create(scan->tables, &scan->request, &scan->rows, error);
+    enum step_status status =
+        scan->request.table->create(scan->tables, &scan->request, &scan->rows, error);
+    if (status != STEP_STATUS_OK && scan->rows != NULL) {
+        scan->rows->operations->destroy(scan->rows);
+        scan->rows = NULL;
+    }
+    return status;
 }
 
 enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,

@@ -7,8 +7,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/step/stepfile.h"
-#include "converter/tables/known_tables.h"
 #include "converter/tables/makers.h"
+#include "converter/tables/tables_trace.h"
 #include "format/core/grow.h"
 
 /* ---- kind of trace ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names, damage and row counts of a trace. */
+/* Names, damage and row counts of a trace, and its list of tables. */
 #include "converter/tables/tables_trace.h"
 
 #include <stdlib.h>
@@ -127,25 +127,85 @@ enum step_status tables_damage(const struct tables *tables, struct step_error *e
                                         "%s", gap);
 }
 
+uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record)
+{
+    const struct step_block_info *info = step_reader_block_info(tables->reader, block);
+    uint64_t rows = 0;
+    for (size_t i = 0; i < info->type_count; i++)
+        if (step_record_extends(tables->definition, info->counts[i].record, record))
+            rows += info->counts[i].count;
+    return rows;
+}
+
+static uint64_t count_records(const struct tables *tables, uint32_t record)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++)
+        count += block_rows(tables, i, record);
+    return count;
+}
+
 uint64_t table_row_count(const struct tables *tables, const struct table *table)
 {
     const struct table_definition *definition = table_definition_of(table);
-    uint64_t rows = 0;
     if (definition->record == STEP_NO_RECORD)
         return 0;
     if (definition->rows_from == ROWS_OF_DICTIONARY)
         return step_reader_dictionary_count(tables->reader, definition->record);
-    for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        const struct step_block_info *info = step_reader_block_info(tables->reader, i);
-        for (size_t k = 0; k < info->type_count; k++)
-            if (step_record_extends(tables->definition, info->counts[k].record, definition->record))
-                rows += info->counts[k].count;
-    }
-    return rows;
+    return count_records(tables, definition->record);
+}
+
+const char *table_unrecorded(const struct tables *tables, const struct table *table)
+{
+    const struct table_definition *definition = table_definition_of(table);
+    bool is_recorded =
+        definition->recorded_by == NULL || table_row_count(tables, table) > 0 ||
+        (definition->made_of != STEP_NO_RECORD && count_records(tables, definition->made_of) > 0);
+    return is_recorded ? NULL : definition->recorded_by;
 }
 
 bool table_has_fast_range(const struct tables *tables, const struct table *table, size_t column)
 {
     (void) tables;
     return table_definition_of(table)->rows_from == ROWS_OF_DICTIONARY && column == 0;
+}
+
+/* ---- adding tables ---- */
+
+/* Copies the texts of `from`, whose columns may be temporary. */
+static bool copy_definition(struct table_definition *to, const struct table_definition *from)
+{
+    size_t count = from->base.column_count;
+    struct table_column *columns = calloc(count + 1, sizeof *columns);
+    struct table_cell *cells = calloc(count + 1, sizeof *cells);
+    *to = *from;
+    to->base.name = strdup(from->base.name);
+    to->base.doc = strdup(from->base.doc);
+    to->base.columns = columns;
+    to->cells = cells;
+    bool good = to->base.name != NULL && to->base.doc != NULL && columns != NULL && cells != NULL;
+    to->base.column_count = good ? count : 0;
+    for (size_t i = 0; good && i < count; i++) {
+        columns[i] = from->base.columns[i];
+        columns[i].name = strdup(from->base.columns[i].name);
+        columns[i].doc = strdup(from->base.columns[i].doc);
+        cells[i] = from->cells != NULL ? from->cells[i] : (struct table_cell){.kind = CELL_MADE};
+        good = columns[i].name != NULL && columns[i].doc != NULL;
+    }
+    return good;
+}
+
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error)
+{
+    if (tables->count == tables->capacity) {
+        struct table_definition *items =
+            step_grown(tables->items, &tables->capacity, tables->count + 1, sizeof *items);
+        if (items == NULL)
+            return no_memory(error);
+        tables->items = items;
+    }
+    struct table_definition *added = &tables->items[tables->count++];
+    bool good = copy_definition(added, definition);
+    return good ? STEP_STATUS_OK : no_memory(error);
 }

@@ -53,8 +53,6 @@ struct tables {
     uint64_t resolution_ns;
     bool has_resolution;            /* the trace specifies it */
     uint64_t sample_interval_bytes; /* of a sampled trace; 0: it has all objects */
-    bool has_weights; /* of a sampled trace: all samples have that interval, and none was
-                         given up */
     struct table_definition *items;
     size_t count, capacity;
     /* Java traces. */
@@ -81,7 +79,7 @@ static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t tick
     return trace_ticks_ns(ticks, tables->resolution_ns);
 }
 
-/* The field of deaths that stores the time of their collection. */
+/* A field that some records of a table have: of deaths, the time of their collection. */
 struct collected_field {
     uint32_t record;
     uint32_t field;
@@ -89,6 +87,9 @@ struct collected_field {
 };
 /* Returns false if the definition has no such field. */
 bool tables_collected_field(const struct tables *tables, struct collected_field *out);
+
+/* The same for samples that were drawn with another interval than that of the trace. */
+bool tables_drawn_field(const struct tables *tables, struct collected_field *out);
 
 /* The times at which the frees of a block were found: the time in the field, or else that of the
  * free. */
@@ -121,5 +122,19 @@ static inline bool tables_is_damage(enum step_status status)
     return status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT ||
            status == STEP_STATUS_UNSUPPORTED || status == STEP_STATUS_LIMIT;
 }
+
+/* Registers the tables of a trace. */
+
+/* Returns the number of records of that type in the block. */
+uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
+
+/* Adds a table.  Copies its name, columns and cells. */
+enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
+                            struct step_error *error);
+
+/* Add the tables of each kind of trace. */
+enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
+enum step_status record_tables_add(struct tables *tables, struct step_error *error);
 
 #endif

@@ -3,6 +3,7 @@
 #include "converter/trace/alloc_source.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error)
@@ -79,4 +80,31 @@ void alloc_source_destroy(struct alloc_source *source)
 {
     if (source != NULL)
         source->operations->destroy(source);
+}
+
+#define COMMENT "HATF 1.0, written by steptrace; " ADDRESS_NUMBERS_TEXT
+
+static bool says_so(const struct step_bytes *comment)
+{
+    const size_t length = sizeof ADDRESS_NUMBERS_TEXT - 1;
+    return comment->length >= length &&
+           memcmp(comment->data + comment->length - length, ADDRESS_NUMBERS_TEXT, length) == 0;
+}
+
+bool address_numbers_put(struct address_numbers *numbers, const struct hatf_record *record)
+{
+    if (record->tag == HATF_COMMENT && numbers->count == 0 && says_so(&record->comment))
+        numbers->is_said = true;
+    if (record->tag != HATF_ALLOC)
+        return address_numbers_hold(numbers);
+    if (numbers->count++ > 0 && record->address - numbers->last != 1)
+        numbers->is_denied = true;
+    numbers->last = record->address;
+    return address_numbers_hold(numbers);
+}
+
+struct hatf_record address_numbers_comment(void)
+{
+    return (struct hatf_record){.tag = HATF_COMMENT,
+                                .comment = {(const uint8_t *) COMMENT, sizeof COMMENT - 1}};
 }

@@ -27,6 +27,12 @@ bool heap_moment_parse(const char *text, struct heap_moment *moment)
     return take_time(&moment->value, text, &fault);
 }
 
+bool take_moment(void *moment_target, const char *value, const char **fault)
+{
+    *fault = "peak, end, gc:N or a time is expected";
+    return heap_moment_parse(value, moment_target);
+}
+
 void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_size)
 {
     switch (moment->kind) {

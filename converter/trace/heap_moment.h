@@ -21,6 +21,8 @@ struct heap_moment {
 
 /* Parses "end", "peak", "gc:3" or "1.5s".  Returns false for any other text. */
 bool heap_moment_parse(const char *text, struct heap_moment *moment);
+/* The same as the parser of an option's value (arguments.h). */
+bool take_moment(void *moment_target, const char *value, const char **fault);
 /* Writes the text form. */
 void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_size);
 

@@ -86,9 +86,8 @@ bool take_slice(void *selection_target, const char *value, const char **fault)
 bool take_alive_at(void *selection_target, const char *value, const char **fault)
 {
     struct event_selection *selected = selection_target;
-    *fault = "peak, end, gc:N or a time is expected";
     selected->has_alive_at = true;
-    return heap_moment_parse(value, &selected->alive_at);
+    return take_moment(&selected->alive_at, value, fault);
 }
 
 bool take_temporary(void *selection_target, const char *value, const char **fault)

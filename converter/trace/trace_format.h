@@ -97,6 +97,7 @@ struct trace_format {
     const char *ending; /* file name extension; NULL: the format must be named */
     const char *help;   /* short description */
     enum format_needs needs;
+    bool shows_allocations;    /* it needs events, but its viewers show allocations above all */
     enum step_packing packing; /* compression of the whole file */
     bool is_directory;
     const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */
@@ -119,6 +120,22 @@ struct trace_format {
                                         struct step_error *error);
     const struct heap_writer_operations *heap_writer;
     enum step_status (*write)(const struct format_job *job); /* reports its errors */
+};
+
+/* Destination of events: the interface that all output formats for events implement. */
+struct event_sink {
+    const struct event_sink_operations *operations;
+};
+
+struct event_sink_operations {
+    enum step_status (*put)(struct event_sink *sink, const struct trace_event *events, size_t count,
+                            struct step_error *error);
+    /* Writes a fact, after the last event; NULL: the format cannot store facts. */
+    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
+    /* Writes the rest, after which the file is complete.  Called once, and not after a put that
+     * failed. */
+    enum step_status (*close)(struct event_sink *sink, struct step_error *error);
+    void (*destroy)(struct event_sink *sink);
 };
 
 #define TRACE_FORMAT_DECLARE(name) extern const struct trace_format format_##name;

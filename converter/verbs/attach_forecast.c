@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "converter/attach/attach_protocol.h"
+#include "format/core/no_memory.h"
 
 #define TEXT_MOST ((size_t) 1 << 16)
 #define GENTLE_CLASSES 2000u /* as OPTION_GENTLE_CLASSES of the agent */
@@ -67,7 +68,7 @@ enum step_status attach_forecast_print(FILE *out, const struct jvm_process *proc
     uint64_t classes = 0;
     char *text = malloc(TEXT_MOST);
     if (text == NULL)
-        return step_error_set(error, STEP_STATUS_NO_MEMORY, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     enum step_status status = attach_ask(process, "VM.metaspace", text, TEXT_MOST, error);
     if (status == STEP_STATUS_OK && !count_classes(text, &classes))
         status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,

@@ -8,8 +8,8 @@
 #include "converter/base/address_map.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
-#include "converter/trace/address_numbers.h"
 #include "converter/trace/alloc_rules.h"
+#include "converter/trace/alloc_source.h"
 #include "converter/trace/recent_frees.h"
 #include "converter/verbs/check_run.h"
 

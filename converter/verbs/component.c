@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds components relative to the running program. */
+/* Finds components relative to the running program.  A JVM recognises a library that it has loaded
+ * only by the same path. */
 #include "converter/verbs/component.h"
 
 #include <limits.h>
@@ -7,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "converter/base/error_report.h"
 
 static bool is_there(const char *place, char *path)
 {
@@ -35,4 +38,17 @@ bool component_find(const char *name, const char *directory, const char *wanted,
             return true;
     }
     return false;
+}
+
+bool agent_of(const struct jvm_process *process, const char *wanted, char *path)
+{
+    const char *loaded = process->agent;
+    if (loaded[0] != '\0') { /* that file may be gone: steptrace.jar removes its own */
+        snprintf(path, PATH_MAX, "%s", loaded);
+        return true;
+    }
+    bool found = component_find("libtracer.so", "../agent", wanted, "STEPTRACE_AGENT", path);
+    if (!found)
+        report_line("libtracer.so cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+    return found;
 }

@@ -33,10 +33,9 @@ void heap_asked_complete(struct heap_asked *asked)
 bool take_heap_moment(void *asked_target, const char *value, const char **fault)
 {
     struct heap_asked *asked = asked_target;
-    *fault = "peak, end, gc:N or a time is expected";
     asked->moment_count = 1;
     asked->has_moment = true;
-    return heap_moment_parse(value, &asked->moments[0]);
+    return take_moment(&asked->moments[0], value, fault);
 }
 
 bool take_heap_moments(void *asked_target, const char *value, const char **fault)
@@ -58,22 +57,8 @@ bool take_heap_moments(void *asked_target, const char *value, const char **fault
 bool take_heap_axes(void *unsigned_target, const char *value, const char **fault)
 {
     static const char *const words[] = {"class", "site", "thread", "object"};
-    enum { WORDS = sizeof words / sizeof words[0] };
-    unsigned axes = 0;
     *fault = "class, site or thread is expected, or several with + between";
-    for (;;) {
-        size_t length = strcspn(value, "+,"), i = 0;
-        while (i < WORDS && (strlen(words[i]) != length || memcmp(words[i], value, length) != 0))
-            i++;
-        if (i == WORDS)
-            return false;
-        axes |= 1u << i;
-        if (value[length] == '\0')
-            break;
-        value += length + 1;
-    }
-    *(unsigned *) unsigned_target = axes;
-    return true;
+    return take_some_of(words, sizeof words / sizeof words[0], value, unsigned_target);
 }
 
 bool take_heap_tree(void *tree_target, const char *value, const char **fault)

@@ -5,7 +5,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/heap/heap_report.h"
-#include "converter/numbers/gate_options.h"
+#include "converter/numbers/gate_rule.h"
 #include "converter/trace/event_selection.h"
 
 #define HEAP_MOMENTS_MOST 2u

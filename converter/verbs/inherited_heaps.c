@@ -4,7 +4,7 @@
  * fork, writes the live objects as allocations at time 0 without a thread, followed by the child's
  * records.
  */
-#include "converter/verbs/inherited_heaps.h"
+#include "converter/verbs/recorded_traces.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +14,10 @@
 #include "converter/base/address_map.h"
 #include "converter/base/error_report.h"
 #include "converter/base/name_index.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
+#include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
-#include "converter/formats/open_trace.h"
 #include "converter/records/copy_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/recorded_calls.h"
@@ -258,10 +257,8 @@ static enum step_status walk(struct alloc_source *source, bool is_cut, struct li
         while (at < count && written == STEP_STATUS_OK &&
                (status == STEP_STATUS_END || record.time > children[at].forked_ns))
             written = write_anew(living, &children[at++]);
-        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record)) {
-            no_memory(&error);
-            return report_error(&error);
-        }
+        if (status == STEP_STATUS_OK && !living_blocks_put(living, &record))
+            return report_no_memory();
     }
     return written;
 }

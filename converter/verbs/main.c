@@ -34,6 +34,8 @@ const struct verb verbs[] = {
     {"escape", "show which allocations the JIT compiler removes", verb_escape, true},
     {"nominal", "print the nominal statistics of the DaCapo benchmark suite", verb_nominal, true},
     {"layout", "print what objects would take under other object layouts", verb_layout, true},
+    {"locality", "print how far apart objects that refer to each other were allocated",
+     verb_locality, true},
     {"simulate", "replay a trace against models of garbage collectors", verb_simulate, true},
     {"watch", "show live heap and allocation rates while a trace is being written", verb_watch,
      true},

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/output_target.h"
+#include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
-#include "converter/verbs/inherited_heaps.h"
 #include "converter/verbs/verb.h"
+#include "format/core/grow.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
@@ -219,12 +219,11 @@ static bool add(struct trace_list *list, const char *directory, const char *name
                 const struct recorded_name *parts)
 {
     if (list->count == list->capacity) {
-        size_t wanted = 2 * list->capacity + 4;
-        struct recorded_trace *grown = realloc(list->rows, wanted * sizeof *grown);
+        struct recorded_trace *grown =
+            step_grown(list->rows, &list->capacity, list->count + 1, sizeof *grown);
         if (grown == NULL)
             return false;
         list->rows = grown;
-        list->capacity = wanted;
     }
     struct recorded_trace *row = &list->rows[list->count++];
     memset(row, 0, sizeof *row);

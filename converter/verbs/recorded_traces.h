@@ -49,4 +49,10 @@ struct trace_list {
  * the name has the process id.  Sets `*count` to the number of traces.  Reports errors. */
 enum step_status recorded_traces_finish(const struct recorded_traces *traces, unsigned *count);
 
+/* Inserts the objects that lived in a process when it forked before the trace of its child. */
+
+/* Rewrites the traces of forked children, if the moment of the fork and the parent's trace are
+ * known.  `list` is in the order of process starts.  Reports errors. */
+enum step_status inherited_heaps_list(struct trace_list *list);
+
 #endif

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "converter/base/no_memory.h"
 #include "converter/records/record_dump.h"
 #include "converter/sites/site_stores.h"
 
@@ -76,7 +75,6 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
                                  struct input *input)
 {
     struct site_lives *lives = &reading->lives;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     lives->path = path;
     lives->within = reading->within;
     lives->young_bytes = reading->young_bytes;
@@ -91,10 +89,8 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
     status = read_references(reading, input, path);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!evaluate(reading, &input->source->names)) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (!evaluate(reading, &input->source->names))
+        return report_no_memory();
     const struct site_report report = {.path = path,
                                        .lives = lives,
                                        .sites = &reading->sites,
@@ -115,7 +111,6 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
 enum step_status site_reading_run(struct site_reading *reading, const char *path)
 {
     struct input input;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     event_selection_init(&reading->selected);
     reading->selected.kinds =
         TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
@@ -133,8 +128,7 @@ enum step_status site_reading_run(struct site_reading *reading, const char *path
     if (site_lives_init(&reading->lives)) {
         status = read_all(reading, path, &input);
     } else {
-        no_memory(&error);
-        status = report_error(&error);
+        status = report_no_memory();
     }
     advice_reset(&reading->advice);
     site_clusters_reset(&reading->clusters);

@@ -37,10 +37,6 @@ struct snapshot_result {
 typedef void (*snapshot_report)(void *user, const struct graph_source *source,
                                 const struct snapshot_result *result);
 
-/* Returns FORMAT for a trace without objects. */
-enum step_status snapshots_check(const char *path, snapshot_report report, void *user,
-                                 struct step_error *error);
-
 /* Prints the results: as text, or with `json` as an array "snapshots".  Prints at most `limit`
  * places that differ for each snapshot. */
 enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/joined_files.h"
+#include "converter/base/rotated_files.h"
 
 static enum step_status add(struct trace_set *set, const char *directory, const char *name,
                             size_t length)
@@ -36,6 +38,30 @@ static int is_trace(const struct dirent *entry)
     return length > 5 && strcmp(entry->d_name + length - 5, ".step") == 0;
 }
 
+static bool is_last_path(const struct trace_set *set, const char *path)
+{
+    return set->count > 0 && strcmp(set->paths[set->count - 1], path) == 0;
+}
+
+/* Files of rotate= are one trace, which has their name without numbers. */
+static enum step_status add_entry(struct trace_set *set, const char *directory, const char *name)
+{
+    uint64_t number;
+    char *file = NULL, *joined = NULL;
+    size_t length = rotated_file_name(name, &number);
+    if (length == 0)
+        return add(set, directory, name, strlen(name));
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (asprintf(&file, "%s/%s", directory, name) >= 0 &&
+        asprintf(&joined, "%s/%.*s.step", directory, (int) length, name) >= 0)
+        status = is_last_path(set, joined) ? STEP_STATUS_OK
+                 : joined_files_have(file) ? add(set, "", joined, strlen(joined))
+                                           : add(set, directory, name, strlen(name));
+    free(file);
+    free(joined);
+    return status;
+}
+
 static enum step_status find_in_directory(const char *path, struct trace_set *set)
 {
     struct dirent **entries;
@@ -47,7 +73,7 @@ static enum step_status find_in_directory(const char *path, struct trace_set *se
     enum step_status status = STEP_STATUS_OK;
     for (int i = 0; i < count; i++) {
         if (status == STEP_STATUS_OK)
-            status = add(set, path, entries[i]->d_name, strlen(entries[i]->d_name));
+            status = add_entry(set, path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);

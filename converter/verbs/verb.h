@@ -4,9 +4,11 @@
 #define CONVERTER_VERBS_VERB_H
 
 #include "converter/base/arguments.h"
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
 #include "converter/formats/format_table.h"
-#include "converter/trace/event_sink.h"
 #include "converter/trace/event_source.h"
+#include "converter/trace/trace_format.h"
 
 /*
  * A verb takes its arguments (without its own name) and returns one of these, or the status of
@@ -24,6 +26,9 @@ struct verb {
     verb_function run;
     bool takes_memory; /* uses memory up to the limit (memory_limit.h) */
 };
+
+/* The options of all verbs that read traces, at the end of their tables. */
+#define READING_ROWS DEFINITION_ROW, MEMORY_ROW
 
 /* Exit code of a verb that succeeded: that of the program it ran, or VERB_EXIT_GATE if a gate
  * failed. */
@@ -56,6 +61,7 @@ enum step_status verb_advise(int argc, char **argv);
 enum step_status verb_lifetimes(int argc, char **argv);
 enum step_status verb_escape(int argc, char **argv);
 enum step_status verb_nominal(int argc, char **argv);
+enum step_status verb_locality(int argc, char **argv);
 enum step_status verb_simulate(int argc, char **argv);
 enum step_status verb_sql(int argc, char **argv);
 enum step_status verb_replay(int argc, char **argv);

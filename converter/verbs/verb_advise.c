@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace advise: advises on allocation sites, with the bytes at stake and the evidence. */
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
@@ -34,10 +32,8 @@ enum step_status verb_advise(int argc, char **argv)
          &reading.young_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
         FROM_ROW(&reading.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

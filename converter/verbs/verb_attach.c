@@ -17,7 +17,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
-#include "converter/verbs/agent_of.h"
 #include "converter/verbs/attach_forecast.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/recording_options.h"
@@ -30,6 +29,8 @@
 /* What --sampled sets unless -O does otherwise: a limit that costs about 1 % of a core. */
 #define SAMPLED_OPTIONS ",engine=sampled,rate=1000"
 #define SAMPLE_MOST (UINT64_C(1) << 30)
+#define WINDOW_LEAST_NS UINT64_C(1000000)
+#define WINDOW_MOST_NS (UINT64_C(3600) * 1000000000)
 
 static const struct verb_help help = {
     "attach", "[-d TIME] [-o FILE] [OPTION]... PID",
@@ -51,6 +52,7 @@ struct attachment {
     bool status;
     bool sampled;
     uint64_t sample_bytes; /* 0: not given */
+    uint64_t window_ns;    /* 0: not given */
     bool report;
     struct recording_options options;
     struct jvm_process process;
@@ -80,6 +82,9 @@ static void implied_options(const struct attachment *attachment, char *out, size
                         attachment->sampled ? SAMPLED_OPTIONS : "");
     if (attachment->sample_bytes != 0)
         snprintf(out + used, size - (size_t) used, ",sample=%" PRIu64, attachment->sample_bytes);
+    if (attachment->window_ns != 0)
+        snprintf(out + used, size - (size_t) used, ",window=%" PRIu64 "ms",
+                 attachment->window_ns / 1000000);
 }
 
 static enum step_status begin(struct attachment *attachment)
@@ -193,6 +198,16 @@ static void wait_for_end(const struct attachment *attachment)
     }
 }
 
+/* The JVM that records a sample makes the file, among those of its ring. */
+static enum step_status record_window(struct attachment *attachment)
+{
+    enum step_status status = begin(attachment);
+    if (status == STEP_STATUS_OK)
+        report_line("all objects are recorded for %.1f s at most, then the sample goes on",
+                    (double) attachment->window_ns / 1e9);
+    return status;
+}
+
 static enum step_status record(struct attachment *attachment)
 {
     struct timespec begun;
@@ -285,7 +300,8 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
                                "process %ld has other files than this one: only one trace can be "
                                "fetched, without rotate=",
                                (long) pid);
-    enum step_status status = record(attachment);
+    enum step_status status =
+        attachment->window_ns != 0 ? record_window(attachment) : record(attachment);
     shared_place_remove(&attachment->process, &attachment->place);
     return status;
 }
@@ -303,6 +319,12 @@ static enum step_status run(struct attachment *attachment, const struct argument
         return arguments_fault(arguments, "--report needs -d TIME or --wait");
     if (attachment->sample_bytes != 0 && !attachment->sampled)
         return arguments_fault(arguments, "--sample needs --sampled");
+    if (attachment->window_ns != 0 && (attachment->sampled || waits))
+        return arguments_fault(arguments, "--window is of a sample that is being recorded: without "
+                                          "--sampled, -d and --wait");
+    if (attachment->window_ns != 0 &&
+        (attachment->window_ns < WINDOW_LEAST_NS || attachment->window_ns > WINDOW_MOST_NS))
+        return arguments_fault(arguments, "--window is 1ms to 60min");
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
@@ -347,6 +369,9 @@ enum step_status verb_attach(int argc, char **argv)
          take_flag, &attachment.sampled},
         {"sample", 0, "SIZE", "with --sampled: bytes from one sample to the next (512k)",
          take_sample, &attachment.sample_bytes},
+        {"window", 0, "TIME",
+         "while a sample is recorded with rotate=: record all objects for this time", take_time,
+         &attachment.window_ns},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,
@@ -365,8 +390,7 @@ enum step_status verb_attach(int argc, char **argv)
          &attachment.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &attachment.agent},
     };
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

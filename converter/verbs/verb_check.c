@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/verbs/check_run.h"
@@ -65,8 +63,7 @@ static enum step_status check_input(struct input *input, const char *path, uint6
     struct check_run *run =
         input->allocs != NULL ? alloc_check_create(input) : event_check_create(input);
     if (run == NULL) {
-        report_line("out of memory");
-        return STEP_STATUS_NO_MEMORY;
+        return report_no_memory();
     }
     run->input = input;
     run->limit = limit;
@@ -119,10 +116,8 @@ enum step_status verb_check(int argc, char **argv)
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
         {"dtd", 0, "FILE", "DTD of a Meta-TF trace that does not contain it", take_text,
          &selected.dtd_path},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -5,13 +5,10 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
-#include "converter/numbers/gate_options.h"
-#include "converter/numbers/measure_names.h"
+#include "converter/numbers/gate_rule.h"
+#include "converter/numbers/measures.h"
 #include "converter/report/page_file.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/trace_set.h"
@@ -42,27 +39,13 @@ struct comparison {
 
 static bool take_axes(void *unsigned_target, const char *value, const char **fault)
 {
-    unsigned axes = 0;
     *fault = "class, site, thread, method or all is expected, or several with + between";
     if (strcmp(value, "all") == 0) {
         *(unsigned *) unsigned_target = ~0u;
         return true;
     }
-    for (;;) {
-        size_t length = strcspn(value, "+,");
-        unsigned axis = AXIS_CLASS;
-        while (axis < AXIS_COUNT &&
-               (strlen(axis_names[axis]) != length || memcmp(axis_names[axis], value, length) != 0))
-            axis++;
-        if (axis == AXIS_COUNT)
-            return false;
-        axes |= 1u << axis;
-        if (value[length] == '\0')
-            break;
-        value += length + 1;
-    }
-    *(unsigned *) unsigned_target = axes;
-    return true;
+    return take_some_of(axis_names, AXIS_COUNT, value, unsigned_target) &&
+           (*(unsigned *) unsigned_target & 1u << AXIS_PROGRAM) == 0;
 }
 
 static bool take_metric(void *metric_target, const char *value, const char **fault)
@@ -145,20 +128,17 @@ static enum step_status print(const struct comparison *comparison,
                                     : compare_print_text(report);
     if (ok)
         return STEP_STATUS_OK;
-    no_memory(&error);
-    return report_error(&error);
+    return report_no_memory();
 }
 
 static enum step_status compare(struct comparison *comparison,
                                 const struct trace_set sets[SIDE_COUNT])
 {
     struct measures measures;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count, failed = 0;
     if (!measures_init(&measures, runs)) {
         measures_reset(&measures);
-        no_memory(&error);
-        return report_error(&error);
+        return report_no_memory();
     }
     measures.exact_names = comparison->exact_names;
     measures.with_lines = comparison->with_lines;
@@ -173,7 +153,7 @@ static enum step_status compare(struct comparison *comparison,
         comparison->report.measures = &measures;
         enum step_status reported = even_out_stacks(&measures)
                                         ? print(comparison, &comparison->report)
-                                        : report_error((no_memory(&error), &error));
+                                        : report_no_memory();
         if (reported == STEP_STATUS_OK)
             reported = gates_judge(&comparison->gates, help.name, &measures, &failed);
         status = status == STEP_STATUS_OK ? reported : status;
@@ -238,10 +218,8 @@ enum step_status verb_compare(int argc, char **argv)
         {"html", 0, "FILE", "write an HTML page", take_text, &comparison.page},
         GATE_ROWS(&comparison.gates),
         SELECTION_ROWS(&comparison.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (arguments_read(&arguments, argc, argv, 2, 2, &status)) {
         bool for_programs = comparison.as_json || comparison.as_csv;

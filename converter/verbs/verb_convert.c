@@ -6,13 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/output_limit.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
-#include "converter/heap/heap_export.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/heap/heap_writer.h"
 #include "converter/records/record_filter.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/selection_options.h"
@@ -218,8 +216,7 @@ static enum step_status parse(struct conversion *conversion, struct arguments *a
          "limit of the output (4g + 1000 times IN, at most 64g; 0: no limit)", take_size,
          &conversion->limit_output},
         SELECTION_ROWS(&conversion->selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
+        READING_ROWS};
     enum { FIRST = sizeof first / sizeof first[0], LAST = sizeof last / sizeof last[0] };
     struct option_row rows[OPTIONS_MOST + LAST];
     memcpy(rows, first, sizeof first);

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/formats/input.h"
 #include "converter/verbs/date_deaths.h"
 #include "converter/verbs/verb.h"
@@ -67,10 +65,8 @@ enum step_status verb_deaths(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write; - is standard output", take_text, &output},
         {"json", 0, NULL, "print the results as JSON", take_flag, &as_json},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace dump: prints events as lines of text. */
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
@@ -96,10 +94,8 @@ enum step_status verb_dump(int argc, char **argv)
         {"entries", 0, NULL, "the entries of the dictionaries, not the records", take_flag,
          &records.entries},
         {"json", 0, NULL, "STEP: records as JSON, one per line", take_flag, &as_json},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

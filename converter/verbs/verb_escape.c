@@ -2,7 +2,6 @@
 /* steptrace escape: shows which allocations the JIT compiler removes. */
 #include <string.h>
 
-#include "converter/base/memory_limit.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
@@ -72,8 +71,7 @@ enum step_status verb_escape(int argc, char **argv)
         {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
         MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -4,17 +4,13 @@
 #include <stdlib.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_report.h"
-#include "converter/heap/heap_table.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/heap/heap_tree.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/heap_asked.h"
@@ -167,10 +163,8 @@ static enum step_status follow(struct pass *pass, uint64_t event_limit)
         .moment_count = asked->moment_count,
         .receive = receive,
         .user = pass};
-    if (!heap_tracker_init(&pass->tracker, &pass->input->source->names, &options)) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (!heap_tracker_init(&pass->tracker, &pass->input->source->names, &options))
+        return report_no_memory();
     pass->tracker.event_limit = event_limit;
     enum step_status status = heap_tracker_weigh(&pass->tracker, pass->input->source, &error);
     if (status != STEP_STATUS_OK)
@@ -421,10 +415,8 @@ enum step_status verb_heap(int argc, char **argv)
         {"csv", 0, NULL, "as CSV", take_heap_csv, &asked.report.form},
         GATE_ROWS(&asked.gates),
         OBJECT_SELECTION_ROWS(&asked.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     heap_asked_complete(&asked);

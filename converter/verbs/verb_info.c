@@ -7,8 +7,6 @@
 
 #include "converter/base/address_map.h"
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
@@ -518,10 +516,8 @@ enum step_status verb_info(int argc, char **argv)
          &definition},
         {"dtd", 0, "FILE", "DTD of a Meta-TF trace that does not contain it", take_text,
          &selected.dtd_path},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

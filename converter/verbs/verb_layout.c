@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace layout: prints what the objects of a trace would take under other object layouts. */
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/formats/input.h"
 #include "converter/layout/layout_totals.h"
 #include "converter/trace/selection_options.h"
@@ -18,8 +15,9 @@ static const struct verb_help help = {
             "HotSpot, by class. The trace needs the agent's option layout=yes. LAYOUT is what\n"
             "differs from the traced JVM: header=8 (compact headers), 12 or 16 (without\n"
             "compressed class pointers), reference=4 or 8 (without compressed oops),\n"
-            "alignment=8..256 (ObjectAlignmentInBytes), joined by commas; and values: the\n"
-            "classes of --value are value classes (JEP 401), flattened as JDK 28 does.\n"};
+            "alignment=8..256 (ObjectAlignmentInBytes), fields=old (packing of JDK 14 and\n"
+            "earlier), joined by commas; and values: the classes of --value are value classes\n"
+            "(JEP 401), flattened as JDK 28 does.\n"};
 
 struct layout_options {
     struct event_selection selected;
@@ -70,21 +68,16 @@ static void print(const struct layout_options *options, const struct layout_tota
 static enum step_status add_up(const struct layout_options *options, struct input *input,
                                struct layout_totals *totals)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = event_source_layouts(input->source, layout_totals_put_name, totals);
     if (status == STEP_STATUS_OK)
         status = event_source_layouts(input->source, layout_totals_put_fields, totals);
-    if (status != STEP_STATUS_OK) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (status != STEP_STATUS_OK)
+        return report_no_memory();
     status = input_each(input, visit, totals);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!layout_totals_finish(totals)) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (!layout_totals_finish(totals))
+        return report_no_memory();
     report_unmatched(totals->path, &input->source->names,
                      &(struct event_selection){.classes = options->values, .marks_phases = true},
                      false);
@@ -93,6 +86,15 @@ static enum step_status add_up(const struct layout_options *options, struct inpu
                                     "`convert` does not keep: use the recorded trace");
     print(options, totals);
     return input_report_damage(input);
+}
+
+/* Returns NULL, or why one of the layouts is not possible. */
+static const char *find_impossible(const struct layout_totals *totals)
+{
+    const char *fault = NULL;
+    for (size_t i = 1; i < totals->layout_count && fault == NULL; i++)
+        fault = object_layout_fault(&totals->layouts[i]);
+    return fault;
 }
 
 static enum step_status run(const struct layout_options *options, const char *path)
@@ -110,7 +112,10 @@ static enum step_status run(const struct layout_options *options, const char *pa
         layout_totals_init(&totals, &traced, &options->changes, &options->values,
                            &input.source->names);
         totals.path = path;
-        status = add_up(options, &input, &totals);
+        fault = find_impossible(&totals);
+        if (fault != NULL)
+            report_line("layout: %s", fault);
+        status = fault != NULL ? STEP_STATUS_INVALID : add_up(options, &input, &totals);
         layout_totals_reset(&totals);
     }
     input_close(&input);
@@ -160,10 +165,8 @@ enum step_status verb_layout(int argc, char **argv)
         {"json", 0, NULL, "as JSON, all classes", take_flag, &options.json},
         OBJECT_SELECTION_ROWS(&options.selected),
         FROM_ROW(&options.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -3,13 +3,10 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
-#include "converter/numbers/leak_report.h"
+#include "converter/numbers/gate_rule.h"
+#include "converter/numbers/leak_rows.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
@@ -61,7 +58,6 @@ static bool take_axes(void *unsigned_target, const char *value, const char **fau
 static enum step_status measure(struct leaks_options *options, const struct leak_tracker *tracker,
                                 enum measure_side side)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_rows rows;
     bool ok = leak_rows_make(tracker, &options->limits, HEAP_BY_CLASS | HEAP_BY_SITE,
                              &options->suppressions, &rows) &&
@@ -69,14 +65,12 @@ static enum step_status measure(struct leaks_options *options, const struct leak
     leak_rows_reset(&rows);
     if (ok)
         return STEP_STATUS_OK;
-    no_memory(&error);
-    return report_error(&error);
+    return report_no_memory();
 }
 
 static enum step_status print_rows(struct leaks_options *options, const char *path,
                                    const struct leak_tracker *tracker)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_rows rows;
     size_t failed = 0;
     unsigned axes = options->axes;
@@ -91,8 +85,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
         axes = tracker->heap.sites.count > 1 ? HEAP_BY_SITE : HEAP_BY_CLASS;
     if (!leak_rows_make(tracker, &options->limits, axes, &options->suppressions, &rows)) {
         leak_rows_reset(&rows);
-        no_memory(&error);
-        return report_error(&error);
+        return report_no_memory();
     }
     const struct leak_report report = {.path = path,
                                        .tracker = tracker,
@@ -133,8 +126,7 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
                 report_error(&error);
         }
     } else {
-        status = no_memory(&error);
-        report_error(&error);
+        status = report_no_memory();
     }
     if (status == STEP_STATUS_OK)
         status = side == SIDE_BEFORE ? measure(options, &tracker, side)
@@ -169,13 +161,10 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
 /* Compares with the intact part of a damaged baseline. */
 static enum step_status run(struct leaks_options *options, const char *path)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status before = STEP_STATUS_OK;
     sampled_traces_accept(true);
-    if (!measures_init(&options->measures, SIDE_COUNT)) {
-        no_memory(&error);
-        return report_error(&error);
-    }
+    if (!measures_init(&options->measures, SIDE_COUNT))
+        return report_no_memory();
     if (options->baseline != NULL)
         before = read_trace(options, options->baseline, SIDE_BEFORE);
     if (before != STEP_STATUS_OK && before != STEP_STATUS_CORRUPT)
@@ -223,10 +212,8 @@ enum step_status verb_leaks(int argc, char **argv)
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         GATE_ROWS(&options.gates),
         OBJECT_SELECTION_ROWS(&options.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     if (goes_on)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace lifetimes: prints how long objects live, by allocation site. */
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/site_reading.h"
 #include "converter/verbs/verb.h"
@@ -25,10 +23,8 @@ enum step_status verb_lifetimes(int argc, char **argv)
          take_flag, &reading.has_histograms},
         {"json", 0, NULL, "as JSON", take_flag, &as_json},
         FROM_ROW(&reading.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

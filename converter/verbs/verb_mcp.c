@@ -22,8 +22,7 @@ enum step_status verb_mcp(int argc, char **argv)
         {"call-memory", 0, "SIZE",
          "limit of memory of one call (half of the machine's, at most 4g)", take_text,
          &limits.memory}};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     struct mcp_traces traces = {.count = 0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/formats/input.h"
 #include "converter/graph/graph_source.h"
@@ -101,8 +99,7 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
     struct nominal nominal;
     enum step_status status = STEP_STATUS_OK;
     if (!nominal_init(&nominal, &call->options)) {
-        no_memory(&error);
-        status = report_error(&error);
+        status = report_no_memory();
     }
     nominal.path = path;
     nominal.is_native = input->allocs != NULL;
@@ -155,10 +152,8 @@ enum step_status verb_nominal(int argc, char **argv)
          &call.options.heap_bytes},
         {"json", 0, NULL, "as JSON", take_flag, &call.as_json},
         FROM_ROW(&call.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -237,10 +237,8 @@ enum step_status verb_pack(int argc, char **argv)
         {"together", 'm', "N", "records in the open blocks of all streams together (8000000)",
          take_count, &choice.memory},
         FROM_ROW(&choice.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

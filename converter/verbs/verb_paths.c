@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
@@ -16,12 +14,6 @@ static const struct verb_help help = {
     "them from roots, with paths through the same fields of the same classes merged. IN\n"
     "is a .step file with reference events (events=reference) or snapshots\n"
     "(snapshot=...). A moment is end, peak, a time, or gc:N.\n"};
-
-static bool take_moment(void *moment_target, const char *value, const char **fault)
-{
-    *fault = "peak, end, gc:N or a time is expected";
-    return heap_moment_parse(value, moment_target);
-}
 
 static bool take_class(void *globs_target, const char *value, const char **fault)
 {
@@ -53,10 +45,8 @@ enum step_status verb_paths(int argc, char **argv)
          take_class, &classes},
         {"top", 0, "N", "number of paths (20; 0: all)", take_count, &options.top},
         {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 2, &status))
         return status;

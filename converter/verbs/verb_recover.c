@@ -13,7 +13,6 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
@@ -206,19 +205,15 @@ enum step_status verb_recover(int argc, char **argv)
     sampled_traces_accept(true);
     const char *output = NULL;
     const struct option_row rows[] = {
-        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
     const char *path = arguments.operands[0];
     char *live_path = live_path_of(path);
     if (live_path == NULL) {
-        report_line("out of memory");
-        return STEP_STATUS_NO_MEMORY;
+        return report_no_memory();
     }
     status = recover(path, live_path, output);
     free(live_path);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/svg_chart.h"
 #include "converter/formats/input.h"
 #include "converter/replay/replay_report.h"
@@ -36,12 +34,7 @@ static bool take_touch(void *uint32_target, const char *value, const char **faul
 {
     static const char *const names[] = {"none", "first", "all"};
     *fault = "none, first or all is expected";
-    for (uint32_t i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *(uint32_t *) uint32_target = i;
-            return true;
-        }
-    return false;
+    return take_one_of(names, 3, value, uint32_target);
 }
 
 static bool take_threads(void *bool_target, const char *value, const char **fault)
@@ -173,10 +166,8 @@ enum step_status verb_replay(int argc, char **argv)
         {"csv", 0, NULL, "CSV, one line per allocator", take_flag, &wanted.csv},
         {"json", 0, NULL, "JSON, with memory over time", take_flag, &wanted.json},
         {"svg", 0, "FILE", "write a chart of live bytes and RSS over time", take_text, &wanted.svg},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

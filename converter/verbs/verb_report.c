@@ -2,9 +2,6 @@
 /* steptrace report: writes a trace as one HTML page. */
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
@@ -35,12 +32,11 @@ struct report_request {
     struct report_options report;
 };
 
-static bool take_moment(void *request_target, const char *value, const char **fault)
+static bool take_report_moment(void *request_target, const char *value, const char **fault)
 {
     struct report_request *request = request_target;
-    *fault = "peak, end, gc:N or a time is expected";
     request->has_moment = true;
-    return heap_moment_parse(value, &request->moment);
+    return take_moment(&request->moment, value, fault);
 }
 
 /* The address of a page, and not a script. */
@@ -133,8 +129,7 @@ static enum step_status make_sampled_page(const struct report_request *request, 
     if (!sampled_model_init(&model, input->source, request->has_moment ? &request->moment : &end,
                             event_selection_is_all(&request->selected))) {
         sampled_model_reset(&model);
-        no_memory(&error);
-        return report_error(&error);
+        return report_no_memory();
     }
     enum step_status status = sampled_model_weigh(&model, &error);
     status = status == STEP_STATUS_OK ? input_each(input, sampled_model_put, &model)
@@ -161,9 +156,7 @@ static enum step_status make_exact_page(const struct report_request *request, co
         if (status == STEP_STATUS_OK)
             status = make_page(request, path, input->source, &model);
     } else {
-        struct step_error error = {.offset = STEP_NO_OFFSET};
-        no_memory(&error);
-        status = report_error(&error);
+        status = report_no_memory();
     }
     report_model_reset(&model);
     return status;
@@ -195,8 +188,8 @@ enum step_status verb_report(int argc, char **argv)
     event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
-        {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time", take_moment,
-         &request},
+        {"at", 0, "MOMENT", "show the heap at: peak (default), end, gc:N, or a time",
+         take_report_moment, &request},
         {"title", 0, "TEXT", "title of the page (the file name of the trace)", take_text,
          &request.report.title},
         {"source-url", 0, "URL", "link frames to their source: {path} and {line} stand for both",
@@ -205,10 +198,8 @@ enum step_status verb_report(int argc, char **argv)
          &request.report.top},
         FROM_ROW(&request.from),
         SELECTION_ROWS(&request.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

@@ -3,9 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/svg_chart.h"
 #include "converter/formats/input.h"
 #include "converter/simulate/simulation.h"
@@ -86,7 +83,6 @@ static enum step_status simulate(const struct simulate_options *options, const c
 static enum step_status run(const struct simulate_options *options, const char *path)
 {
     struct input input;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
@@ -94,8 +90,7 @@ static enum step_status run(const struct simulate_options *options, const char *
     if (simulation != NULL && simulation_init(simulation, &options->models)) {
         status = simulate(options, path, &input, simulation);
     } else {
-        no_memory(&error);
-        status = report_error(&error);
+        status = report_no_memory();
     }
     if (simulation != NULL)
         simulation_reset(simulation);
@@ -178,10 +173,8 @@ enum step_status verb_simulate(int argc, char **argv)
         {"csv", 0, NULL, "as CSV", take_flag, &options.csv},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         FROM_ROW(&options.from),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

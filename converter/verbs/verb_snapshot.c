@@ -5,7 +5,7 @@
 
 #include "converter/attach/attach_protocol.h"
 #include "converter/base/error_report.h"
-#include "converter/verbs/agent_of.h"
+#include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -44,8 +44,7 @@ enum step_status verb_snapshot(int argc, char **argv)
     const struct option_row rows[] = {
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &agent},
     };
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;

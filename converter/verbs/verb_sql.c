@@ -2,8 +2,6 @@
 /* steptrace sql: runs SQL queries on traces. */
 #include <stdio.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/tables/sql/sql_run.h"
 #include "converter/verbs/verb.h"
@@ -41,10 +39,8 @@ enum step_status verb_sql(int argc, char **argv)
     const struct option_row rows[] = {
         {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &options.csv},
         {"json", 0, NULL, "as JSON: an array of objects", take_flag, &options.json},
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 2, 10, &status))
         return status;

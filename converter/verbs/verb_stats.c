@@ -2,12 +2,10 @@
 /* steptrace stats: prints totals of a trace. */
 #include <string.h>
 
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/numbers/gate_options.h"
+#include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/trace/selection_options.h"
@@ -42,43 +40,19 @@ struct stats_pass {
     struct trace_measure measure;
 };
 
-struct word {
-    const char *text;
-    int value;
-};
-
-static bool take_word(const struct word *words, size_t count, const char *value, int *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i].text, value) == 0) {
-            *out = words[i].value;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool take_lifetimes(void *bool_target, const char *value, const char **fault)
 {
-    static const struct word words[] = {{"time", 0}, {"bytes", 1}};
-    int in_bytes = 0;
     *fault = "time or bytes is expected";
-    if (!take_word(words, 2, value, &in_bytes))
-        return false;
-    *(bool *) bool_target = in_bytes != 0;
-    return true;
+    *(bool *) bool_target = strcmp(value, "bytes") == 0;
+    return *(bool *) bool_target || strcmp(value, "time") == 0;
 }
 
 static bool take_order(void *order_target, const char *value, const char **fault)
 {
-    static const struct word words[] = {
-        {"bytes", ORDER_BYTES}, {"objects", ORDER_OBJECTS}, {"live", ORDER_LIVE}};
-    int order = 0;
+    static const char *const words[] = {
+        [ORDER_BYTES] = "bytes", [ORDER_OBJECTS] = "objects", [ORDER_LIVE] = "live"};
     *fault = "bytes, objects or live is expected";
-    if (!take_word(words, 3, value, &order))
-        return false;
-    *(enum statistics_order *) order_target = (enum statistics_order) order;
-    return true;
+    return take_one_of(words, sizeof words / sizeof words[0], value, order_target);
 }
 
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
@@ -167,8 +141,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
         enum step_status damage = input_report_damage(input);
         return damage != STEP_STATUS_OK ? damage : judged;
     }
-    no_memory(&error);
-    return report_error(&error);
+    return report_no_memory();
 }
 
 static enum step_status run(const struct stats_options *options, const char *path)
@@ -219,10 +192,8 @@ enum step_status verb_stats(int argc, char **argv)
         {"baseline", 0, "TRACE", "traces that rules about changes compare with, as for compare",
          take_text, &options.baseline},
         SELECTION_ROWS(&options.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
     if (goes_on)

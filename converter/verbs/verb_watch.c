@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
-#include "converter/base/memory_limit.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/trace/selection_options.h"
@@ -61,25 +59,15 @@ static bool take_axis(void *axis_target, const char *value, const char **fault)
 {
     static const char *const words[WATCH_AXES] = {"class", "site", "thread", "method"};
     *fault = "class, site, thread or method is expected";
-    for (int i = 0; i < WATCH_AXES; i++)
-        if (strcmp(words[i], value) == 0) {
-            *(enum watch_axis *) axis_target = (enum watch_axis) i;
-            return true;
-        }
-    return false;
+    return take_one_of(words, WATCH_AXES, value, axis_target);
 }
 
 static bool take_column(void *column_target, const char *value, const char **fault)
 {
     static const char *const words[WATCH_COLUMNS] = {"live", "live-objects", "allocated", "objects",
-                                                     "rate", "growth",       "calls",     "name"};
+                                                     "rate", NULL,           "calls",     "name"};
     *fault = "live, live-objects, allocated, objects, rate, calls or name is expected";
-    for (int i = 0; i < WATCH_COLUMNS; i++)
-        if (i != WATCH_GROWTH && strcmp(words[i], value) == 0) {
-            *(enum watch_column *) column_target = (enum watch_column) i;
-            return true;
-        }
-    return false;
+    return take_one_of(words, WATCH_COLUMNS, value, column_target);
 }
 
 /* Reports damage, or a missing end, of a trace that is no longer being written. */
@@ -128,8 +116,7 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     }
     struct watch_feed *feed = calloc(1, sizeof *feed);
     if (feed == NULL)
-        return report_error(&(struct step_error){
-            .status = STEP_STATUS_NO_MEMORY, .offset = STEP_NO_OFFSET, .message = "out of memory"});
+        return report_no_memory();
     sampled_traces_accept(true);
     status = watch_feed_open(feed, target.path, &options->selected, options->cpu / 100, &error);
     if (status == STEP_STATUS_OK && watch_feed_is_sampled(feed) &&
@@ -181,10 +168,8 @@ enum step_status verb_watch(int argc, char **argv)
         {"top", 'n', "N", "rows of a table with --once and --json (20; 0: all)", take_count,
          &options.settings.top},
         OBJECT_SELECTION_ROWS(&options.selected),
-        DEFINITION_ROW,
-        MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+        READING_ROWS};
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status = arguments_parse(&arguments, argc, argv);
     if (status != STEP_STATUS_OK || arguments.help_wanted)
         return status;

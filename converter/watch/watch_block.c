@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the columns of blocks.  Finds them by field name, so that other versions of the definition
  * work. */
-#include "converter/watch/watch_block.h"
+#include "converter/watch/watch_feed.h"
 
 #include <stdlib.h>
 

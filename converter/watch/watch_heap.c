@@ -17,7 +17,7 @@
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/arrival_order.h"
 #include "converter/trace/recorded_calls.h"
-#include "converter/watch/watch_heap.h"
+#include "converter/watch/watch_feed.h"
 #include "format/core/grow.h"
 #include "steptrace/live.h"
 

@@ -12,7 +12,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/watch/watch_sampled.h"
 #include "converter/watch/watch_selection.h"
-#include "converter/watch/watch_terminal.h"
 #include "converter/watch/watch_view.h"
 #include "format/json/json_output.h"
 #include "steptrace/text.h"

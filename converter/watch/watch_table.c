@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts and filters rows into the lines of a table. */
-#include "converter/watch/watch_table.h"
+#include "converter/watch/watch_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>

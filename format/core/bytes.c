@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
+
 void step_buffer_reset(struct step_buffer *buffer)
 {
     free(buffer->data);
@@ -17,15 +19,10 @@ bool step_buffer_reserve(struct step_buffer *buffer, size_t extra)
         return true;
     if (extra > SIZE_MAX / 2 - buffer->length)
         return false;
-    size_t need = buffer->length + extra;
-    size_t capacity = buffer->capacity + buffer->capacity / 2 + 64;
-    if (capacity < need)
-        capacity = need;
-    uint8_t *data = realloc(buffer->data, capacity);
+    uint8_t *data = step_grown(buffer->data, &buffer->capacity, buffer->length + extra, 1);
     if (data == NULL)
         return false;
     buffer->data = data;
-    buffer->capacity = capacity;
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Returns the array with room for at least `need` items and sets *capacity.  Returns NULL if out of
  * memory; both are then unchanged. */
@@ -16,6 +17,16 @@ static inline void *step_grown(void *items, size_t *capacity, size_t need, size_
     void *grown = realloc(items, wanted * item_bytes);
     if (grown != NULL)
         *capacity = wanted;
+    return grown;
+}
+
+/* Like step_grown(); the new items are zeros. */
+static inline void *step_grown_zeroed(void *items, size_t *capacity, size_t need, size_t item_bytes)
+{
+    size_t before = *capacity;
+    char *grown = step_grown(items, capacity, need, item_bytes);
+    if (grown != NULL)
+        memset(grown + before * item_bytes, 0, (*capacity - before) * item_bytes);
     return grown;
 }
 

@@ -12,6 +12,7 @@
 
 #include "format/core/bytes.h"
 #include "format/core/compress.h"
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/hatf/hatf_plan.h"
 #include "format/io/memory_output.h"
@@ -183,11 +184,11 @@ static bool gather_items(struct hatf_encoder *encoder, unsigned field)
     struct track *track = &encoder->tracks[field];
     track->count = 0;
     if (track->capacity < encoder->count) {
-        struct hatf_plan_item *items = realloc(track->items, encoder->capacity * sizeof *items);
+        struct hatf_plan_item *items =
+            step_grown(track->items, &track->capacity, encoder->count, sizeof *items);
         if (items == NULL)
             return false;
         track->items = items;
-        track->capacity = encoder->capacity;
     }
     for (size_t i = 0; i < encoder->count; i++) {
         const struct hatf_record *record = &encoder->records[i].record;

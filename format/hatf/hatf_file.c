@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens HATF files for reading: plain or compressed files, or the entries of a ZIP file. */
-#include "format/hatf/hatf_file.h"
+#include "format/hatf/hatf_state.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "format/core/no_memory.h"
-#include "format/hatf/hatf_file.h"
+#include "format/hatf/hatf_state.h"
 #include "format/io/zip_file.h"
 #include "steptrace/packed.h"
 

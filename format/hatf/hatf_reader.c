@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "format/core/no_memory.h"
-#include "format/hatf/hatf_file.h"
 #include "format/hatf/hatf_state.h"
 
 #define HATF_WORD_BYTES 8u /* numbers are loaded as whole words, whatever their width */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "format/core/no_memory.h"
-#include "format/hatf/hatf_file.h"
 #include "format/hatf/hatf_state.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 18)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 
 #define BUFFER_BYTES 65536u
@@ -124,13 +125,12 @@ static bool add_byte(struct json_input *input, unsigned byte)
         return false;
     }
     if (input->length + 1 >= input->capacity) {
-        char *text = realloc(input->text, input->capacity * 2);
+        char *text = step_grown(input->text, &input->capacity, input->length + 2, 1);
         if (text == NULL) {
             fail(input, STEP_STATUS_NO_MEMORY, "out of memory");
             return false;
         }
         input->text = text;
-        input->capacity *= 2;
     }
     input->text[input->length++] = (char) byte;
     input->text[input->length] = '\0';

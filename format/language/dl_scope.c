@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes of names: one hash table for all packages, keyed by package and name. */
-#include "format/language/dl_scope.h"
+#include "format/language/dl_resolver.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
@@ -392,11 +393,10 @@ bool step_maps_convert(struct step_maps *maps, const struct step_record_view *vi
     if (map == NULL)
         return false;
     if (map->count > maps->slot_capacity || maps->slots == NULL) {
-        uint64_t *slots = realloc(maps->slots, (map->count + 1) * sizeof *slots);
+        uint64_t *slots = step_grown(maps->slots, &maps->slot_capacity, map->count, sizeof *slots);
         if (slots == NULL)
             return false;
         maps->slots = slots;
-        maps->slot_capacity = map->count;
     }
     for (size_t i = 0; i < map->count; i++)
         maps->slots[i] =

@@ -65,8 +65,21 @@ static enum step_status put_each(struct live_decoder *decoder, const uint64_t *i
     return status;
 }
 
-static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                   uint64_t ticks)
+/* The same for objects of earlier files. */
+static enum step_status put_earlier(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                    uint64_t ticks)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
+        struct step_java_object_free_earlier event = {
+            .time = ticks, .thread = 0, .object = ids[i] & ~STEP_LIVE_IS_EARLIER};
+        status = step_java_object_free_earlier_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+    }
+    return status;
+}
+
+static enum step_status put_runs(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                 uint64_t ticks)
 {
     enum step_status status = STEP_STATUS_OK;
     while (count != 0 && status == STEP_STATUS_OK) {
@@ -80,6 +93,17 @@ static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t 
         count -= taken;
     }
     return status;
+}
+
+/* Objects of earlier files are the last. */
+static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t *ids, size_t count,
+                                   uint64_t ticks)
+{
+    size_t own = count;
+    while (own > 0 && (ids[own - 1] & STEP_LIVE_IS_EARLIER) != 0)
+        own--;
+    enum step_status status = put_runs(decoder, ids, own, ticks);
+    return status == STEP_STATUS_OK ? put_earlier(decoder, ids + own, count - own, ticks) : status;
 }
 
 /* Sorts the batch and writes it; the part that the trace file already has is skipped. */

@@ -162,7 +162,8 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
         take_alloc(state, words, kind);
         break;
     case STEP_LIVE_FREE_OBJECT:
-        event->kind = STEP_LIVE_FREE_OBJECT;
+        if ((payload & STEP_LIVE_IS_EARLIER) == 0)
+            event->kind = STEP_LIVE_FREE_OBJECT;
         event->object = payload;
         break;
     case STEP_LIVE_ENTRY:

@@ -62,6 +62,7 @@ static const struct put_record java_records[] = {
     {STEP_JAVA_OBJECT_SAMPLED, "java.ObjectSampled",
      EVENT "class# size object padding stack# interval "},
     {STEP_JAVA_OBJECT_GIVEN_UP, "java.ObjectGivenUp", EVENT "object threshold "},
+    {STEP_JAVA_OBJECT_FREE_EARLIER, "java.ObjectFreeEarlier", EVENT "object "},
     {STEP_JAVA_FIELD, "java.Field", "class# name$ descriptor$ modifiers "},
     {STEP_JAVA_FIELD_STORE, "java.FieldStore", EVENT "holder target field# "},
     {STEP_JAVA_ELEMENT_STORE, "java.ElementStore", EVENT "holder target index "},

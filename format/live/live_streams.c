@@ -1,9 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of streams of a live file. */
+/* The table of streams of a live file, and the window of records that wait for a constructor's
+ * object. */
 #include "format/live/live_streams.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "format/core/grow.h"
+
+/* Records that wait longer are written without their object, so that memory stays bounded. */
+#define EVENTS_LIMIT 65536u
+
+struct span {
+    uint64_t start, end;
+};
+
+struct constructor_window {
+    bool open;
+    bool crosses; /* the window extends over several chunks */
+    uint64_t first_number;
+    struct window_event *events;
+    size_t count, capacity;
+    size_t last_alloc; /* index of the last allocation for which an entry was found */
+    /* closed windows over several chunks, whose records are not all written yet */
+    struct span *spans;
+    size_t span_count, span_capacity;
+};
+
+struct constructor_window *window_create(void)
+{
+    return calloc(1, sizeof(struct constructor_window));
+}
+
+static void window_destroy(struct constructor_window *window)
+{
+    if (window == NULL)
+        return;
+    free(window->events);
+    free(window->spans);
+    free(window);
+}
+
+bool window_is_open(const struct constructor_window *window)
+{
+    return window->open;
+}
+
+void window_open(struct constructor_window *window, uint64_t number)
+{
+    if (window->open)
+        return;
+    window->open = true;
+    window->crosses = false;
+    window->first_number = number;
+    window->count = 0;
+    window->last_alloc = 0;
+}
+
+enum step_status window_add(struct constructor_window *window, const struct window_event *event,
+                            window_put *put, void *context)
+{
+    if (window->count == window->capacity) {
+        struct window_event *grown =
+            step_grown(window->events, &window->capacity, window->capacity + 1, sizeof *grown);
+        if (grown == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        window->events = grown;
+    }
+    window->events[window->count++] = *event;
+    return window->count >= EVENTS_LIMIT ? window_close(window, put, context) : STEP_STATUS_OK;
+}
+
+static bool is_alloc_of(const struct window_event *event, uint64_t object)
+{
+    return (event->kind == STEP_LIVE_ALLOC || event->kind == STEP_LIVE_EXISTING) &&
+           event->object == object;
+}
+
+/* Constructors of one object return from the innermost outwards, so the next call usually asks for
+ * the same object. */
+static struct window_event *find_alloc(struct constructor_window *window, size_t from,
+                                       uint64_t object)
+{
+    if (window->last_alloc > from && window->last_alloc < window->count &&
+        is_alloc_of(&window->events[window->last_alloc], object))
+        return &window->events[window->last_alloc];
+    for (size_t i = window->count; i-- > from;) {
+        if (is_alloc_of(&window->events[i], object)) {
+            window->last_alloc = i;
+            return &window->events[i];
+        }
+    }
+    return NULL;
+}
+
+void window_construct(struct constructor_window *window, uint64_t distance, uint64_t object)
+{
+    if (!window->open || distance == 0 || distance > window->count || object == 0)
+        return;
+    size_t place = window->count - (size_t) distance;
+    struct window_event *entry = &window->events[place];
+    if (entry->kind != STEP_LIVE_ENTRY)
+        return;
+    entry->object = object;
+    struct window_event *alloc = find_alloc(window, place + 1, object);
+    if (alloc == NULL)
+        return;
+    if (alloc->partner != 0)
+        window->events[alloc->partner - 1].partner = 0;
+    alloc->partner = place + 1;
+    entry->partner = (size_t) (alloc - window->events) + 1;
+}
+
+static enum step_status note_span(struct constructor_window *window)
+{
+    if (!window->crosses)
+        return STEP_STATUS_OK;
+    if (window->span_count == window->span_capacity) {
+        struct span *grown = step_grown(window->spans, &window->span_capacity,
+                                        window->span_capacity + 1, sizeof *grown);
+        if (grown == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        window->spans = grown;
+    }
+    window->spans[window->span_count++] =
+        (struct span){window->first_number, window->first_number + window->count};
+    return STEP_STATUS_OK;
+}
+
+enum step_status window_close(struct constructor_window *window, window_put *put, void *context)
+{
+    if (!window->open)
+        return STEP_STATUS_OK;
+    window->open = false;
+    enum step_status status = note_span(window);
+    uint64_t number = window->first_number;
+    for (size_t i = 0; i < window->count && status == STEP_STATUS_OK; i++) {
+        struct window_event *event = &window->events[i];
+        if (event->kind == STEP_LIVE_ENTRY && event->partner != 0) {
+            struct window_event *alloc = &window->events[event->partner - 1];
+            alloc->ticks = event->ticks;
+            alloc->is_put = true;
+            status = put(context, number++, alloc);
+        }
+        if (!event->is_put && status == STEP_STATUS_OK)
+            status = put(context, number++, event);
+    }
+    window->count = 0;
+    return status;
+}
+
+void window_cross_chunks(struct constructor_window *window)
+{
+    window->crosses = window->crosses || window->open;
+}
+
+uint64_t window_settled(struct constructor_window *window, uint64_t written)
+{
+    size_t passed = 0;
+    while (passed < window->span_count && window->spans[passed].end <= written)
+        passed++;
+    window->span_count -= passed;
+    if (passed != 0)
+        memmove(window->spans, window->spans + passed, window->span_count * sizeof *window->spans);
+    if (window->span_count != 0 && window->spans[0].start < written)
+        return window->spans[0].start;
+    return written;
+}
 
 #define STREAM_LIMIT (UINT64_C(1) << 24)
 #define PAGE_STREAMS 64u
@@ -39,14 +202,11 @@ static bool reach(struct live_streams *streams, size_t page)
 {
     if (page < streams->page_count)
         return true;
-    size_t wanted = page + 1 + streams->page_count / 2;
-    struct stream_state **grown = realloc(streams->pages, wanted * sizeof(struct stream_state *));
+    struct stream_state **grown =
+        step_grown_zeroed(streams->pages, &streams->page_count, page + 1, sizeof *streams->pages);
     if (grown == NULL)
         return false;
-    for (size_t i = streams->page_count; i < wanted; i++)
-        grown[i] = NULL;
     streams->pages = grown;
-    streams->page_count = wanted;
     return true;
 }
 

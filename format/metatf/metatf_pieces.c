@@ -17,13 +17,16 @@ enum step_status metatf_writer_status(const struct metatf_writer *writer, struct
     return writer->rest->status;
 }
 
-enum step_status metatf_writer_fail(struct metatf_writer *writer, enum step_status status,
-                                    const char *message)
+static void fail(struct metatf_writer *writer, enum step_status status, const char *message)
 {
     if (writer->rest->status == STEP_STATUS_OK)
         writer->rest->status =
             step_error_set(&writer->rest->error, status, NULL, STEP_NO_OFFSET, "%s", message);
-    return writer->rest->status;
+}
+
+void metatf_writer_no_memory(struct metatf_writer *writer)
+{
+    fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
 }
 
 bool metatf_grow_section(struct metatf_writing *writing, size_t extra)
@@ -32,12 +35,10 @@ bool metatf_grow_section(struct metatf_writing *writing, size_t extra)
         return true;
     if (extra > SIZE_MAX / 4 - writing->capacity)
         return false;
-    size_t capacity = writing->capacity + writing->capacity / 2 + extra + 64;
-    uint8_t *data = realloc(writing->data, capacity);
+    uint8_t *data = step_grown(writing->data, &writing->capacity, writing->length + extra, 1);
     if (data == NULL)
         return false;
     writing->data = data;
-    writing->capacity = capacity;
     return true;
 }
 
@@ -51,7 +52,7 @@ void metatf_write_out(struct metatf_writer *writer, const void *data, size_t len
         rest->status =
             rest->options.output.write(rest->options.output.user, data, length, &rest->error);
     } else if (!metatf_grow_section(&rest->body, length)) {
-        metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+        metatf_writer_no_memory(writer);
     } else {
         memcpy(rest->body.data + rest->body.length, data, length);
         rest->body.length += length;
@@ -66,7 +67,7 @@ unsigned metatf_writer_int_bytes(const struct metatf_writer *writer)
 static uint8_t *store_int(struct metatf_writer *writer, uint8_t *out, uint64_t number)
 {
     if (metatf_writer_int_bytes(writer) == 4 && number > INT32_MAX)
-        metatf_writer_fail(writer, STEP_STATUS_LIMIT, "a file with ints of 4 bytes ends at 2 GiB");
+        fail(writer, STEP_STATUS_LIMIT, "a file with ints of 4 bytes ends at 2 GiB");
     return step_number_store(out, number, metatf_writer_int_bytes(writer), writer->big_endian);
 }
 
@@ -129,7 +130,7 @@ static void write_piece(struct metatf_writer *writer, uint32_t number, uint32_t 
         metatf_write_out(writer, bytes, (size_t) (store_entry(writer, bytes, &entry) - bytes));
     metatf_write_out(writer, data, length);
     if (number != METATF_INDEX_SECTION && !add_entry(writer, &entry))
-        metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+        metatf_writer_no_memory(writer);
 }
 
 static void flush_section(struct metatf_writer *writer, struct metatf_writing *writing)
@@ -148,7 +149,7 @@ static void flush_section(struct metatf_writer *writer, struct metatf_writing *w
     if (rest->compressor == NULL &&
         step_compressor_create(rest->options.compression, rest->options.level, &rest->compressor) !=
             STEP_STATUS_OK)
-        metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+        metatf_writer_no_memory(writer);
     if (rest->status == STEP_STATUS_OK && step_buffer_reserve(&rest->packed, 16)) {
         rest->packed.length =
             (size_t) (store_int(writer, rest->packed.data, length) - rest->packed.data);
@@ -189,7 +190,7 @@ void metatf_write_dtd(struct metatf_writer *writer)
         if (length > COMMENT_BYTES)
             length = COMMENT_BYTES;
         if (!metatf_grow_section(&text, length + 2)) {
-            metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+            metatf_writer_no_memory(writer);
             break;
         }
         text.data[text.length] = 1;
@@ -209,7 +210,7 @@ void metatf_write_index(struct metatf_writer *writer)
     struct metatf_writing index = {0};
     for (uint64_t i = 0; i < rest->entry_count; i++) {
         if (!metatf_grow_section(&index, metatf_entry_bytes(writer) + 32)) {
-            metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+            metatf_writer_no_memory(writer);
             break;
         }
         if (i == 0 && rest->options.layout == METATF_SEGMENTS)

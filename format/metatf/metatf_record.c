@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/metatf/metatf_writing.h"
 
@@ -90,14 +91,12 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
     size_t need = writer->undo_count + 4 * ((size_t) count + writer->need);
     if (need <= writer->undo_capacity)
         return true;
-    size_t capacity = need + need / 2;
-    struct metatf_undo *undo = realloc(writer->undo, capacity * sizeof *undo);
+    struct metatf_undo *undo = step_grown(writer->undo, &writer->undo_capacity, need, sizeof *undo);
     if (undo == NULL) {
         writer->out_of_memory = true;
         return false;
     }
     writer->undo = undo;
-    writer->undo_capacity = capacity;
     return true;
 }
 
@@ -233,7 +232,7 @@ bool metatf_writer_end(struct metatf_writer *writer, uint32_t record, uint8_t *a
     struct metatf_writer_rest *rest = writer->rest;
     bool again = false;
     if (at == NULL || writer->out_of_memory)
-        metatf_writer_fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
+        metatf_writer_no_memory(writer);
     if (rest->status != STEP_STATUS_OK) {
         *status = metatf_writer_status(writer, error);
         return false;

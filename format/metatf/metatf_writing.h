@@ -30,8 +30,7 @@ struct metatf_writer_rest {
 
 /* Returns the first error, and copies it to *error (may be NULL). */
 enum step_status metatf_writer_status(const struct metatf_writer *writer, struct step_error *error);
-enum step_status metatf_writer_fail(struct metatf_writer *writer, enum step_status status,
-                                    const char *message);
+void metatf_writer_no_memory(struct metatf_writer *writer);
 /* Returns false if out of memory. */
 bool metatf_grow_section(struct metatf_writing *writing, size_t extra);
 void metatf_write_out(struct metatf_writer *writer, const void *data, size_t length);

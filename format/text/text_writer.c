@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/io/zip_file.h"
 #include "steptrace/text.h"
@@ -123,11 +124,10 @@ static bool reserve_line(struct step_text_writer *writer, size_t space)
 {
     if (space <= writer->line_space)
         return true;
-    char *line = realloc(writer->line, space);
+    char *line = step_grown(writer->line, &writer->line_space, space, 1);
     if (line == NULL)
         return false;
     writer->line = line;
-    writer->line_space = space;
     return true;
 }
 

@@ -27,6 +27,24 @@ public class Planted {
         }
     }
 
+    static class Slots {
+        Object[] values = new Object[8];
+        int count;
+
+        void add(Object value) {
+            if (count == values.length) {
+                Object[] longer = new Object[2 * count];
+                System.arraycopy(values, 0, longer, 0, count);
+                values = longer;
+            }
+            values[count++] = value;
+        }
+
+        void clear(int index) {
+            values[index] = null;
+        }
+    }
+
     static final Object[] kept = new Object[400];
     static final Object[] ring = new Object[4];
     static final Object[] window = new Object[300];
@@ -84,7 +102,15 @@ public class Planted {
         return list.size();
     }
 
-    /** Two kinds of collections, kept for a while. */
+    /** Of 128 elements it uses 70, and writes null to one beyond. */
+    static int fill(Slots slots) {
+        for (int i = 0; i < 70; i++)
+            slots.add(element);
+        slots.clear(99);
+        return slots.count;
+    }
+
+    /** Three kinds of collections, kept for a while. */
     static void grow() {
         for (int i = 0; i < 200; i++) {
             Row row = new Row(); // ADVICE: presize
@@ -93,6 +119,9 @@ public class Planted {
             ArrayList<Object> list = new ArrayList<>(); // ADVICE: presize
             window[next(window.length)] = list;
             sum += fill(list);
+            Slots slots = new Slots(); // ADVICE: presize
+            window[next(window.length)] = slots;
+            sum += fill(slots);
         }
     }
 

@@ -4,7 +4,7 @@ package facts;
 
 import java.util.ArrayDeque;
 
-/** Three ways to keep objects, the same in each run; tests/jvm/simulate_cases.py has what a collector makes of them. */
+/** Four ways to keep objects, the same in each run; tests/jvm/simulate_cases.py has what a collector makes of them. */
 public class Simulated {
     static class Node {
         Node left, right;
@@ -65,6 +65,15 @@ public class Simulated {
         }
     }
 
+    /** One of two objects is kept to the end. */
+    static void peak(int count) {
+        for (int i = 0; i < count; i++) {
+            byte[] bytes = make();
+            if ((i & 1) == 0)
+                queue.add(bytes);
+        }
+    }
+
     public static void main(String[] words) {
         int count = Integer.parseInt(words[1]);
         switch (words[0]) {
@@ -73,6 +82,9 @@ public class Simulated {
             break;
         case "queue":
             queue(count);
+            break;
+        case "peak":
+            peak(count);
             break;
         default:
             trees(count);

@@ -14,6 +14,16 @@ final class Support {
     private Support() {}
 
     /**
+     * For engine=sampled: ends the TLAB that the main thread had when the trace began.  The JVM finds
+     * the next sample at its end, and the agent leaves the thread's first sample out.
+     */
+    static void passFirstSample() {
+        for (int i = 0; i < 40_000; i++)
+            sink = new char[100];
+        sink = new char[1 << 20];
+    }
+
+    /**
      * Returns after two collections that found dead what was dead before.  Does not call get(): from
      * JDK 26 on, with MethodExit events, the JVM keeps the object that a thread's last method
      * returned until another method returns one.

@@ -91,7 +91,8 @@ public class Throwing {
         int[] array = new int[1];
         for (int i = 0; i < 500; i++)
             all(i, array, constructor);
-        literal();
+        for (int i = 0; i < 10 * MANY; i++) // JDK 28 resolves a String again once this is compiled
+            literal();
         sink = new Section();
         for (int i = 0; i < MANY; i++)
             all(1000 + i, array, constructor);

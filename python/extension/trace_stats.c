@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 #include "converter/numbers/statistics_report.h"
 #include "python/extension/extension.h"
 

@@ -2,6 +2,7 @@
 """An opened trace."""
 from __future__ import annotations
 
+import glob
 import json
 import os
 import warnings
@@ -9,6 +10,12 @@ from typing import Any, Dict, List, Optional, Union
 
 from . import _tables
 from ._table import Query, Table
+
+
+def _has_rotated_files(path: str) -> bool:
+    """Whether the path is the name, without numbers, of files that rotate= has made."""
+    stem, ending = os.path.splitext(path)
+    return any(glob.iglob(f"{glob.escape(stem)}.[0-9]*{ending}"))
 
 
 class Trace:
@@ -21,7 +28,8 @@ class Trace:
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]):
         self.path = os.fspath(path)
-        os.stat(self.path)  # raises what Python raises for files
+        if not _has_rotated_files(self.path):
+            os.stat(self.path)  # raises what Python raises for files
         self._inner = _tables.Trace(self.path)
         self._told: Optional[str] = None
         self._threads: Optional[Dict[str, List[int]]] = None

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "converter/base/output_file.h"
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/alloc_source.h"
 #include "steptrace/packed.h"

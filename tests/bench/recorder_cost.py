@@ -113,7 +113,7 @@ def main():
     parser.add_argument('names', nargs='*')
     given = parser.parse_args()
     steptrace = os.path.abspath(os.path.join(given.build, 'converter/steptrace'))
-    print('| program | records | bare CPU | recorded | --stack=%d | heaptrack |' % STACK)
+    print('| program | records | bare | recorded | `--stack=%d` | heaptrack |' % STACK)
     print('|---|---:|---:|---|---|---|')
     with tempfile.TemporaryDirectory() as scratch:
         for name, (command, text) in programs(scratch).items():

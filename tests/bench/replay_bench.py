@@ -4,13 +4,17 @@
 traces and allocators, run by turns; of each the least CPU time of so many rounds.
 
   replay_bench.py --build build-gcc --trace NAME=FILE... [--allocators glibc,...] [--rounds N]
+  replay_bench.py --program dot --out -      records programs of heap_programs.py itself, and prints the page
 """
 import argparse
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
+
+import heap_programs
 
 DIRECTORIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64")
 PAGE = """# Replay: against a plain replayer
@@ -82,25 +86,42 @@ def machine():
     return f"{os.cpu_count()} processors"
 
 
+def recorded(args, name, work):
+    """The trace of a program of heap_programs.py."""
+    command, environment = heap_programs.prepare(name, work)
+    trace = work / f"{name}.step"
+    subprocess.run([args.build / "converter/steptrace", "record-malloc", "-o", trace, "--", *command], check=True,
+                   env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    return trace
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--build", type=pathlib.Path, default=here / "build-gcc")
     parser.add_argument("--out", type=pathlib.Path, default=here / "docs/results/replay.md")
-    parser.add_argument("--trace", action="append", required=True, help="NAME=FILE")
+    parser.add_argument("--trace", action="append", default=[], help="NAME=FILE")
+    parser.add_argument("--program", action="append", default=[], help="to be recorded: one of " +
+                        ", ".join(heap_programs.PROGRAMS))
     parser.add_argument("--allocators", default="glibc,jemalloc,tcmalloc_minimal,mimalloc")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     rows, same = [], True
     with tempfile.TemporaryDirectory() as work:
-        for name, path in (pair.split("=", 1) for pair in args.trace):
+        traces = [pair.split("=", 1) for pair in args.trace]
+        traces += [(name, recorded(args, name, pathlib.Path(work))) for name in args.program]
+        for name, path in traces:
             more, is_same = measure(args, name, path, pathlib.Path(work))
             rows += more
             same = same and is_same
-    args.out.write_text(PAGE.format(machine=machine(), rounds=args.rounds, rows="\n".join(rows) + "\n",
-                                    same="checked" if same else "NOT so"))
-    print(args.out)
+    page = PAGE.format(machine=machine(), rounds=args.rounds, rows="\n".join(rows) + "\n",
+                       same="checked" if same else "NOT so")
+    if str(args.out) == "-":
+        sys.stdout.write(page)
+    else:
+        args.out.write_text(page)
+        print(args.out)
     return 0 if same else 1
 
 

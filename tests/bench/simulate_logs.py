@@ -3,8 +3,8 @@
 """What `steptrace simulate` says of a program's trace beside what the JVM's log says of untraced runs:
 
   simulate_logs.py [--collector g1] [--collect 256k] [--dated] [--young 4m,8m,16m,32m] [--vm=OPTION] WORKLOAD...
-  simulate_logs.py --heap WORKLOAD...      the least -Xmx in which the untraced program runs
 
+heap_limits.py has the heaps in which the program runs at all.
 A workload is a script that runs $JAVA $JAVA_ARGS PROGRAM in $WORK_DIR, or a built-in one of
 run_bench.py.  The counts depend on the program, not on the machine's speed."""
 import argparse
@@ -24,32 +24,39 @@ COLLECTORS = {
     "g1": ("-XX:+UseG1GC -XX:ParallelGCThreads=1 -XX:G1HeapRegionSize=1m", "--young-regions", "regions"),
 }
 MIB = 1 << 20
-OUT_OF_MEMORY = "OutOfMemoryError"
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def common_arguments(text):
+    """What heap_limits.py takes as well."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build-gcc")
     parser.add_argument("--java", default=shutil.which("java"))
-    parser.add_argument("--collector", choices=COLLECTORS, default="serial")
-    parser.add_argument("--young", default="4m,8m,16m,32m")
     parser.add_argument("--collect", default="256k", help="the agent's option")
     parser.add_argument("--dated", action="store_true", help="record references, and date deaths")
-    parser.add_argument("--heap", action="store_true", help="find the least heap instead")
+    parser.add_argument("--methods", default="", metavar="PATTERNS", help="with --dated: calls of these methods (the agent's\n"
+                        "option include, as com.acme.**), which show what frames hold")
     parser.add_argument("--vm", default="", help="options of the logged runs, as -XX:-DoEscapeAnalysis: objects that the\n"
                         "compiler removes are in a trace")
-    parser.add_argument("--memory", default="1g", help="the heap, but with --heap")
+    parser.add_argument("--memory", default="1g", help="the heap of the traced run, and of logged ones without a limit")
     parser.add_argument("workloads", nargs="+")
-    return parser.parse_args()
+    return parser
 
 
-def run(args, workload, java_arguments, directory):
+def parsed(parser):
+    args = parser.parse_args()
+    args.build_path = str(pathlib.Path(args.build).resolve())
+    text = subprocess.run([args.java, "-version"], stderr=subprocess.PIPE, check=True).stderr.decode()
+    args.version = int(re.search(r'version "(\d+)', text).group(1))
+    return args
+
+
+def run(args, workload, java_arguments, directory, patience=None):
     """Returns whether the program succeeded, and what it printed."""
     work = pathlib.Path(directory) / "work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     command = workloads.command(workload, args.java, java_arguments, work, pathlib.Path(directory))
-    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=patience,
                           env={**os.environ, "JAVA": args.java, "JAVA_ARGS": java_arguments, "WORK_DIR": str(work)})
     return done.returncode == 0, done.stdout.decode(errors="replace")
 
@@ -74,12 +81,14 @@ def logged(args, workload, young, directory):
     return len(old), copied, sum(old), "Pause Full" in text or "Pause Young (Mixed)" in text
 
 
-def record(args, workload, directory, events):
+def record(args, workload, directory, collector="serial", vm=""):
     """Returns the trace, with dated deaths if they are wanted."""
     trace = pathlib.Path(directory) / "run.step"
+    events = "class+alloc+free" + ("+reference" if args.dated else "") + ("+method" if args.methods else "")
     agent = (f"-agentpath:{args.build_path}/agent/libtracer.so=file={trace},overwrite=yes,finish=60min,"
-             f"events={events},collect={args.collect}" + (",snapshot=start" if args.dated else ""))
-    must_run(args, workload, f"{COLLECTORS[args.collector][0]} -Xmx{args.memory} {agent}", directory)
+             f"events={events},collect={args.collect}" + (",snapshot=start" if args.dated else "")
+             + (f",include={args.methods}" if args.methods else ""))
+    must_run(args, workload, f"{COLLECTORS[collector][0]} {vm} -Xmx{args.memory} {agent}", directory)
     if not args.dated:
         return trace
     dated = pathlib.Path(directory) / "dated.step"
@@ -102,8 +111,7 @@ def simulated(args, trace):
 
 
 def compare(args, workload, directory):
-    events = "class+alloc+free" + ("+reference" if args.dated else "")
-    models = simulated(args, record(args, workload, directory, events))
+    models = simulated(args, record(args, workload, directory, args.collector))
     for size, model in sorted(models.items()):
         collections, copied, promoted, is_collected = logged(args, workload, f"{size >> 20}m", directory)
         print(f"| {workloads.name(workload)} | {size >> 20} MiB | {collections} | {model['collections']} "
@@ -111,40 +119,17 @@ def compare(args, workload, directory):
               f"| {model['promoted'] / MIB:.2f} |{' old collected' if is_collected else ''}", flush=True)
 
 
-def runs_in(args, workload, mib, directory):
-    is_good, output = run(args, workload, f"-XX:+UseSerialGC -Xmn1m -Xmx{mib}m -XX:-UseGCOverheadLimit", directory)
-    return is_good and OUT_OF_MEMORY not in output
-
-
-def least_heap(args, workload, directory):
-    """Bisection: HotSpot rounds heaps to 2 MiB."""
-    args.collector = "serial"
-    answer = json.loads(tool(args, "simulate", "--json", "--mark-compact", "1g",
-                             record(args, workload, directory, "class+alloc+free" + ("+reference" if args.dated else ""))))
-    low, high = 1, 2
-    while not runs_in(args, workload, 2 * high, directory):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if runs_in(args, workload, 2 * middle, directory) else (middle, high)
-    print(f"| {workloads.name(workload)} | fails in {2 * low} MiB, runs in {2 * high} MiB "
-          f"| {answer['minimum_heap'] / MIB:.1f} |", flush=True)
-
-
 def main():
-    args = arguments()
-    args.build_path = str(pathlib.Path(args.build).resolve())
-    text = subprocess.run([args.java, "-version"], stderr=subprocess.PIPE, check=True).stderr.decode()
-    args.version = int(re.search(r'version "(\d+)', text).group(1))
+    parser = common_arguments(__doc__)
+    parser.add_argument("--collector", choices=COLLECTORS, default="serial")
+    parser.add_argument("--young", default="4m,8m,16m,32m")
+    args = parsed(parser)
     print(f"JDK {args.version}, {args.collector}, collect={args.collect}{', dated' if args.dated else ''}{', ' + args.vm if args.vm else ''}")
-    if args.heap:
-        print("| program | the JVM | simulate's minimum, MiB |\n|---|---|---|")
-    else:
-        print("| program | young | collections: JVM | model | copied MiB: JVM | model | promoted MiB: JVM | model |\n"
-              "|---|---|---|---|---|---|---|---|")
+    print("| program | young | collections: JVM | model | copied MiB: JVM | model | promoted MiB: JVM | model |\n"
+          "|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as directory:
         for workload in args.workloads:
-            (least_heap if args.heap else compare)(args, workload, directory)
+            compare(args, workload, directory)
 
 
 if __name__ == "__main__":

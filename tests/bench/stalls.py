@@ -117,7 +117,7 @@ def main():
                     rows.append(measure(args, java, directory, classes, way))
             for way, rows in found.items():
                 cells = [f"{statistics.median(column):.1f}" for column in zip(*rows)]
-                print(f"| {jdk.name} | {way.partition(':')[0]} | " + " | ".join(cells) + " |",
+                print(f"| {re.search(r'[0-9]+', jdk.name)[0]} | {way.partition(':')[0]} | " + " | ".join(cells) + " |",
                       flush=True)
 
 

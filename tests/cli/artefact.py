@@ -13,6 +13,7 @@ PAGE = '''# Steps
 | [one](one.md), first | `cat {folder}/now.md` | no time | 10 %; bytes 0 %; ns any |
 | [one](one.md), failing | `false {folder}` | no time | 10 % |
 | [one](one.md), other | `echo no table, {folder}` | no time | 10 % |
+| [two](two.md), columns left out | `tail -n 7 {folder}/wide.md` | no time | 10 % |
 '''
 KEPT = '''| program | bytes | times | read, ns |
 |---|--:|--:|--:|
@@ -25,6 +26,20 @@ KEPT = '''| program | bytes | times | read, ns |
 | program | bytes | times | read, ns |
 |---|--:|--:|--:|
 | same | 5 | 9.00 | 5 |
+'''
+# Of WIDE without a column; rows of one name, in their order.
+TWO = '''| way | times |
+|---|--:|
+| dot | 1.00 |
+| dot | 2.00 |
+| perl | 1.00 |
+'''
+WIDE = '''| way | size | times |
+|---|--:|--:|
+| dot | 7 | 1.00 |
+| dot | 7 | 3.00 |
+| perl | 7 | 1.05 |
+| dot | 7 | 9.00 |
 '''
 NOW = '''text before
 
@@ -40,7 +55,8 @@ NOW = '''text before
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in (('steps.md', PAGE.format(folder=folder)), ('one.md', KEPT), ('now.md', NOW)):
+        for name, text in (('steps.md', PAGE.format(folder=folder)), ('one.md', KEPT), ('now.md', NOW), ('two.md', TWO),
+                           ('wide.md', WIDE)):
             (pathlib.Path(folder) / name).write_text(text, encoding='utf-8')
 
         def run(*words):
@@ -53,6 +69,10 @@ def main():
         assert changed == [['slow', 'times'], ['large', 'bytes']], text
         assert code == 1 and '4 rows compared, 2 changed' in text, text
         assert (pathlib.Path(folder) / 'kept' / '01-one.txt').read_text() == NOW, text
+        code, text = run('--only', 'wide')
+        changed = [line.strip() for line in text.splitlines() if 'changed: ' in line]
+        assert changed == ['changed: dot: times: 2.00 in the page, 3.00 now (noise 10 %)'], text
+        assert code == 1 and '3 rows compared, 1 changed' in text, text
         code, text = run('--only', 'false')
         assert code == 2 and '1 failed' in text, text
         code, text = run('--only', 'echo')

@@ -20,6 +20,7 @@ CALLS = {  # IN: the trace, OUT: a file to write
     'lifetimes': 'IN',
     'advise': 'IN',
     'nominal': 'IN',
+    'locality': 'IN',
     'simulate': 'IN',
     'sql': 'IN SELECT',
     'compare': 'IN IN',
@@ -37,6 +38,7 @@ INPUTS = {  # exit status by input; of those in EXCEPTIONS, another
     'whole': 0, 'cut': 3, 'damaged': 3, 'empty': 3, 'foreign': 3, 'missing': 1, 'directory': 1, 'fifo': 1, 'unreadable': 1}
 EXCEPTIONS = {
     ('paths', 'whole'): 1, ('paths', 'cut'): 1, ('paths', 'damaged'): 1,  # no object of that class
+    ('locality', 'whole'): 1, ('locality', 'cut'): 1, ('locality', 'damaged'): 1,  # no references
     ('compare', 'directory'): 3,  # a set of traces that has none
 }
 WRITES_WHAT_IS_GOOD = {'convert', 'deaths', 'pack', 'recover', 'report'}

@@ -6,10 +6,19 @@ import re
 
 from session import Failure, shown
 
-OPTIONS = "file=run.step,events=class+alloc+free+reference,snapshot=start,stack=8,collect=8k"
+OPTIONS = "file=run.step,events=class+alloc+free+reference,snapshot=start,stack=8,collect=8k,layout=yes"
 SERIAL = "-XX:+UseSerialGC -Xms256m -Xmx256m -Xmn160m"  # no collections but the agent's
 YOUNG = "--young=500k"  # of 2.5 MiB
 PROGRAM = "facts/Planted."
+
+
+# Of the collections that grow: the lengths of the arrays that are replaced, and what is used of the last ones.
+LENGTHS = {"facts/Planted$Row": (8, 16, 32, 64, 128), "facts/Planted$Slots": (8, 16, 32, 64),
+           "java/util/ArrayList": (10, 15, 22, 33, 49, 73)}
+ELEMENTS = ("last_arrays", "capacity", "used", "used_most", "last_primitive_arrays", "primitive_capacity", "is_capacity_exact")
+USED = {"facts/Planted$Row": [0, 0, 0, 0, 200, 200 * 256, True],
+        "facts/Planted$Slots": [200, 200 * 128, 200 * 70, 200 * 100, 0, 0, True],
+        "java/util/ArrayList": [200, 200 * 109, 200 * 100, 200 * 100, 0, 0, True]}
 
 
 def require(condition, text):
@@ -41,14 +50,18 @@ def found(session, trace, *options, unknown=()):
 
 
 def check_bytes(rows, trace):
-    """What the program's own numbers say: arrays of 100 and 500 longs, points, rows of 8 to 256 ints."""
+    """What the program's own numbers say: arrays of 100 and 500 longs, points, collections of a known growth."""
     stake = {advice: row["bytes"] for (advice, _), row in sorted(rows.items(), reverse=True) if advice != "presize"}
     require(stake["pretenure"] == 400 * (16 + 800), f"{trace}: {stake}")
     require(stake["duplicate"] == 39 * (16 + 4000), f"{trace}: {stake}")
     require(stake["scalar"] == 5000 * 24, f"{trace}: {stake}")
     require(stake["reuse"] == sum(16 + 4000 + 16 * (i % 7) for i in range(56)), f"{trace}: {stake}")
-    grown = sorted(row["bytes"] for (advice, _), row in rows.items() if advice == "presize")
-    require(grown[1] == 200 * sum(16 + 4 * length for length in (8, 16, 32, 64, 128)), f"{trace}: {grown}")
+    grown = {row["class"]: row for (advice, _), row in rows.items() if advice == "presize"}
+    for name, lengths in LENGTHS.items():
+        stake, wanted = grown[name]["bytes"], 200 * sum(-(-(16 + 4 * length) // 8 * 8) for length in lengths)
+        require(stake == wanted, f"{trace}: {name}: {stake}, not {wanted}")
+        used = [grown[name]["evidence"][key] for key in ELEMENTS]
+        require(used == USED[name], f"{trace}: {name}: {used}, not {USED[name]}")
 
 
 def check_lifetimes(session, trace, is_exact):
@@ -87,7 +100,7 @@ def advice(session):
     require((result.returncode, result.stdout) == (0, b"true\n"), shown(result.stderr))
     session.step("deaths", "run.step", "-o", "exact.step")
     wanted = planted(session)
-    require(len(wanted) == 7, f"planted: {wanted}")
+    require(len(wanted) == 8, f"planted: {wanted}")
     for trace in ("run.step", "exact.step"):
         rows = found(session, trace, YOUNG)
         require(set(rows) == wanted, f"{trace}: found {sorted(rows)}, planted {sorted(wanted)}")

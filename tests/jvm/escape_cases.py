@@ -2,6 +2,8 @@
 """docs/escape.md: objects in the source's sense against those that the machine makes, and what the JVM itself counts."""
 import json
 import os
+import pathlib
+import re
 
 from session import Failure, shown
 
@@ -111,4 +113,42 @@ def bad_logs(session):
     refused("jit.log", 3, "lines.step")
 
 
-TABLE = {"escape": escape, "jit_log": jit_log}
+# ---- what advise calls scalar, beside what C2 removes ----
+
+REMOVALS = 100000
+NOT_INLINED = "-XX:CompileCommand=quiet -XX:CompileCommand=dontinline,facts/Removals.opaque"
+STORES = "events=class+alloc+reference,snapshot=start,stack=4"
+
+
+def run_removals(session, vm, agent):
+    result = session.run(session.java("Removals", f"-Xbatch {vm}", agent, (str(REMOVALS),)))
+    require(result.returncode == 0, shown(result.stderr))
+
+
+def known_removals(session):
+    """line -> (what advise says, what C2 does), of the comments."""
+    source = pathlib.Path(session.sources, "facts", "Removals.java").read_text(encoding="utf-8")
+    return {line: match.groups() for line, text in enumerate(source.split("\n"), 1)
+            if (match := re.search(r"// ADVICE: (\w+), (\w+)$", text))}
+
+
+def removals(session):
+    """`scalar` is where no reference was ever stored; of these sites, C2 makes only what it cannot see the end of."""
+    known = known_removals(session)
+    require(len(known) == 8, f"{known}")
+    run_removals(session, "", f"file=stores.step,{STORES}")
+    advice = json.loads(session.step("advise", "stores.step", "--json", "--top=0", "--least=1k"))
+    scalar = {int(re.search(r"Removals\.java:(\d+)\)$", row["site"][0])[1]) for row in advice["advice"]
+              if row["advice"] == "scalar" and row["site"][0].startswith("facts/Removals.") and
+              row["bytes"] in (16 * REMOVALS, 24 * REMOVALS)}
+    require(scalar == {line for line, (word, _) in known.items() if word == "scalar"}, f"scalar: {sorted(scalar)}, planted {known}")
+    run_removals(session, "-XX:TieredStopAtLevel=1", f"file=places.step,engine=jvmti,places=bytecode,{EVENTS}")
+    run_removals(session, f"{NOT_INLINED} {LOG}{session.path('removals.log')}", None)
+    rows = {row["line"]: row for row in joined(session, "removals.log")["sites"] if row["class"].startswith("facts/Removals$")}
+    removed = {line for line, row in rows.items() if row["removed_at_most"] == REMOVALS and row["compilations"] == row["removed"]}
+    require(set(known) <= set(rows), f"{sorted(rows)}")
+    told = {line for line, (_, word) in known.items() if word == "removed" or (word == "either" and line in removed)}
+    require(removed == told, f"removed: {sorted(removed)}, planted {known}: {rows}")
+
+
+TABLE = {"escape": escape, "jit_log": jit_log, "removals": removals}

@@ -265,8 +265,7 @@ def judge_limited_heap(session, facts):
         print(f"{name}: {words} {row}, {truth} in truth")
         require(abs(row["objects"] - truth) <= room, f"{name}: {words} {row}, not {truth}")
     session.step("leaks", "run.step")
-    result = session.run([session.steptrace, "sql", "run.step", "select weight from objects"])
-    require(result.returncode != 0 and b"weight" in result.stderr, "weights by size alone")
+    judge_set_tables(session, "run.step")
 
 
 def judge_ceiling(session):
@@ -308,9 +307,10 @@ def sampled_detached(session):
     os.environ["STEPTRACE_AGENT"] = session.tracer
     try:
         expect_line(process, "attach")
-        for words in (["--sampled", "--sample=0"], ["--sampled", "--sample=1025m"], ["--sample=64k"]):
+        for words in (["--sampled", "--sample=0"], ["--sampled", "--sample=1025m"], ["--sample=64k"],
+                      ["--window=61min"], ["--window=10us"], ["--window=1s", "--sampled"], ["--window=1s", "-d", "2s"]):
             result = session.run([session.steptrace, "attach", *words, pid])
-            require(result.returncode == 2 and b"sample" in result.stderr, f"{words}: {shown(result.stderr)}")
+            require(result.returncode == 2 and words[0][2:8].encode() in result.stderr, f"{words}: {shown(result.stderr)}")
         session.step("attach", "--sampled", "--sample=64", "-O", "rate=none", "-o", "run.step", pid)
         status = session.step("attach", "--status", pid).decode()
         require("run.step" in status and "sampled" in status and "\nsample    64\n" in status, status)
@@ -389,6 +389,28 @@ def sampled_ring(session):
     require("removed" not in text, text)
 
 
+def set_rows(session, verb, *words):
+    rows = json.loads(session.step(verb, "--json", "--top=0", *words))
+    rows = rows["rows"] if "rows" in rows else rows["classes"]
+    return {row.get("class", row.get("name")).removeprefix("facts/SampledSet$"): row for row in rows}
+
+
+def judge_set_tables(session, name):
+    """The weights of SQL add up to the estimates of stats."""
+    rows = set_rows(session, "stats", name)
+    sums = json.loads(session.step("sql", "--json", name, """
+        select class, count(*) as samples, sum(weight) as allocated_objects, sum(weight * size) as allocated_bytes,
+          sum(life_weight) filter (where not alive) as freed_objects, sum(life_weight) filter (where alive) as live_objects
+        from objects group by class"""))
+    require(len(sums) == len([row for row in rows.values() if row["samples"] > 0]), "sql has other classes")
+    for found in sums:
+        row = rows[found.pop("class").removeprefix("facts/SampledSet$")]
+        require(found.pop("samples") == row["samples"], f"{found}, {row}")
+        for key, told in found.items():
+            require(math.isclose(told or 0, row[key]["estimate"], rel_tol=1e-6, abs_tol=0.51),  # stats rounds
+                    f"{key}: sql {told}, stats {row[key]}")
+
+
 REFUSING = (["heap", "run.step", "--at=peak"], ["heap", "run.step", "--ages"],
             ["compare", "run.step", "run.step", "--tree"], ["report", "run.step", "--at=peak", "-o", "x.html"],
             ["heap", "run.step", "--temporary"], ["replay", "run.step"], ["paths", "run.step", "1"],
@@ -396,6 +418,29 @@ REFUSING = (["heap", "run.step", "--at=peak"], ["heap", "run.step", "--ages"],
             ["convert", "run.step", "-o", "x.step"], ["convert", "run.step", "-o", "x.jsonl"],
             ["lifetimes", "run.step"], ["advise", "run.step"], ["nominal", "run.step"],
             ["stats", "run.step", "--lifetimes=bytes"])
+
+
+def attach_without_samples(session):
+    """A running JVM whose samples another agent has: it offers the capability to nobody else."""
+    command = session.java("SampledHeld", "-XX:+EnableDynamicAgentLoading")
+    command.insert(1, f"-agentpath:{session.other_agent}=samples")
+    process = session.start(command)
+    os.environ["STEPTRACE_AGENT"] = session.tracer
+    try:
+        expect_line(process, "attach")
+        result = session.run([session.steptrace, "attach", "--sampled", "-o", "bad.step", str(process.pid)])
+        require(result.returncode != 0 and b"refuses" in result.stderr, shown(result.stderr))
+        for stage in ("made", "stopped", None):
+            answer(process)
+            if stage is not None:
+                expect_line(process, stage)
+        finish(process)
+    finally:
+        process.kill()
+    require(process.returncode == 0, f"it ends with {process.returncode}")
+    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
+            "the reason is not named")
+    require(not os.path.exists(session.path("bad.step")), "there is a trace without samples")
 
 
 def sampled_refused(session):
@@ -416,6 +461,7 @@ def sampled_refused(session):
     result = session.run(command)
     require(b"another agent has taken them" in result.stderr, f"no reason: {shown(result.stderr)}")
     require(not os.path.exists(session.path("bad.step")), "there is a trace without samples")
+    attach_without_samples(session)
     session.run(session.java("Uncaught", agent="file=run.step,engine=sampled,sample=1k"))
     for words in REFUSING:
         result = session.run([session.steptrace, *words])

@@ -10,6 +10,8 @@ G1 = ["-XX:-UseSerialGC", "-XX:+UseG1GC", "-XX:ParallelGCThreads=1", "-XX:G1Heap
 REGIONS = 1 << 20  # bytes: the old generation's last region is counted as full
 WORKLOADS = {"window": 500000, "queue": 500000, "trees": 700}
 YOUNG = (4, 8, 16)  # MiB
+KEPT = 400000  # arrays of workload `peak`: half of them live at the end
+HEAP_STEP = 2  # MiB: -Xmx is rounded to that
 START = 512 * 1024  # bytes: what the JVM itself promotes beyond what a trace has of its start
 # Kinds of traces: how deaths are found, and whether they are dated afterwards.
 FOUND = "events=class+alloc+free,collect=128k"
@@ -21,11 +23,15 @@ def require(condition, text):
         raise Failure(text)
 
 
-def program(session, vm, agent, workload):
-    command = session.java("Simulated", "", agent, (workload, str(WORKLOADS[workload])))
+def run(session, vm, agent, workload, count):
+    command = session.java("Simulated", "", agent, (workload, str(count)))
     serial = [word for word in command if not (word.startswith("-XX:+Use") and word.endswith("GC"))]
     serial[1:1] = [*SERIAL.split(), *vm]
-    result = session.run(serial)
+    return session.run(serial)
+
+
+def program(session, vm, agent, workload):
+    result = run(session, vm, agent, workload, WORKLOADS[workload])
     require(result.returncode == 0, shown(result.stderr))
     return result.stdout
 
@@ -84,9 +90,25 @@ def regions(session):
         judge(f"regions {young}m", model, (len(old), copied, sum(old) << 20, REGIONS))
 
 
+def least_heap(session):
+    """The program runs in the heap that `simulate` says is the least, and ends for lack of memory in one of two steps less."""
+    result = run(session, ["-XX:SoftRefLRUPolicyMSPerMB=0"], "file=peak.step,events=class+alloc+free,collect=512k", "peak", KEPT)
+    require(result.returncode == 0, shown(result.stderr))
+    answer = json.loads(session.step("simulate", "--young", "4m,8m", "--json", "peak.step"))
+    heaps = [(answer["least_heap"], [])] + [(model["least_heap"], [f"-Xmn{model['young']}"]) for model in answer["generations"]]
+    for heap, vm in heaps:
+        mib = heap >> 20
+        print(f"least heap {vm}: {mib} MiB, {answer['minimum_heap']} bytes lived")
+        for limit, is_enough in ((mib, True), (mib - 2 * HEAP_STEP, False)):
+            result = run(session, [*vm, "-Xms8m", f"-Xmx{limit}m"], None, "peak", KEPT)
+            require((result.returncode == 0) == is_enough, f"{vm} -Xmx{limit}m: {result.returncode}, {shown(result.stderr)}")
+            require(is_enough or b"OutOfMemoryError" in result.stderr + result.stdout, shown(result.stderr))
+
+
 def simulate(session):
     """Collections within 3 %, copied and promoted bytes within 10 %, for each workload and size."""
     regions(session)
+    least_heap(session)
     for workload in WORKLOADS:
         logs = {young: logged(session, workload, young) for young in YOUNG}
         for name, options in (("found", FOUND), ("dated", DATED)):

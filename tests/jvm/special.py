@@ -26,6 +26,7 @@ import jfr_exports
 import internals_cases
 import jar_cases
 import layout_cases
+import locality_cases
 import memory_cases
 import nominal_cases
 import other_agent
@@ -35,6 +36,7 @@ import reference_cases
 import ring_cases
 import running_cases
 import sampled_cases
+import sampled_sets
 import simulate_cases
 import source_cases
 import stack_cases
@@ -406,6 +408,7 @@ TABLE.update(heap_dump_cases.TABLE)
 TABLE.update(reference_cases.TABLE)
 TABLE.update(simulate_cases.TABLE)
 TABLE.update(advice_cases.TABLE)
+TABLE.update(locality_cases.TABLE)
 TABLE.update(nominal_cases.TABLE)
 TABLE.update(stack_cases.TABLE)
 TABLE.update(hash_cases.TABLE)
@@ -421,6 +424,7 @@ TABLE.update(escape_cases.TABLE)
 TABLE.update(source_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
+TABLE.update(sampled_sets.TABLE)
 TABLE.update(jar_cases.TABLE)
 TABLE.update(gentle_cases.TABLE)
 TABLE.update(memory_cases.TABLE)

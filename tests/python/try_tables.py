@@ -266,6 +266,23 @@ def check_arrow(trace, known):
     gc.collect()
 
 
+def check_rotated(directory):
+    """The files of one recording, by the directory and by their name: what steptrace sql says."""
+    ring = pathlib.Path(directory) / "ring"
+    ring.mkdir()
+    for file in (SAMPLED.parent / "ring").glob("*.bin"):
+        (ring / f"{file.stem}.step").write_bytes(file.read_bytes())
+    for path in (ring, ring / "run.step"):
+        frame = steptrace.open(path).objects(["alive", "weight", "life_weight"]).read().pandas()
+        assert len(frame) == 479 and round(frame["weight"].sum()) == 106319, (path, len(frame))
+        assert round(frame["life_weight"][frame["alive"]].sum()) == 22066, path
+    try:
+        steptrace.open(ring / "none.step")
+        raise AssertionError("there is no such file")
+    except FileNotFoundError:
+        pass
+
+
 def check_sampled():
     """A row is a sample; its weight is 1 / (1 - exp(-size / interval))."""
     trace = steptrace.open(str(SAMPLED))
@@ -354,6 +371,7 @@ def main():
         check_stats(trace, path)
         check_arrow(trace, known)
         check_sampled()
+        check_rotated(work)
         check_damage(path, known, work)
         check_memory(path)
     print(f"{len(known)} objects: the same in numpy, pandas and Arrow, as a whole and in pieces")

@@ -14,7 +14,6 @@
 #include "converter/base/output_stream.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
-#include "converter/formats/ctf/ctf_types.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_values.h"
 #include "format/core/bytes.h"

@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file `metadata` of a CTF trace, in TSDL (docs/formats/ctf.md). */
+/* A STEP definition in terms of CTF's types, and the file `metadata` of a CTF trace, in TSDL
+ * (docs/formats/ctf.md). */
 #ifndef CONVERTER_FORMATS_CTF_CTF_METADATA_H
 #define CONVERTER_FORMATS_CTF_CTF_METADATA_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "converter/formats/ctf/ctf_types.h"
+#include "steptrace/definition.h"
 #include "steptrace/reader.h"
+
+/*
+ * A STEP definition in terms of CTF's types.  CTF types cannot be recursive: a field that would
+ * close a cycle of types is encoded as text (JSON).
+ */
+struct ctf_types {
+    const struct step_definition *definition; /* borrowed */
+    uint32_t *order;                          /* all records, contained records first */
+    size_t order_count;
+    uint8_t **as_text; /* by record and field: encoded as text */
+    char **labels;     /* by record: its name as a unique identifier */
+};
+
+/* Returns false if memory runs out; call reset in any case. */
+bool ctf_types_init(struct ctf_types *types, const struct step_definition *definition);
+void ctf_types_reset(struct ctf_types *types);
+
+/* Returns true if the field, or an element of its arrays, stores a record in place: neither a
+ * record number nor a variant of several types. */
+bool ctf_holds_record(const struct step_field *field);
 
 /* First bytes of the file, by which CTF traces of StepTrace are recognised. */
 #define CTF_METADATA_HEAD "/* CTF 1.8 */\n/* made by StepTrace: docs/formats/ctf.md */\n"

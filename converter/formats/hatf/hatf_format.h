@@ -4,9 +4,9 @@
 #ifndef CONVERTER_FORMATS_HATF_HATF_FORMAT_H
 #define CONVERTER_FORMATS_HATF_HATF_FORMAT_H
 
-#include "converter/trace/alloc_options.h"
-#include "converter/trace/alloc_sink.h"
 #include "converter/trace/alloc_source.h"
+#include "converter/trace/events_as_allocs.h"
+#include "converter/trace/trace_format.h"
 
 struct hatf_options {
     enum hatf_encoding encoding;

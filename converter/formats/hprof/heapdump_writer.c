@@ -12,9 +12,9 @@
 #include "converter/base/output_stream.h"
 #include "converter/base/protobuf_output.h"
 #include "converter/base/quantity.h"
-#include "converter/formats/hprof/hprof_classes.h"
+#include "converter/formats/hprof/hprof_writer.h"
 #include "converter/graph/keepers_of_trace.h"
-#include "converter/heap/heap_export.h"
+#include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"
 
 enum dump_field { DUMP_OBJECT = 1, DUMP_ROOT = 2, DUMP_SPACE = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the classes of a heap dump in one pass over the graph. */
-#include "converter/formats/hprof/hprof_classes.h"
+#include "converter/formats/hprof/hprof_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

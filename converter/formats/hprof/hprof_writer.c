@@ -7,7 +7,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/graph/keepers_of_trace.h"
-#include "converter/heap/heap_export.h"
+#include "converter/heap/heap_writer.h"
 
 enum { SEGMENT_BYTES = 1 << 20, ID_BYTES = 8 };
 enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_END = 0x2c };

@@ -3,8 +3,63 @@
 #ifndef CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 #define CONVERTER_FORMATS_HPROF_HPROF_WRITER_H
 
+#include "converter/base/id_table.h"
 #include "converter/base/output_file.h"
-#include "converter/formats/hprof/hprof_classes.h"
+#include "converter/graph/graph_moment.h"
+#include "converter/layout/object_layout.h"
+
+/*
+ * Classes of a heap dump.  A class has the fields that were observed in its objects, since traces
+ * have no class hierarchy.  All classes extend java/lang/Object, except those with a field of
+ * java/lang/ref/Reference, which dump readers recognise by their superclass.
+ */
+struct hprof_class {
+    uint32_t *fields; /* of its objects, in the dump's order */
+    size_t count, capacity;
+    uint32_t size;   /* of an object */
+    uint32_t parent; /* a class of references; 0: java/lang/Object */
+    bool is_used;
+    char kind; /* 'L': objects, '[': an array of references, else the type of a primitive array */
+};
+
+struct hprof_classes {
+    const struct graph_moment *graph; /* borrowed */
+    struct id_table classes;          /* struct hprof_class: those in use */
+    struct id_table field_names;      /* uint8_t: 1 for those in use */
+    struct object_layout layout;      /* as traced, or guessed */
+    bool has_layout;                  /* the trace has it, and with it the lengths of arrays */
+    uint64_t estimated;               /* arrays whose length is only known from their size */
+    uint64_t cut;                     /* arrays that are longer than the dump can have them */
+};
+
+/* Returns false if memory runs out; call reset in any case. */
+bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph);
+void hprof_classes_reset(struct hprof_classes *found);
+
+/* Returns "?" if the trace has no name. */
+struct step_bytes hprof_class_name(const struct hprof_classes *found, uint32_t class_id);
+struct step_bytes hprof_field_name(const struct hprof_classes *found, uint32_t field);
+/* NULL: java/lang/Object. */
+struct hprof_class *hprof_class_parent(const struct hprof_classes *found,
+                                       const struct hprof_class *class);
+/* Returns true for Reference.referent, which does not keep its target alive. */
+bool hprof_field_is_referent(const struct hprof_classes *found, uint32_t field);
+/* Returns the length of an array. */
+uint64_t hprof_length(const struct hprof_classes *found, uint32_t node,
+                      const struct hprof_class *class);
+/* Returns how many of an object's references are neither in a field nor in an element. */
+uint64_t hprof_count_lost(const struct hprof_classes *found, uint32_t node,
+                          const struct hprof_class *class);
+/* Reports what a dump could not have as it was. */
+struct hprof_notes {
+    uint64_t lost; /* references without a place */
+    uint64_t estimated, cut;
+    uint32_t reference; /* bytes: as assumed */
+};
+struct hprof_notes hprof_notes_of(const struct hprof_classes *found, uint64_t lost);
+void hprof_report(const char *output, const struct hprof_notes *notes);
+/* Returns a class in use by name, or UINT32_MAX if there is none. */
+uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name);
 
 /* Sets `notes` to what the dump could not represent (hprof_report()). */
 enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,

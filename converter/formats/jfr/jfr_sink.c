@@ -11,7 +11,7 @@
 #include "converter/formats/jfr/jfr_calls.h"
 #include "converter/formats/jfr/jfr_file.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
 #include "format/core/hash.h"
 
 enum { ROWS_MOST = 1 << 15 };
@@ -423,6 +423,7 @@ const struct trace_format format_jfr = {
     .ending = ".jfr",
     .help = "JDK Flight Recorder, JDK Mission Control",
     .needs = FORMAT_NEEDS_EVENTS,
+    .shows_allocations = true,
     .options = options_of,
     .open_sink = create,
 };

@@ -3,10 +3,9 @@
 #ifndef CONVERTER_FORMATS_METATF_METATF_FORMAT_H
 #define CONVERTER_FORMATS_METATF_METATF_FORMAT_H
 
-#include "converter/trace/alloc_options.h"
-#include "converter/trace/alloc_sink.h"
 #include "converter/trace/alloc_source.h"
-#include "converter/trace/event_sink.h"
+#include "converter/trace/events_as_allocs.h"
+#include "converter/trace/trace_format.h"
 
 enum step_status metatf_source_create(const char *path, const struct event_selection *selected,
                                       struct opened_trace *out, struct step_error *error);

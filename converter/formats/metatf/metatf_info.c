@@ -8,8 +8,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/formats/metatf/metatf_line.h"
-#include "converter/formats/metatf/metatf_reading.h"
 #include "converter/formats/metatf/metatf_records.h"
+#include "converter/formats/metatf/metatf_trace.h"
 #include "format/json/json_output.h"
 
 struct counts {

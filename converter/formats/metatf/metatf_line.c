@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "converter/base/csv_output.h"
+#include "format/core/grow.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
 
@@ -234,8 +235,8 @@ static bool add_path(struct metatf_columns *columns, const char *path, size_t *c
         if (strcmp(columns->paths[i], path) == 0)
             return true;
     if (columns->count == *capacity) {
-        *capacity = *capacity * 2 + 16;
-        const char **grown = realloc(columns->paths, *capacity * sizeof *grown);
+        const char **grown =
+            step_grown(columns->paths, capacity, columns->count + 1, sizeof *grown);
         if (grown == NULL)
             return false;
         columns->paths = grown;

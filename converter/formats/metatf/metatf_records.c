@@ -12,7 +12,7 @@
 #include "converter/base/output_stream.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_line.h"
-#include "converter/formats/metatf/metatf_reading.h"
+#include "converter/formats/metatf/metatf_trace.h"
 
 /* ---- reading ---- */
 

@@ -4,7 +4,7 @@
 #ifndef CONVERTER_FORMATS_METATF_METATF_RECORDS_H
 #define CONVERTER_FORMATS_METATF_METATF_RECORDS_H
 
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
 
 enum metatf_form {
     METATF_AS_LINES,

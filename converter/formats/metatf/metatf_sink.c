@@ -405,12 +405,7 @@ static bool take_layout(void *look_target, const char *value, const char **fault
     static const char *const names[] = {"segments", "index", "records"};
     struct metatf_look *look = look_target;
     *fault = "segments, index or records is expected";
-    for (unsigned i = 0; i < 3; i++)
-        if (strcmp(value, names[i]) == 0) {
-            look->layout = i;
-            return true;
-        }
-    return false;
+    return take_one_of(names, 3, value, &look->layout);
 }
 
 static bool take_bits(void *look_target, const char *value, const char **fault)

@@ -10,6 +10,7 @@
 #include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
 #include "converter/formats/tables/thrift_output.h"
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
 #ifdef STEPTRACE_TABLES_ZSTD
@@ -83,11 +84,11 @@ static bool has_indices(struct parquet_encoder *encoder, size_t count)
 {
     if (count <= encoder->index_capacity)
         return true;
-    uint32_t *indices = realloc(encoder->indices, count * sizeof *indices);
+    uint32_t *indices =
+        step_grown(encoder->indices, &encoder->index_capacity, count, sizeof *indices);
     if (indices == NULL)
         return false;
     encoder->indices = indices;
-    encoder->index_capacity = count;
     return true;
 }
 

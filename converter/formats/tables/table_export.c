@@ -347,6 +347,14 @@ static enum step_status write_native(struct exporting *exporting, struct step_er
 
 /* ---- all tables ---- */
 
+static void report_unrecorded(const struct exporting *exporting)
+{
+    const char *lack = table_unrecorded(exporting->tables, exporting->table);
+    if (lack != NULL)
+        report_line("%s: table %s has no rows: the trace has no %s", exporting->job->input,
+                    exporting->table->name, lack);
+}
+
 static enum step_status export_table(struct exporting *exporting, const char *name,
                                      struct step_error *error)
 {
@@ -357,6 +365,7 @@ static enum step_status export_table(struct exporting *exporting, const char *na
         status = open_scan(exporting, error);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_NOT_FOUND ? STEP_STATUS_INVALID : status;
+    report_unrecorded(exporting);
     return exporting->job->format == &format_parquet ? write_parquet(exporting, error)
                                                      : write_native(exporting, error);
 }

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
 #define CONVERTER_FORMATS_TEXT_TEXT_FORMAT_H
 
-#include "converter/trace/event_sink.h"
+#include "converter/trace/trace_format.h"
 
 enum step_status text_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);

@@ -8,6 +8,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/text/text_format.h"
+#include "format/core/grow.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
 
@@ -126,11 +127,10 @@ static enum step_status make_room(struct text_sink *sink, size_t space, struct s
     enum step_status status = flush(sink, error);
     if (status != STEP_STATUS_OK || sink->capacity >= space)
         return status;
-    char *buffer = realloc(sink->buffer, space);
+    char *buffer = step_grown(sink->buffer, &sink->capacity, space, 1);
     if (buffer == NULL)
         return no_memory(error);
     sink->buffer = buffer;
-    sink->capacity = space;
     return STEP_STATUS_OK;
 }
 

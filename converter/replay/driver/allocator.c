@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selects the functions of the preloaded allocator, with heaps if it supports them, or of a dummy
  * allocator. */
-#include "converter/replay/driver/allocator.h"
+#include "converter/replay/driver/driver_state.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "converter/replay/driver/driver_clocks.h"
 #include "converter/replay/driver/driver_loop.h"
 #include "converter/replay/driver/driver_state.h"
 #include "converter/replay/driver/replay_ops.h"

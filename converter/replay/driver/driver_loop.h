@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The replay loop, which executes operations. */
+/* The replay loop, which executes operations, and the clocks of its threads. */
 #ifndef CONVERTER_REPLAY_DRIVER_DRIVER_LOOP_H
 #define CONVERTER_REPLAY_DRIVER_DRIVER_LOOP_H
 
 #include <stdint.h>
 
-#include "converter/replay/driver/driver_clocks.h"
 #include "converter/replay/driver/replay_ops.h"
+
+/* Per-thread clocks of the calling thread, in nanoseconds. */
+
+/* Clocks at the start of a pass over the loop. */
+struct driver_clocks {
+    uint64_t busy_ns, wall_ns;
+};
+
+/* Time that a pass took: on a CPU, and blocked (neither on a CPU nor waiting for one). */
+struct driver_times {
+    uint64_t busy_ns, blocked_ns;
+};
+
+uint64_t driver_now_ns(void);
+/* Call at the thread's end. */
+void driver_clocks_close(void);
 
 /* Sets the baseline: resident memory up to now belongs to the driver. */
 void driver_samples_begin(void);

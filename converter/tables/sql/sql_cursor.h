@@ -1,9 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A SQLite cursor over the rows of a table. */
+/* A SQLite cursor over the rows of a table, and how it follows SQLite's planner. */
 #ifndef CONVERTER_TABLES_SQL_SQL_CURSOR_H
 #define CONVERTER_TABLES_SQL_SQL_CURSOR_H
 
-#include "converter/tables/sql/sql_plan.h"
+#include <sqlite3.h>
+
+#include "converter/tables/table.h"
+
+/*
+ * Groups rows with equal keys for SQLite's `group by` and `distinct`, which then need not sort
+ * them.  Each batch is ordered by group and kept; the rows of a group are then collected from all
+ * batches.  Beyond 512 MiB, batches are kept in a temporary file.
+ */
+
+enum { SQL_GROUP_KEYS_MOST = 4 };
+/* Number of rows of a batch to be grouped. */
+#define SQL_GROUP_BATCH_ROWS ((size_t) 1 << 18)
+
+struct sql_groups;
+
+/* Reads a whole scan, whose `column_count` columns must not be texts.  `keys`: positions of the
+ * key columns in its batches. */
+enum step_status sql_groups_create(struct table_scan *scan, const size_t *keys, size_t key_count,
+                                   size_t column_count, struct sql_groups **out,
+                                   struct step_error *error);
+/* Returns the next rows: `*from` to before `*to` of a batch.  Returns false if there are none. */
+bool sql_groups_next(struct sql_groups *groups, const struct table_batch **batch, size_t *from,
+                     size_t *to);
+void sql_groups_destroy(struct sql_groups *groups);
+
+/*
+ * Translates between SQLite's planner and table scans: the columns in use, and conditions that skip
+ * blocks or rows before SQLite sees them.  SQLite tests all conditions again, so a plan may accept
+ * more rows than requested, but must never drop a matching one.
+ */
+
+enum { SQL_CONDITIONS_MOST = 16 };
+
+/* Selects the conditions for the scan, and estimates its cost. */
+int sql_plan_choose(const struct tables *tables, const struct table *table,
+                    sqlite3_index_info *info);
+
+/* A decoded plan. */
+struct sql_plan {
+    struct table_range ranges[SQL_CONDITIONS_MOST];
+    size_t range_count;
+    char *class_glob; /* from sqlite3_malloc(); NULL: all */
+    bool is_empty;    /* no row can satisfy the conditions: = null */
+    uint64_t columns_used;
+    size_t group_columns[SQL_GROUP_KEYS_MOST]; /* group rows with equal values in these columns */
+    size_t group_count;
+};
 
 struct sql_cursor;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Returns groups in the order of their keys if there is one key column, else in order of
  * appearance. */
-#include "converter/tables/sql/sql_groups.h"
+#include "converter/tables/sql/sql_cursor.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -292,12 +292,27 @@ static void sql_names_hint(const struct tables *tables, const char *message, con
         snprintf(out, out_size, "%s", error.message);
 }
 
-enum { NAME_BYTES = 128 };
+enum { NAME_BYTES = 128, TABLE_NAME_BYTES = 32, UNRECORDED_MOST = 16 };
+
+/* A table that has no rows, because the trace has nothing that they are made of. */
+struct unrecorded {
+    char table[TABLE_NAME_BYTES];
+    const char *lack;
+    bool is_read;
+};
 
 /* A trace and its schema name. */
 struct named_trace {
     char name[NAME_BYTES];
     const char *path;
+    bool is_first; /* its tables are those of schema `main`, too */
+    struct unrecorded unrecorded[UNRECORDED_MOST];
+    size_t unrecorded_count;
+};
+
+struct named_traces {
+    struct named_trace *items;
+    size_t count;
 };
 
 static enum step_status report(const char *text)
@@ -365,7 +380,43 @@ static int make_tables(sqlite3 *database, const struct tables *tables, const cha
     return code;
 }
 
-static enum step_status add_trace(sqlite3 *database, const struct named_trace *trace, bool is_first)
+static void find_unrecorded(struct named_trace *trace, const struct tables *tables)
+{
+    for (size_t i = 0; i < tables_count(tables); i++) {
+        const struct table *table = tables_at(tables, i);
+        const char *lack = table_unrecorded(tables, table);
+        if (lack == NULL || trace->unrecorded_count == UNRECORDED_MOST)
+            continue;
+        struct unrecorded *found = &trace->unrecorded[trace->unrecorded_count++];
+        snprintf(found->table, sizeof found->table, "%s", table->name);
+        found->lack = lack;
+    }
+}
+
+static void note_read(const struct named_traces *traces, const char *schema, const char *table)
+{
+    for (size_t i = 0; i < traces->count; i++) {
+        struct named_trace *trace = &traces->items[i];
+        if (strcmp(schema, trace->name) != 0 && !(trace->is_first && strcmp(schema, "main") == 0))
+            continue;
+        for (size_t k = 0; k < trace->unrecorded_count; k++)
+            if (sqlite3_stricmp(trace->unrecorded[k].table, table) == 0)
+                trace->unrecorded[k].is_read = true;
+    }
+}
+
+/* Says why the tables that were read have no rows. */
+static void report_unrecorded(const struct named_traces *traces)
+{
+    for (size_t i = 0; i < traces->count; i++)
+        for (size_t k = 0; k < traces->items[i].unrecorded_count; k++)
+            if (traces->items[i].unrecorded[k].is_read)
+                report_line("%s: table %s has no rows: the trace has no %s", traces->items[i].path,
+                            traces->items[i].unrecorded[k].table,
+                            traces->items[i].unrecorded[k].lack);
+}
+
+static enum step_status add_trace(sqlite3 *database, struct named_trace *trace, bool is_first)
 {
     struct tables *tables;
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -381,6 +432,8 @@ static enum step_status add_trace(sqlite3 *database, const struct named_trace *t
         code = make_tables(database, tables, trace->name, trace->path);
     if (code == SQLITE_OK && is_first)
         code = make_tables(database, tables, "main", trace->path);
+    trace->is_first = is_first;
+    find_unrecorded(trace, tables);
     tables_close(tables);
     return code == SQLITE_OK ? STEP_STATUS_OK : report_sqlite_error(database);
 }
@@ -430,15 +483,15 @@ static enum step_status run_statements(sqlite3 *database, const struct sql_run *
 }
 
 /* Reports the damage of the traces, as far as they were read. */
-static enum step_status report_traces_damage(sqlite3 *database, const struct named_trace *traces,
-                                             size_t count)
+static enum step_status report_traces_damage(sqlite3 *database, const struct named_traces *traces)
 {
     enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < traces->count; i++) {
         sqlite3_stmt *statement = NULL;
         if (sqlite3_prepare_v2(database, "select steptrace_damage(?)", -1, &statement, NULL) !=
                 SQLITE_OK ||
-            sqlite3_bind_text(statement, 1, traces[i].path, -1, SQLITE_STATIC) != SQLITE_OK ||
+            sqlite3_bind_text(statement, 1, traces->items[i].path, -1, SQLITE_STATIC) !=
+                SQLITE_OK ||
             sqlite3_step(statement) != SQLITE_ROW) {
             status = report_sqlite_error(database);
         } else if (sqlite3_column_type(statement, 0) == SQLITE_TEXT) {
@@ -452,7 +505,7 @@ static enum step_status report_traces_damage(sqlite3 *database, const struct nam
 
 /* Statements may come from an untrusted source, so they can only read the traces: they cannot
  * write files.  VACUUM INTO is an ATTACH, too. */
-static int authorize(void *unused, int action, const char *first, const char *second,
+static int authorize(void *traces, int action, const char *first, const char *second,
                      const char *schema, const char *trigger)
 {
     static const char *const readers[] = {
@@ -460,7 +513,9 @@ static int authorize(void *unused, int action, const char *first, const char *se
         "database_list", "foreign_key_list",    "function_list",  "index_info",
         "index_list",    "index_xinfo",         "module_list",    "pragma_list",
         "table_info",    "table_list",          "table_xinfo",    "threads"};
-    (void) unused, (void) schema, (void) trigger;
+    (void) trigger;
+    if (action == SQLITE_READ && first != NULL) /* no schema: count(*) of a table of `main` */
+        note_read(traces, schema != NULL ? schema : "main", first);
     if (action == SQLITE_ATTACH)
         return first != NULL && (first[0] == '\0' || strcmp(first, ":memory:") == 0) ? SQLITE_OK
                                                                                      : SQLITE_DENY;
@@ -489,21 +544,23 @@ static enum step_status open_database(sqlite3 **database)
 enum step_status sql_run(const struct sql_run *run)
 {
     sqlite3 *database = NULL;
-    struct named_trace *traces = calloc(run->trace_count + 1, sizeof *traces);
-    if (traces == NULL)
+    struct named_traces traces = {calloc(run->trace_count + 1, sizeof *traces.items),
+                                  run->trace_count};
+    if (traces.items == NULL)
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = open_database(&database);
     for (size_t i = 0; i < run->trace_count && status == STEP_STATUS_OK; i++) {
-        read_trace(run->traces[i], &traces[i]);
-        status = add_trace(database, &traces[i], i == 0);
+        read_trace(run->traces[i], &traces.items[i]);
+        status = add_trace(database, &traces.items[i], i == 0);
     }
     if (status == STEP_STATUS_OK) {
-        sqlite3_set_authorizer(database, authorize, NULL);
+        sqlite3_set_authorizer(database, authorize, &traces);
         status = run_statements(database, run);
-        enum step_status damage = report_traces_damage(database, traces, run->trace_count);
+        report_unrecorded(&traces);
+        enum step_status damage = report_traces_damage(database, &traces);
         status = status == STEP_STATUS_OK ? damage : status;
     }
     sqlite3_close(database);
-    free(traces);
+    free(traces.items);
     return status;
 }

@@ -85,4 +85,12 @@ const char *step_encoder_change(struct step_encoder *encoder, struct step_change
 const char *step_encoder_get(struct step_encoder *encoder, uint64_t key, struct step_cursor *cursor,
                              uint64_t *value);
 
+/* The values that a field encoded `identifier` had so far, numbered from 1. */
+
+/* Returns the number of a value that was added as findable, or 0. */
+uint64_t step_identifiers_find(const struct step_identifiers *identifiers, uint64_t value);
+/* Assigns the next number to a value.  A `findable` value must not have a number yet.  Returns
+ * false if memory runs out. */
+bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, bool findable);
+
 #endif

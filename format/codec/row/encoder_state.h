@@ -4,7 +4,6 @@
 #define FORMAT_CODEC_ROW_ENCODER_STATE_H
 
 #include "format/codec/row/encoder.h"
-#include "format/codec/row/identifiers.h"
 #include "format/codec/strategies/packed_strings.h"
 
 #endif

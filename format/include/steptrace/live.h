@@ -179,6 +179,8 @@ enum step_live_kind {
 #define STEP_LIVE_IS_PHASE_NAME (UINT64_C(1) << 33)
 #define STEP_LIVE_IS_SOURCE (UINT64_C(1) << 34)
 #define STEP_LIVE_IS_LAYOUT (UINT64_C(1) << 35)
+/* In a FREE_OBJECT: the object is of an earlier file of rotate=.  Ids have 40 bits. */
+#define STEP_LIVE_IS_EARLIER (UINT64_C(1) << 40)
 
 /* Word 1 of an allocation: a class, the bytes after an array's elements (layout=yes) and the size
  * in units of 8 bytes. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "format/step/block/block_decode.h"
-#include "format/step/plan/linked_series.h"
 #include "format/step/plan/record_series.h"
 
 /* Takes a section's bytes from the rest of the payload. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/core/checksum.h"
+#include "format/core/no_memory.h"
 
 struct step_block_verifier {
     struct step_block_reader reader;
@@ -98,7 +99,7 @@ enum step_status step_block_verify(struct step_block_verifier *verifier,
     if (status == STEP_STATUS_OK)
         status = step_columns_fill(verifier->columns, &verifier->rows);
     if (status == STEP_STATUS_NO_MEMORY)
-        return step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+        return step_no_memory(error, NULL);
     bool same = status == STEP_STATUS_OK && same_types(columns, verifier->columns) &&
                 columns->used_count == verifier->columns->used_count;
     for (size_t i = 0; same && i < columns->used_count; i++)

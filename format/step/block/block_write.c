@@ -7,7 +7,7 @@
 
 #include "format/codec/strategies/packed_strings.h"
 #include "format/core/checksum.h"
-#include "format/step/plan/linked_series.h"
+#include "format/core/grow.h"
 #include "format/step/plan/record_series.h"
 
 enum {
@@ -401,12 +401,11 @@ static enum step_status write_shared(const struct encoding *encoding, size_t cou
 {
     struct step_block_writer *writer = encoding->writer;
     if (writer->part_count < count) {
-        struct step_encoded *parts = realloc(writer->parts, count * sizeof *parts);
+        struct step_encoded *parts =
+            step_grown_zeroed(writer->parts, &writer->part_count, count, sizeof *parts);
         if (parts == NULL)
             return STEP_STATUS_NO_MEMORY;
-        memset(&parts[writer->part_count], 0, (count - writer->part_count) * sizeof *parts);
         writer->parts = parts;
-        writer->part_count = count;
     }
     enum step_status status = step_crew_run(writer->crew, count, write_apart, (void *) encoding);
     struct step_encoded *out = &writer->encoder.out;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/scale.h"
+#include "format/core/grow.h"
 #include "format/step/columns/numbered_values.h"
 
 enum { STRANDS = 8 };
@@ -57,19 +58,16 @@ static bool reserve_values(struct step_column_data *column, size_t capacity)
 {
     if (capacity <= column->capacity)
         return true;
-    if (capacity < column->capacity + column->capacity / 2)
-        capacity = column->capacity + column->capacity / 2;
-    uint64_t *values = realloc(column->values, capacity * sizeof *values);
+    uint64_t *values = step_grown(column->values, &column->capacity, capacity, sizeof *values);
     if (values == NULL)
         return false;
     column->values = values;
-    column->capacity = capacity;
     return true;
 }
 
 static bool push(struct step_column_data *column, uint64_t value)
 {
-    if (column->count == column->capacity && !reserve_values(column, column->count + 16))
+    if (column->count == column->capacity && !reserve_values(column, column->count + 1))
         return false;
     column->values[column->count++] = value;
     return true;
@@ -196,12 +194,11 @@ static enum step_status number_types(struct step_columns *columns, const struct 
         return STEP_STATUS_OK;
     }
     if (rows->record_count > columns->local_capacity) {
-        uint16_t *narrow =
-            realloc(columns->local_types, rows->record_count * sizeof *columns->local_types);
+        uint16_t *narrow = step_grown(columns->local_types, &columns->local_capacity,
+                                      rows->record_count, sizeof *narrow);
         if (narrow == NULL)
             return STEP_STATUS_NO_MEMORY;
         columns->local_types = narrow;
-        columns->local_capacity = rows->record_count;
     }
     const uint16_t *types = rows->types;
     const uint64_t *numbers = columns->tally;

@@ -4,7 +4,7 @@
 #define FORMAT_STEP_COLUMNS_COLUMNS_OF_RECORDS_H
 
 #include "format/step/columns/pending_records.h"
-#include "format/step/plan/field_series.h"
+#include "format/step/plan/record_series.h"
 
 struct step_column_data {
     bool ascends;     /* known to be ascending */

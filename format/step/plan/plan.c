@@ -152,7 +152,7 @@ static enum step_status create(const struct step_definition *definition, struct 
         return status;
     }
     if (status == STEP_STATUS_NO_MEMORY)
-        step_error_set(error, status, NULL, STEP_NO_OFFSET, "out of memory");
+        step_no_memory(error, NULL);
     step_plan_destroy(plan);
     return status;
 }

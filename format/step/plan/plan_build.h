@@ -17,9 +17,9 @@ struct step_plan_scope {
 struct step_plan_builder {
     struct step_plan *plan;
     const struct step_definition *definition;
-    uint32_t column_capacity;
-    uint32_t node_capacity;
-    uint32_t child_capacity;
+    size_t column_capacity;
+    size_t node_capacity;
+    size_t child_capacity;
     uint32_t record; /* record that has the field */
     uint32_t field;
     uint32_t leaf;

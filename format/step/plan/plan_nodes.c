@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/codec/strategies/packed_strings.h"
+#include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
@@ -87,17 +88,14 @@ static enum step_status step_plan_find_tree(const struct step_definition *defini
 enum { PATH_BYTES = 512 };
 
 /* Makes room for one more item; items are plain data, so realloc() may move them. */
-static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size)
+static bool make_room(void **items, size_t *capacity, uint32_t count, size_t size)
 {
     if (count < *capacity)
         return true;
-    uint32_t grown = *capacity * 2 + 16;
-    void *moved = realloc(*items, grown * size);
-    if (moved == NULL)
-        return false;
-    *items = moved;
-    *capacity = grown;
-    return true;
+    void *moved = step_grown(*items, capacity, count + 1, size);
+    if (moved != NULL)
+        *items = moved;
+    return moved != NULL;
 }
 
 /* Numbers of dictionary entries are identifiers already. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/row/identifiers.h"
+#include "format/codec/row/encoder.h"
 #include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/record_series.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The streams of a writer, indexed by number. */
-#include "format/step/write/writer_stream.h"
+#include "format/step/write/writer_internal.h"
 
 #include <stdlib.h>
 

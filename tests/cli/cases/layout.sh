@@ -9,6 +9,11 @@ steptrace layout $trace --class 'facts/OtherLayouts$Mixed' --class 'facts/OtherL
 steptrace layout $trace --class 'facts/OtherLayouts$Deep' --json --as reference=8 >deep.json
 cat deep.json
 $data/../validate.py $data/../../../docs/schemas/layout.schema.json <deep.json
+echo "-- JDK 14 and earlier; headers and references that it did not have; value classes, which it did not have either"
+steptrace layout $trace --class 'facts/OtherLayouts$*' --top 0 --as fields=old --as fields=old,header=16,reference=8 --as fields=old,header=16
+steptrace layout $trace --as fields=old,reference=8 || echo $?
+steptrace layout $trace --as header=8,fields=old || echo $?
+steptrace layout $trace --as fields=old,values || echo $?
 echo "-- value classes: Point is one, Bytes has subclasses"
 steptrace layout $trace --class 'facts/OtherLayouts$*' --top 6 --value 'facts/OtherLayouts$Point' --value 'facts/OtherLayouts$Bytes' --value none/Such
 steptrace layout $trace --class 'facts/OtherLayouts$Point' --csv --value 'facts/OtherLayouts$Point' --as values,header=8

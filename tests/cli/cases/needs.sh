@@ -27,3 +27,8 @@ steptrace convert calls.step -o out.calls.speedscope.json --thread=7
 steptrace convert undead.step -o out.hatf --kind=TB
 # with layout=yes no length of an array is an estimate
 steptrace convert "$data/traces/layouts.step" -o layouts.et
+# tables without rows: each that was asked for, once, and those of a second trace
+steptrace convert nothing.step -o tables --to=parquet --table=objects,allocations,frees,calls,methods,sites,phases,threads
+steptrace sql nothing.step "select count(*) from calls; select count(*) from objects join Calls using (thread)"
+steptrace sql undead.step n=nothing.step "select count(*) from objects; select (select count(*) from n.objects), (select count(*) from n.threads)"
+steptrace sql calls.step "select count(*) from calls; select count(*) from classes"

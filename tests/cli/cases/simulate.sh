@@ -57,6 +57,24 @@ steptrace simulate heaps.hatf.txt --young 320k --heap 400k,450k,704k --csv
 steptrace simulate heaps.hatf.txt --young 320k --heap 400k,450k,704k
 steptrace simulate heaps.hatf.txt --young 320k --heap 400k,704k --json >heaps.json
 $data/../validate.py $data/../../../docs/schemas/simulate.schema.json <heaps.json
+echo "-- the least heap: with a third, 4 MiB have an eden of 1088k and an old generation of 2752k, together room for 30 blocks of 128k;"
+echo "-- with 1 MiB, an eden of 896k and an old generation of 3072k, together 31.  The same heaps with a limit."
+live() {
+    text | head -n 2
+    for i in $(seq $1); do echo "alloc ${i}000000 131072 0 1 0 ${i}0"; done
+    echo "free 1000000 0 0 1 0 990"
+}
+for count in 30 31 32; do
+    live $count >live.hatf.txt
+    steptrace simulate live.hatf.txt --young 1m --json | grep least_heap
+    steptrace simulate live.hatf.txt --young 1m --heap 4m,6m --csv | cut -d , -f 4,14
+done
+echo "-- 1200k do not fit into that eden, but into the old generation beside 1500k, and not beside 1600k"
+for size in 1500 1600; do
+    (text | head -n 2; echo "alloc 1000000 $((size * 1024)) 0 1 0 10"; echo 'alloc 9000000 1228800 0 1 0 20'
+        echo 'free 1000000 0 0 1 0 30') >live.hatf.txt
+    steptrace simulate live.hatf.txt | grep -E '^(minimum|least)'
+done
 echo "-- deaths found by collections"
 steptrace simulate $data/traces/shop-1.step --young 192k --mark-compact 64k,1m
 steptrace simulate $data/traces/shop-1.step --young 192k --existing-old --csv

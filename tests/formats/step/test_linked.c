@@ -9,7 +9,7 @@
 
 #include "format/codec/strategies/strategy_table.h"
 #include "format/io/memory_output.h"
-#include "format/step/plan/linked_series.h"
+#include "format/step/plan/record_series.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 #include "tests/unit/run_suite.h"

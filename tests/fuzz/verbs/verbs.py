@@ -27,7 +27,7 @@ VERBS = ['info', 'info --json', 'check', 'stats', 'stats --json --lifetimes=byte
          'watch --once --by=site', 'compare IN --html out.html', 'pack -o out.step', 'recover -o out.step',
          'lifetimes --json --top=0', 'advise --json --least=0 --top=0', 'nominal', 'nominal --json --phase=m*', 'escape --jit-log=IN',
          'deaths -o out.step', 'simulate --young 192k..1m --semi-space 1k..1g --mark-compact 4k,1m --json', 'heap --retained --by site', 'paths --class ** --at end', 'convert -o out.hprof --to=hprof', 'convert -o out.binpb --at end', 'convert -o out.et',
-         'layout --json', 'layout --alive-at=peak --as=header=8',
+         'layout --json', 'layout --as=fields=old', 'locality --json', 'locality', 'layout --alive-at=peak --as=header=8',
          'convert -o out.hatf --deaths=exact',
          'convert -o out.ctf', 'convert -o out.parquet --to=parquet --table=objects', 'convert -o out.native --to=clickhouse-native --table=calls']
 ENDINGS = ['step', 'zip', 'hatf', 'hatf.zst', 'hatf.txt', 'mtf', 'heaptrack', 'memory-infra.json', 'pb.gz', 'otlp', 'collapsed',

@@ -27,8 +27,8 @@ final class Recording implements AutoCloseable {
         test = method.getDeclaringClass().getName() + "." + method.getName();
         directory = Files.createTempDirectory("steptrace-test-");
         trace = directory.resolve("test.step");
-        try {
-            Agent.command("file=" + trace + ",existing=no,events=alloc+free,stack=" + DEPTH + ",phase="
+        try { // nothing else of a test's JVM has to go on meanwhile, so gentle=no
+            Agent.command("file=" + trace + ",existing=no,gentle=no,events=alloc+free,stack=" + DEPTH + ",phase="
                     + (allThreads ? "program:" : "") + pattern());
             isRecording = true;
         } finally {

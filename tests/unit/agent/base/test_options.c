@@ -96,6 +96,16 @@ static void test_sampled(void)
     CU_ASSERT_TRUE(options_parse(&options, "engine=sampled,rate=1,rate=none,rotate=1s"));
     CU_ASSERT(options.rate == 0 && options.keep == 12);
     CU_ASSERT_EQUAL(options.internals, 0);
+    CU_ASSERT_TRUE(options_parse(&options, "start,window=10s"));
+    CU_ASSERT_EQUAL(options.window_ns, UINT64_C(10000000000));
+    CU_ASSERT_TRUE(options_parse(&options, "window=1ms,stop=a.B.c,events=alloc+free"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=10s,engine=sampled"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=10s,engine=jvmti"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=10s,start=a.B.c"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=10s,snapshot=end"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=10s,events=reference"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=0"));
+    CU_ASSERT_FALSE(options_parse(&options, "window=61min"));
     CU_ASSERT_TRUE(options_parse(&options, ""));
     CU_ASSERT_EQUAL(options.stack, 0);
 }

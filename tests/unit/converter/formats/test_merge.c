@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/live.h"
 #include "tests/unit/run_suite.h"

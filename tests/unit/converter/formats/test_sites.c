@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "converter/base/output_file.h"
-#include "converter/formats/open_trace.h"
+#include "converter/formats/format_table.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/step/stepfile.h"
 #include "steptrace/java_trace.h"

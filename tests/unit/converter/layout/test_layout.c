@@ -47,21 +47,105 @@ static void test_sizes(void)
     class_fields_reset(&fields);
 }
 
+/* Sizes that JDK 8u504 and 11.0.24 gave such classes (the boxes: 8u504; Failure, whose superclass
+ * has the fields of 11: 11.0.24): as they are, with -UseCompressedOops, with
+ * -UseCompressedClassPointers, with ObjectAlignmentInBytes=32. */
+static const struct {
+    const char *name;
+    uint32_t super_id;
+    const char *fields;
+    uint64_t sizes[4];
+} old_classes[] = {
+    {"java/lang/Object", 0, "", {16, 16, 16, 32}},
+    {"Bytes", 1, "BBB", {16, 24, 24, 32}},
+    {"Longs", 2, "JSLjava/lang/Object;", {32, 48, 40, 32}},
+    {"Mixed", 3, "IDZZ[Ljava/lang/Object;Ljava/lang/String;", {56, 80, 64, 64}},
+    {"References", 1, "Ljava/lang/Object;[ILjava/lang/Object;", {24, 40, 32, 32}},
+    {"Deep", 5, "CFJ", {40, 56, 48, 64}},
+    {"GapShorts", 1, "JSSSB", {32, 32, 32, 32}},
+    {"GapBytes", 2, "DBBBBB", {32, 40, 40, 32}},
+    {"GapReference", 1, "JLjava/lang/Object;Ljava/lang/Object;", {32, 40, 32, 32}},
+    {"Tail", 8, "B", {40, 48, 40, 64}},
+    {"None", 10, "", {40, 48, 40, 64}},
+    {"java/lang/Throwable",
+     1,
+     "Ljava/lang/Object;Ljava/lang/String;Ljava/lang/Throwable;[Ljava/lang/StackTraceElement;I"
+     "Ljava/util/List;",
+     {40, 64, 40, 64}},
+    {"Failure", 12, "JI", {48, 80, 56, 64}},
+    {"java/lang/Integer", 1, "I", {16, 24, 24, 32}},
+    {"java/lang/Long", 1, "J", {24, 24, 24, 32}},
+};
+
+static void test_old_fields(void)
+{
+    static const struct object_layout layouts[] = {
+        {.header = 12, .reference = 4, .alignment = 8, .old_fields = true},
+        {.header = 16, .reference = 8, .alignment = 8, .old_fields = true},
+        {.header = 16, .reference = 4, .alignment = 8, .old_fields = true},
+        {.header = 12, .reference = 4, .alignment = 32, .old_fields = true}};
+    const uint32_t count = sizeof old_classes / sizeof old_classes[0];
+    struct class_fields fields;
+    class_fields_init(&fields, &no_globs);
+    for (uint32_t i = 0; i < count; i++)
+        put(&fields, i + 1, old_classes[i].super_id, old_classes[i].name, old_classes[i].fields);
+    for (uint32_t i = 0; i < count; i++)
+        for (size_t at = 0; at < 4; at++)
+            CU_ASSERT_EQUAL(class_fields_size(&fields, i + 1, &layouts[at], &is_unsure),
+                            old_classes[i].sizes[at]);
+    class_fields_reset(&fields);
+}
+
+/* A class whose offsets the JVM knew: the reference is not in the gap before the long. */
+static void test_fixed_fields(void)
+{
+    static const struct object_layout layout = {
+        .header = 12, .reference = 4, .alignment = 8, .old_fields = true};
+    struct class_fields fields;
+    class_fields_init(&fields, &no_globs);
+    put(&fields, 1, 0, "java/lang/ref/Reference", "JLjava/lang/Object;Ljava/lang/Object;B");
+    put(&fields, 2, 0, "java/lang/ref/Referent", "JLjava/lang/Object;Ljava/lang/Object;B");
+    CU_ASSERT_EQUAL(class_fields_size(&fields, 1, &layout, &is_unsure), 40);
+    CU_ASSERT_EQUAL(class_fields_size(&fields, 2, &layout, &is_unsure), 32);
+    class_fields_reset(&fields);
+}
+
+/* Combinations that no JDK had; elements of arrays begin where those of JDK 22 do. */
+static void test_old_layouts(void)
+{
+    static const struct {
+        uint32_t header, reference;
+        bool is_possible;
+    } rows[] = {{8, 4, false}, {8, 8, false}, {12, 8, false},
+                {12, 4, true}, {16, 4, true}, {16, 8, true}};
+    const struct layout_change change = {.text = "fields=old", .old_fields = true};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct object_layout traced = {
+            .header = rows[i].header, .reference = rows[i].reference, .alignment = 8};
+        struct object_layout layout = object_layout_changed(&traced, &change);
+        CU_ASSERT_EQUAL(object_layout_fault(&layout) == NULL, rows[i].is_possible);
+        CU_ASSERT_PTR_NULL(object_layout_fault(&traced));
+        CU_ASSERT_EQUAL(object_layout_elements_at(&layout, 0), rows[i].header == 16   ? 24
+                                                               : rows[i].header == 12 ? 16
+                                                                                      : 12);
+    }
+}
+
 static void test_gaps(void)
 {
     struct field_packing packing;
     const struct field_counts bytes = {{1, 0, 0, 0}, 0}, ints = {{0, 0, 1, 0}, 0};
     const struct field_counts longs = {{0, 0, 0, 1}, 0}, shorts = {{0, 1, 0, 0}, 0};
     field_packing_init(&packing, &compressed);
-    field_packing_add(&packing, &bytes); /* at 12 */
-    field_packing_add(&packing, &longs); /* at 16, with a gap from 13 to 16 */
-    field_packing_add(&packing, &shorts);
+    field_packing_add(&packing, &bytes, false); /* at 12 */
+    field_packing_add(&packing, &longs, false); /* at 16, with a gap from 13 to 16 */
+    field_packing_add(&packing, &shorts, false);
     CU_ASSERT_EQUAL(packing.end, 24);
     CU_ASSERT_EQUAL(packing.gap_count, 1);
     CU_ASSERT_EQUAL(packing.gaps[0].at, 13);
     CU_ASSERT_EQUAL(packing.gaps[0].size, 1);
-    field_packing_add(&packing, &ints);
-    field_packing_add(&packing, &bytes);
+    field_packing_add(&packing, &ints, false);
+    field_packing_add(&packing, &bytes, false);
     CU_ASSERT_EQUAL(packing.end, 28);
     CU_ASSERT_EQUAL(packing.gap_count, 0);
     CU_ASSERT_EQUAL(field_packing_size(&packing), 32);
@@ -247,10 +331,24 @@ static void test_bad_properties(void)
 
 static void test_changes(void)
 {
-    static const char *const bad[] = {
-        "",           "header=10",     "reference=2",       "alignment=12",       "alignment=512",
-        "header=8,",  "header= 8",     "header=8,header=8", "alignment=4",        "header",
-        "header=8;x", "values,values", "alignment=0",       "reference=99999999", "alignment=+8"};
+    static const char *const bad[] = {"",
+                                      "header=10",
+                                      "reference=2",
+                                      "alignment=12",
+                                      "alignment=512",
+                                      "header=8,",
+                                      "header= 8",
+                                      "header=8,header=8",
+                                      "alignment=4",
+                                      "header",
+                                      "header=8;x",
+                                      "values,values",
+                                      "fields=old,fields=old",
+                                      "fields=new",
+                                      "fields=old,values",
+                                      "alignment=0",
+                                      "reference=99999999",
+                                      "alignment=+8"};
     struct layout_changes changes = {.count = 0};
     const char *fault = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
@@ -266,6 +364,9 @@ void add_suite(void)
     CU_pSuite suite = CU_add_suite("layout", NULL, NULL);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "gaps", test_gaps);
+    CU_add_test(suite, "old fields", test_old_fields);
+    CU_add_test(suite, "fixed fields", test_fixed_fields);
+    CU_add_test(suite, "old layouts", test_old_layouts);
     CU_add_test(suite, "value classes", test_values);
     CU_add_test(suite, "no value classes", test_impossible_values);
     CU_add_test(suite, "unknown fields", test_unknown);

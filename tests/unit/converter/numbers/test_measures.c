@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/numbers/measure_names.h"
 #include "converter/numbers/measures.h"
 #include "tests/unit/run_suite.h"
 

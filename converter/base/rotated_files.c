@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds rotated files by their names. */
+#include "converter/base/rotated_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "converter/base/no_memory.h"
+#include "format/core/grow.h"
+
+#define ENDING ".step"
+#define ENDING_LENGTH (sizeof ENDING - 1)
+#define DIGITS_LEAST 6u
+#define DIGITS_MOST 18u
+
+static bool ends_like_a_trace(const char *name, size_t length)
+{
+    return length > ENDING_LENGTH && strcmp(name + length - ENDING_LENGTH, ENDING) == 0;
+}
+
+size_t rotated_file_name(const char *file, uint64_t *number)
+{
+    size_t length = strlen(file), digits = 0;
+    uint64_t unit = 1;
+    *number = 0;
+    if (!ends_like_a_trace(file, length))
+        return 0;
+    for (size_t at = length - ENDING_LENGTH; at > 0 && digits <= DIGITS_MOST; digits++) {
+        char digit = file[--at];
+        if (digit == '.')
+            return digits >= DIGITS_LEAST && digits <= DIGITS_MOST ? at : 0;
+        if (digit < '0' || digit > '9')
+            return 0;
+        *number += unit * (uint64_t) (digit - '0');
+        unit *= 10;
+    }
+    return 0;
+}
+
+/* A search for files in a directory. */
+struct search {
+    const char *path; /* of the user */
+    const char *directory;
+    char *name; /* of the files; NULL: whichever comes first */
+    struct rotated_files *files;
+};
+
+static enum step_status add(const struct search *search, const char *file, uint64_t number,
+                            struct step_error *error)
+{
+    struct rotated_files *files = search->files;
+    if (files->count == files->capacity) {
+        struct rotated_file *grown =
+            step_grown(files->items, &files->capacity, files->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return no_memory(error);
+        files->items = grown;
+    }
+    struct rotated_file *added = &files->items[files->count];
+    if (asprintf(&added->path, "%s/%s", search->directory, file) < 0)
+        return no_memory(error);
+    added->number = number;
+    files->count++;
+    return STEP_STATUS_OK;
+}
+
+static enum step_status take(struct search *search, bool any_name, const char *file,
+                             struct step_error *error)
+{
+    uint64_t number;
+    size_t length = rotated_file_name(file, &number);
+    if (length == 0)
+        return STEP_STATUS_OK;
+    if (search->name == NULL && (search->name = strndup(file, length)) == NULL)
+        return no_memory(error);
+    if (strlen(search->name) == length && memcmp(search->name, file, length) == 0)
+        return add(search, file, number, error);
+    if (!any_name)
+        return STEP_STATUS_OK;
+    const char *first = strncmp(search->name, file, length + 1) < 0 ? search->name : file;
+    return step_error_set(error, STEP_STATUS_INVALID, search->path, STEP_NO_OFFSET,
+                          "the directory has the files of several recordings: name one of them, "
+                          "as %s/%.*s" ENDING,
+                          search->path, first == file ? (int) length : (int) strlen(first), first);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct rotated_file *left = a, *right = b;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+static enum step_status search_directory(struct search *search, struct step_error *error)
+{
+    bool any_name = search->name == NULL;
+    DIR *directory = opendir(search->directory);
+    enum step_status status = STEP_STATUS_OK;
+    if (directory == NULL)
+        return any_name ? step_error_set(error, STEP_STATUS_IO, search->path, STEP_NO_OFFSET,
+                                         "cannot open: %s", strerror(errno))
+                        : STEP_STATUS_OK;
+    for (struct dirent *entry; status == STEP_STATUS_OK && (entry = readdir(directory)) != NULL;)
+        status = take(search, any_name, entry->d_name, error);
+    closedir(directory);
+    if (search->files->count > 1)
+        qsort(search->files->items, search->files->count, sizeof *search->files->items, by_number);
+    return status;
+}
+
+/* Splits DIRECTORY/NAME.step. */
+static enum step_status find_by_name(const char *path, size_t length, struct rotated_files *files,
+                                     struct step_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t name_length = length - ENDING_LENGTH - (size_t) (name - path);
+    char *directory = slash == NULL   ? strdup(".")
+                      : slash == path ? strdup("/")
+                                      : strndup(path, (size_t) (slash - path));
+    struct search search = {path, directory, strndup(name, name_length), files};
+    enum step_status status = directory != NULL && search.name != NULL
+                                  ? search_directory(&search, error)
+                                  : no_memory(error);
+    free(directory);
+    free(search.name);
+    return status;
+}
+
+enum step_status rotated_files_find(const char *path, struct rotated_files *files,
+                                    struct step_error *error)
+{
+    struct stat about;
+    size_t length = strlen(path);
+    *files = (struct rotated_files){.items = NULL};
+    bool is_there = stat(path, &about) == 0;
+    if (!is_there && errno == ENOENT && ends_like_a_trace(path, length))
+        return find_by_name(path, length, files, error);
+    if (!is_there || !S_ISDIR(about.st_mode))
+        return STEP_STATUS_OK;
+    struct search search = {path, path, NULL, files};
+    enum step_status status = search_directory(&search, error);
+    free(search.name);
+    return status;
+}
+
+void rotated_files_reset(struct rotated_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->items[i].path);
+    free(files->items);
+    *files = (struct rotated_files){.items = NULL};
+}
+
+bool rotated_files_exist(const char *path)
+{
+    struct rotated_files files;
+    struct step_error error;
+    bool exist = rotated_files_find(path, &files, &error) != STEP_STATUS_OK || files.count > 0;
+    rotated_files_reset(&files);
+    return exist;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steptrace locality: prints how far apart objects that refer to each other were allocated. */
+#include "converter/base/given_definition.h"
+#include "converter/base/memory_limit.h"
+#include "converter/locality/reference_distances.h"
+#include "converter/verbs/verb.h"
+
+#define TOP_DEFAULT UINT64_C(20)
+
+static const struct verb_help help = {
+    "locality", "IN [OPTION]...",
+    "Prints how far apart objects that refer to each other were allocated, by field: in\n"
+    "bytes that their thread allocated from one to the other. Pairs that are nearly\n"
+    "always neighbours are candidates for co-allocation. IN is a .step file with\n"
+    "reference events (events=reference), or else with a snapshot (snapshot=...).\n"};
+
+enum step_status verb_locality(int argc, char **argv)
+{
+    struct reference_distances distances;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    uint64_t top = TOP_DEFAULT;
+    bool as_json = false;
+    const struct option_row rows[] = {
+        {"top", 'n', "N", "rows of each table (20; 0: all)", take_count, &top},
+        {"json", 0, NULL, "as JSON, all fields", take_flag, &as_json},
+        DEFINITION_ROW,
+        MEMORY_ROW};
+    struct arguments arguments = {
+        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
+    enum step_status status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
+        return status;
+    status = reference_distances_read(&distances, arguments.operands[0], &error);
+    if (status == STEP_STATUS_OK && as_json)
+        locality_print_json(&distances, stdout);
+    else if (status == STEP_STATUS_OK)
+        locality_print_text(&distances, top, stdout);
+    return reference_distances_close(&distances, status, &error);
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Files of one recording with rotate= as one trace: objects that live across them, and files that are not there, are
+# damaged, or do not belong to them.
+fill() {
+    rm -rf ring && mkdir ring
+    for file in "$data"/ring/*.bin; do
+        cp "$file" ring/"$(basename "$file" .bin)".step
+    done
+}
+rows() { grep -E '^ *(samples|[0-9]+ .*Early|[0-9]+ .*Late)'; }
+fill
+steptrace stats ring | rows
+steptrace stats ring/run.step | grep estimated
+(cd ring && steptrace heap run.step --by class | rows)
+steptrace leaks ring --by class --top 1
+steptrace check ring
+steptrace info ring | grep -E '^(state|engine|file-|sample-repeats|end)'
+steptrace sql ring "select class, count(*) as samples, round(sum(weight)) as objects,
+  round(sum(life_weight) filter (where alive)) as alive from objects where class like '%ate' or class like '%arly' group by class"
+steptrace dump --records ring/run.000003.step | grep -c ObjectFreeEarlier
+steptrace dump --records ring | grep -c ObjectFreeEarlier
+steptrace pack ring -o packed.step 2>/dev/null
+steptrace stats packed.step | rows
+steptrace compare ring packed.step --by class --top 1 | head -n 2
+mkdir runs && cp ring/*.step runs && cp packed.step runs/run2.step
+steptrace compare ring runs --by class --top 1 | head -n 2
+steptrace convert ring --to parquet --table=objects -o lake && ls lake
+echo "-- what keep= has removed is said"
+rm ring/run.000001.step
+steptrace stats ring | rows
+echo "$?"
+echo "-- a file between others"
+fill
+rm ring/run.000002.step
+steptrace stats ring >stats; echo $?
+echo "-- a damaged file"
+fill
+printf XXXX | dd of=ring/run.000002.step bs=1 seek=7400 conv=notrunc 2>/dev/null
+steptrace heap ring >heap; echo $?
+echo "-- a cut file"
+fill
+truncate -s 7500 ring/run.000003.step
+steptrace stats ring >stats; echo $?
+echo "-- files of others"
+fill
+cp "$data"/sampled-leak.bin ring/run.000009.step
+steptrace stats ring; echo $?
+fill
+cp ring/run.000001.step ring/run.000009.step
+steptrace stats ring; echo $?
+fill
+echo none >ring/run.000009.step
+steptrace stats ring; echo $?
+fill
+cp ring/run.000001.step ring/other.000001.step
+steptrace stats ring; echo $?
+steptrace stats ring/other.step | grep estimated
+steptrace stats ring/none.step; echo $?
+mkdir empty
+steptrace stats empty; echo $?

@@ -111,7 +111,8 @@ static void look_at(struct reaper_pass *pass, struct weak_entry *entry)
         date_pass(pass);
     }
     uint64_t id = entry->id & WEAK_ID_MASK;
-    identity_remove(pass->session, (uint32_t) (entry->id >> WEAK_ID_BITS), id);
+    if (pass->session->finds_objects)
+        identity_remove(pass->session, (uint32_t) (entry->id >> WEAK_ID_BITS), id);
     pass->dead_ids[pass->dead] = id;
     pass->dead_references[pass->dead++] = entry->reference;
     entry->reference = NULL;

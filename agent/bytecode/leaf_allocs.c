@@ -52,8 +52,10 @@ static int32_t on_mismatch_plain(const void *one, const void *other, int32_t len
 
 /* Of AVX's encoding, like the code around it: see leaf_calls.c. */
 #if defined(__x86_64__)
-__attribute__((target("avx"), flatten)) static int32_t
-on_mismatch_avx(const void *one, const void *other, int32_t length, int32_t scale)
+__attribute__((target("avx"), flatten)) static int32_t on_mismatch_avx(const void *one,
+                                                                       const void *other,
+                                                                       int32_t length,
+                                                                       int32_t scale)
 {
     if (__builtin_expect(scale != MISMATCH_SCALE, 0))
         return mismatch_at(mismatch.routine.address)(one, other, length, scale);

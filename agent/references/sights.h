@@ -19,8 +19,8 @@ bool sights_possible(void);
 void sights_make(JNIEnv *jni, jclass probes);
 /* Call when a session begins; `wanted`: it looks up objects. */
 void sights_use(bool wanted);
-/* Stores the object's address. Call only in a function that is called as a leaf: nothing moves while
- * this runs. */
+/* Stores the object's address. Call only in a function that is called as a leaf: nothing moves
+ * while this runs. */
 static inline void sight_see(struct sight *sight, uintptr_t place, uint64_t with)
 {
     *(volatile uint64_t *) &sight->with = with;

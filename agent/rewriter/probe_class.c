@@ -300,9 +300,8 @@ static void put_tiers(struct probe_class *class, const char *name, const char *a
     enum { TIER = 1, TO_OTHER = 4, SHOWN = 8, OTHER = 11, MISMATCH = 18, TO_RETURN = 21 };
     enum { ASIDE = 25, RETURN = 27 };
     static const char descriptor[] = "(Ljava/lang/Object;)V";
-    uint8_t code[] = {0xb8, 0,    0,    0x99, 0,    0,    0x2a, 0xb8, 0, 0,
-                      0xb1, 0x2a, 0x09, 0x01, 0x09, 0x03, 0x07, 0xb8, 0, 0,
-                      0x99, 0,    0,    0x2a, 0xb8, 0,    0,    0xb1};
+    uint8_t code[] = {0xb8, 0,    0,    0x99, 0, 0, 0x2a, 0xb8, 0, 0,    0xb1, 0x2a, 0x09, 0x01,
+                      0x09, 0x03, 0x07, 0xb8, 0, 0, 0x99, 0,    0, 0x2a, 0xb8, 0,    0,    0xb1};
     store_u2(code + TIER, add_method(class, TIER_CLASS, TIER_METHOD, TIER_DESCRIPTOR));
     store_u2(code + TO_OTHER, OTHER - (TO_OTHER - 1));
     store_u2(code + SHOWN, add_method(class, PROBE_CLASS, PROBE_SHOWN_METHOD, descriptor));
@@ -318,8 +317,7 @@ static void put_tiers(struct probe_class *class, const char *name, const char *a
 static void put_tier(struct probe_class *class)
 {
     uint8_t code[] = {0x01, 0xb8, 0, 0, 0xac};
-    store_u2(code + 2,
-             add_method(class, TIER_SOURCE, TIER_SOURCE_METHOD, TIER_SOURCE_DESCRIPTOR));
+    store_u2(code + 2, add_method(class, TIER_SOURCE, TIER_SOURCE_METHOD, TIER_SOURCE_DESCRIPTOR));
     put_java(class, TIER_METHOD, TIER_DESCRIPTOR,
              &(struct java_code){.bytes = code, .length = sizeof code, .stack = 1});
 }

@@ -204,9 +204,9 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
  * each calls Math.tan() with a NaN whose bits are its number and leaf_bits(), and its native method
  * if the result is not 0. With PROBES_SHOW, so do those with a number and an object (SHOW_PROBES),
  * after they have called show() of PROBE_SIGHT_FIELD with both, unless it is NULL; with
- * PROBES_SHOW_NEW also alloc(), with number 0. With PROBES_TIERS, alloc() does so only in C2's code;
- * elsewhere it calls MISMATCH_METHOD with the object and MISMATCH_SCALE, and its native method if
- * the result is not 0. */
+ * PROBES_SHOW_NEW also alloc(), with number 0. With PROBES_TIERS, alloc() does so only in C2's
+ * code; elsewhere it calls MISMATCH_METHOD with the object and MISMATCH_SCALE, and its native
+ * method if the result is not 0. */
 uint8_t *probe_class_file(unsigned ways, size_t *size_bytes);
 /* Returns the name of a probe's native method in that class. */
 const char *probe_native_name(enum probe probe, unsigned ways);

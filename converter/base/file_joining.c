@@ -272,8 +272,9 @@ static bool is_wanted(struct joining *joining, uint32_t *record, const uint64_t 
         *record = types->object_free;
         return is_known;
     }
-    bool is_class = *record == types->class_existing;
-    if (is_first(joining) || (!is_class && *record != types->thread_existing))
+    bool is_class = *record == types->class_existing || *record == types->class_load;
+    bool is_thread = *record == types->thread_existing || *record == types->thread_start;
+    if (is_first(joining) || (!is_class && !is_thread))
         return true;
     size_t named = is_class ? 2 : 1;
     uint32_t dictionary = definition->records[*record].fields[named].record;

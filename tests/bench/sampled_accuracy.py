@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -104,7 +105,7 @@ def measure(args, workload, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build-gcc", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--java", default="java")
+    parser.add_argument("--java", default=shutil.which("java"))
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--exact-runs", type=int, default=2)
     parser.add_argument("--by", choices=("site", "class"), default="site")

@@ -23,7 +23,8 @@ class Trace:
         self.steptrace, self.path = steptrace, path
 
     def rows(self, query):
-        out = subprocess.run([self.steptrace, "sql", "--csv", self.path, query], stdout=subprocess.PIPE, check=True).stdout
+        # stderr says which tables have no rows
+        out = subprocess.run([self.steptrace, "sql", "--csv", self.path, query], capture_output=True, check=True).stdout
         return list(csv.DictReader(io.StringIO(out.decode(errors="replace"))))
 
     def count_records(self, name):

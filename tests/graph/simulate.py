@@ -89,7 +89,7 @@ class Program:
             site = 0
             self.line(FIRST_THREAD, f'alloc {self.time} 1 {kind} {size} {target}')
         else:
-            self.line(FIRST_THREAD, f'at {self.time} 1 {kind} {size} {target} {site}')
+            self.line(FIRST_THREAD, f'at {self.time} 1 {kind} {size} {target} 0 {site}')
         self.edges[target] = {}
         self.classes[target], self.sizes[target], self.sites[target] = kind, size, site
         self.hands.append(target)

@@ -121,6 +121,8 @@ def judge_window(session):
     result = session.run([session.steptrace, "stats", "ring"])
     require(result.returncode == 0 and b"outlived" in result.stderr, shown(result.stderr))
     session.step("check", "ring")
+    for number in range(1, len([name for name in ring_files(session) if name.endswith(".step")]) + 1):
+        session.step("check", f"ring/run.{number:06}.step")
 
 
 def sampled_window(session):

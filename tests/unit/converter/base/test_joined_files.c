@@ -93,6 +93,13 @@ static void add_thread(struct file *file, const char *name)
     step_java_thread_existing_put(file->writer, STEP_LIVE_STREAM_GLOBAL, &event);
 }
 
+/* The agent met it before it listed the threads that there are. */
+static void start_thread_again(struct file *file)
+{
+    struct step_java_thread_start event = {.time = file->time, .thread = 1};
+    step_java_thread_start_put(file->writer, STEP_LIVE_STREAM_GLOBAL, &event);
+}
+
 static void allocate(struct file *file, uint64_t class, uint64_t object)
 {
     struct step_java_object_alloc event = {
@@ -189,6 +196,7 @@ static void write_two(void)
     add_class(&second, "C");
     add_class(&second, "B");
     add_thread(&second, "main");
+    start_thread_again(&second);
     add_thread(&second, "main");
     allocate(&second, 2, 3);
     allocate(&second, 1, 4);

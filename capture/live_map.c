@@ -76,11 +76,6 @@ static const uint64_t chunk_sizes[LIVE_CHUNK_SIZES] = {STEP_LIVE_PAGE, UINT64_C(
 #define LIVE_WAIT_NS INT64_C(1000000000)
 #define STILL_WAIT_NS UINT64_C(10000000000)
 #define FIRST_OBJECT_STEP 32u
-/* The drain is not woken for less than this share of the limit, nor for more than so many bytes: it
- * looks by itself every 100 ms. So it takes the processor less often from compilers and other
- * threads. */
-#define WAKE_SHARE 32u
-#define WAKE_BYTES_MOST (UINT64_C(2) << 20)
 #define LAST_OBJECT_STEP 4096u
 
 _Static_assert(sizeof(struct step_live_header) <= STEP_LIVE_PAGE, "the header is one page");
@@ -475,21 +470,13 @@ static void push(_Atomic(struct live_chunk_ref *) *list, struct live_chunk_ref *
     while (!atomic_compare_exchange_weak(list, &head, ref));
 }
 
-static uint64_t wake_bytes(const struct live_map *map)
-{
-    uint64_t share = map->shared->limit_bytes / WAKE_SHARE;
-    return share < WAKE_BYTES_MOST ? share : WAKE_BYTES_MOST;
-}
-
 static void queue_full(struct live_map *map, struct live_chunk_ref *ref)
 {
-    uint64_t bytes = ref->chunk->size_bytes;
     if (!ref->stream->forced)
-        atomic_fetch_add(&map->shared->backlog_bytes, bytes);
+        atomic_fetch_add(&map->shared->backlog_bytes, ref->chunk->size_bytes);
     atomic_store_explicit(&ref->chunk->state, STEP_LIVE_FULL, memory_order_release);
     push(&map->shared->full, ref);
-    if (atomic_fetch_add(&map->shared->queued_bytes, bytes) + bytes >= wake_bytes(map))
-        futex_gate_open(&map->shared->work);
+    futex_gate_open(&map->shared->work);
 }
 
 uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, size_t words)
@@ -526,7 +513,6 @@ uint64_t *live_reserve_chunk(struct live_map *map, struct live_stream *stream, s
 
 struct live_chunk_ref *live_map_take_full(struct live_map *map)
 {
-    atomic_store(&map->shared->queued_bytes, 0);
     struct live_chunk_ref *newest = atomic_exchange(&map->shared->full, NULL), *oldest = NULL;
     while (newest != NULL) {
         struct live_chunk_ref *next = newest->next;

@@ -92,7 +92,6 @@ struct live_shared {
                                             * streams */
     struct waits waits;                    /* under the lock */
     _Atomic(struct live_chunk_ref *) full; /* full chunks for the drain, newest first */
-    _Atomic uint64_t queued_bytes;         /* of these */
     _Atomic(struct live_chunk_ref *) returned; /* by the drain, to be filled again */
     _Atomic(struct live_chunk_ref *) made;     /* all refs, linked by next_made */
     _Atomic(struct live_stream *) all_streams;

@@ -39,9 +39,6 @@
 #define JAVA_WAITS_OPENLY 25
 /* JVMTI returns a thread's own frames without waiting (agent/base/own_frames.h). */
 #define JAVA_OWN_FRAMES_AT_ONCE 22
-/* The newest version in which probes of new objects in two ways, by compiler, save time: on 25 they
- * cost some (docs/results/cost.md); those between were not measured. */
-#define JAVA_TIERS_NEWEST 17
 /* Numbers in the debug information of compiled code contain no zero byte. */
 #define JAVA_NUMBERS_WITHOUT_ZERO 20
 

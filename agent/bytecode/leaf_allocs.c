@@ -6,7 +6,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/base/java_versions.h"
 #include "agent/bytecode/quick_events.h"
 #include "agent/hotspot/routines.h"
 #include "agent/references/sights.h"
@@ -108,8 +107,8 @@ static bool is_as_expected(JNIEnv *jni)
 /* There is no proof of what C1 does, so this is for the JDKs on which it was tested. */
 bool leaf_allocs_possible(JNIEnv *jni)
 {
-    if (tracer.java_major > JAVA_TIERS_NEWEST || !internal_is_allowed(INTERNAL_SIGHT) ||
-        internals_are_to_be_proven() || !routine_find(&mismatch.routine))
+    if (!internal_is_allowed(INTERNAL_SIGHT) || internals_are_to_be_proven() ||
+        !routine_find(&mismatch.routine))
         return false;
     jthrowable of_program = exception_set_aside(jni);
     bool possible = is_as_expected(jni);

@@ -239,23 +239,6 @@ def leaf_calls(session):
         require(calls == {"main": 1, "odd": rounds, "mixed": 16 * rounds}, f"{vm}: {calls}")
 
 
-def leaf_allocs(session):
-    """Comparing arrays gives what it gave, and no object is lost, however the code is compiled."""
-    for vm in ("", "-Xint", "-XX:TieredStopAtLevel=1",
-               "-XX:+UnlockDiagnosticVMOptions -XX:-UseVectorizedMismatchIntrinsic"):
-        rounds = 500 if vm == "-Xint" else 30000
-        bare = session.run(session.java("Comparisons", vm) + [str(rounds)])
-        result = session.run(session.java("Comparisons", vm, "file=run.step") + [str(rounds)])
-        require((bare.returncode, bare.stdout, result.stderr) ==
-                (result.returncode, result.stdout, bare.stderr),
-                f"{vm}: it says {shown(result.stdout)} {shown(result.stderr)}")
-        session.step("check", "run.step")
-        rows = json.loads(session.step("stats", "--json", "--top=0", "run.step"))["classes"]
-        made = {row["name"]: row["allocated_objects"] for row in rows}
-        for name in ("facts/Comparisons$Made", "[Lfacts/Comparisons$Made;"):
-            require(made[name] == rounds, f"{vm}: {made[name]} of {name}")
-
-
 def leaf_methods(session):
     """Leaf methods, whose one probe tells of entry and exit, come in the order in which JVMTI has
     them, however they are left; where times are finer, they have two probes."""
@@ -394,4 +377,4 @@ def second_agent(session):
 
 TABLE = {function.__name__: function
          for function in (not_probed, not_compiled, start_stop, never_started, method_count, leaf_calls,
-                                  leaf_allocs, leaf_methods, receivers, second_agent)}
+                                  leaf_methods, receivers, second_agent)}

@@ -285,8 +285,7 @@ void JNICALL class_hook_on_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, 
     size_t new_size = (size_t) length;
     unsigned char *file = NULL;
     (void) jvmti, (void) domain;
-    if (jni == NULL ||
-        (name != NULL && (strcmp(name, PROBE_CLASS) == 0 || strcmp(name, TIER_CLASS) == 0)))
+    if (jni == NULL || (name != NULL && strcmp(name, PROBE_CLASS) == 0))
         return;
     bool on = use();
     if (!on && redefined == NULL)

@@ -16,7 +16,6 @@
 #include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
-#include "agent/bytecode/leaf_allocs.h"
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
@@ -361,7 +360,6 @@ static void stop(JNIEnv *jni)
 {
     class_hook_off();
     leaf_calls_end();
-    leaf_allocs_end();
     if (class_hook.method)
         engine_notify(false, JVMTI_EVENT_NATIVE_METHOD_BIND);
     if (class_hook.references)
@@ -408,7 +406,6 @@ static void enable_methods(struct session *session, bool on)
 static void end_writes(void)
 {
     leaf_calls_end();
-    leaf_allocs_end();
     sights_end();
 }
 

@@ -6,7 +6,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/leaf_allocs.h"
 #include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/natives_register.h"
@@ -500,8 +499,6 @@ static bool define_probes(JNIEnv *jni, bool methods, unsigned shows)
         shows = 0;
     if ((methods || shows != 0) && internal_is_allowed(INTERNAL_TAN) && leaf_calls_possible())
         linking.ways = PROBES_LEAF | shows;
-    if ((linking.ways & PROBES_SHOW_NEW) != 0 && leaf_allocs_possible(jni))
-        linking.ways |= PROBES_TIERS;
     jclass class = define_class(jni);
     linking.probes = class != NULL ? (*jni)->NewGlobalRef(jni, class) : NULL;
     if (linking.probes == NULL)
@@ -546,8 +543,6 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
         if ((linking.ways & PROBES_LEAF) != 0)
             leaf_calls_use(jni, linking.probes, of_engine && !counts && !watched);
         sights_use(shows != 0 && !watched);
-        if ((linking.ways & PROBES_TIERS) != 0)
-            leaf_allocs_use(shows == PROBES_SHOW_NEW && !watched);
         return true;
     }
     log_message("the class of the probes could not be defined");

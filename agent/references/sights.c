@@ -28,10 +28,9 @@ typedef void (*copy_function)(const void *, void *, size_t);
 static struct {
     struct routine routine;
     define_function define;
+    _Atomic bool on;     /* threads store what they are shown */
     const char *refused; /* why sights are not used; NULL: the test passed */
 } sights = {.routine = {.names = {"unsafe_arraycopy"}}, .refused = "the probes' class is without"};
-
-_Atomic bool sights_on;
 
 /* The object and number that the self-test was shown, on one thread. */
 static struct {
@@ -50,11 +49,20 @@ static copy_function copy_at(uintptr_t address)
     return both.function;
 }
 
+/* Nothing moves while this runs. */
+static inline void see(struct sight *sight, uintptr_t place, uint64_t with)
+{
+    *(volatile uint64_t *) &sight->with = with;
+    *(volatile uint64_t *) &sight->collections =
+        atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
+    *(volatile uintptr_t *) &sight->place = place;
+}
+
 __attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint64_t with)
 {
     if (!pthread_equal(proof.thread, pthread_self()))
         return;
-    sight_see(&proof.sight, place, with);
+    see(&proof.sight, place, with);
     proof.calls++;
 }
 
@@ -66,8 +74,8 @@ static void on_copy(const void *from, void *to, size_t size)
         return;
     }
     struct os_thread *os = thread_self;
-    if (__builtin_expect(os != NULL && atomic_load_explicit(&sights_on, memory_order_relaxed), 1))
-        sight_see(&os->references.sight, (uintptr_t) from, (uintptr_t) to);
+    if (__builtin_expect(os != NULL && atomic_load_explicit(&sights.on, memory_order_relaxed), 1))
+        see(&os->references.sight, (uintptr_t) from, (uintptr_t) to);
     else if (atomic_load_explicit(&proof.runs, memory_order_relaxed))
         see_for_proof((uintptr_t) from, (uintptr_t) to);
 }
@@ -189,7 +197,7 @@ static bool make(JNIEnv *jni, jclass probes)
  * Math.tan() calls the agent's. */
 void sights_make(JNIEnv *jni, jclass probes)
 {
-    atomic_store(&sights_on, false);
+    atomic_store(&sights.on, false);
     routine_replace(&sights.routine, (uintptr_t) on_copy);
     if (make(jni, probes))
         sights.refused = NULL;
@@ -201,7 +209,7 @@ void sights_make(JNIEnv *jni, jclass probes)
 
 void sights_end(void)
 {
-    atomic_store(&sights_on, false);
+    atomic_store(&sights.on, false);
     routine_replace(&sights.routine, 0);
 }
 
@@ -212,5 +220,5 @@ void sights_use(bool wanted)
         internal_refused(INTERNAL_SIGHT, sights.refused);
     else if (on)
         internal_used(INTERNAL_SIGHT);
-    atomic_store(&sights_on, on && sights.refused == NULL);
+    atomic_store(&sights.on, on && sights.refused == NULL);
 }

@@ -9,9 +9,7 @@
 #ifndef AGENT_REFERENCES_SIGHTS_H
 #define AGENT_REFERENCES_SIGHTS_H
 
-#include "agent/records/threads.h"
-
-extern _Atomic bool sights_on; /* threads store what they are shown */
+#include "agent/base/tracer.h"
 
 /* Returns true if probes can show objects. Call before the probes' class is created. */
 bool sights_possible(void);
@@ -19,16 +17,6 @@ bool sights_possible(void);
 void sights_make(JNIEnv *jni, jclass probes);
 /* Call when a session begins; `wanted`: it looks up objects. */
 void sights_use(bool wanted);
-/* Stores the object's address. Call only in a function that is called as a leaf: nothing moves
- * while this runs. */
-static inline void sight_see(struct sight *sight, uintptr_t place, uint64_t with)
-{
-    *(volatile uint64_t *) &sight->with = with;
-    *(volatile uint64_t *) &sight->collections =
-        atomic_load_explicit(&tracer.collections_begun, memory_order_relaxed);
-    *(volatile uintptr_t *) &sight->place = place;
-}
-
 /* Ends the technique for the rest of the process and restores the JVM's routine. */
 void sights_end(void);
 

@@ -392,7 +392,7 @@ static bool read_class(struct class_file *file)
     struct cursor cursor = {file, file->bytes, file->bytes + file->size};
     if (!read_head(&cursor))
         return false;
-    if (text_is(file->name, PROBE_CLASS) || text_is(file->name, TIER_CLASS))
+    if (text_is(file->name, PROBE_CLASS))
         return true;
     if (!skip_fields(&cursor) || !do_methods(&cursor) || !skip_attributes(&cursor))
         return false;

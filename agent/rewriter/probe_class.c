@@ -291,37 +291,6 @@ static void put_show(struct probe_class *class)
              &(struct java_code){.bytes = code, .length = sizeof code, .stack = 9, .variables = 4});
 }
 
-/* static void alloc(Object o) {
- *     if (StepTraceTier.isC2()) allocShown(o);
- *     else if (ArraysSupport.vectorizedMismatch(o, 0, null, 0, 0, 4) != 0) aside(o); }
- * At most 35 bytes, so that C1 inlines it. */
-static void put_tiers(struct probe_class *class, const char *name, const char *aside)
-{
-    enum { TIER = 1, TO_OTHER = 4, SHOWN = 8, OTHER = 11, MISMATCH = 18, TO_RETURN = 21 };
-    enum { ASIDE = 25, RETURN = 27 };
-    static const char descriptor[] = "(Ljava/lang/Object;)V";
-    uint8_t code[] = {0xb8, 0,    0,    0x99, 0, 0, 0x2a, 0xb8, 0, 0,    0xb1, 0x2a, 0x09, 0x01,
-                      0x09, 0x03, 0x07, 0xb8, 0, 0, 0x99, 0,    0, 0x2a, 0xb8, 0,    0,    0xb1};
-    store_u2(code + TIER, add_method(class, TIER_CLASS, TIER_METHOD, TIER_DESCRIPTOR));
-    store_u2(code + TO_OTHER, OTHER - (TO_OTHER - 1));
-    store_u2(code + SHOWN, add_method(class, PROBE_CLASS, PROBE_SHOWN_METHOD, descriptor));
-    store_u2(code + MISMATCH,
-             add_method(class, MISMATCH_CLASS, MISMATCH_METHOD, MISMATCH_DESCRIPTOR));
-    store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
-    store_u2(code + ASIDE, add_method(class, PROBE_CLASS, aside, descriptor));
-    put_java(class, name, descriptor,
-             &(struct java_code){code, sizeof code, 8, 1, {OTHER, RETURN}});
-}
-
-/* static boolean isC2() { return MethodHandleImpl.isCompileConstant(null); } */
-static void put_tier(struct probe_class *class)
-{
-    uint8_t code[] = {0x01, 0xb8, 0, 0, 0xac};
-    store_u2(code + 2, add_method(class, TIER_SOURCE, TIER_SOURCE_METHOD, TIER_SOURCE_DESCRIPTOR));
-    put_java(class, TIER_METHOD, TIER_DESCRIPTOR,
-             &(struct java_code){.bytes = code, .length = sizeof code, .stack = 1});
-}
-
 /* static void prove(int n) { for (; n > 0; n--) { proofEntry(5); proofEntry(5); proofExit(5); } }:
  * shows leaf_calls.c whether calls of methods like entry() and exit() are kept. */
 static void put_proof(struct probe_class *class)
@@ -342,16 +311,12 @@ static void put_proof(struct probe_class *class)
     put_java(class, "prove", "(I)V", &(struct java_code){code, sizeof code, 1, 1, {1, RETURN}});
 }
 
-static void put_quick(struct probe_class *class, enum leaf_probe probe, unsigned ways)
+static void put_quick(struct probe_class *class, enum leaf_probe probe)
 {
     static const struct shown_shape of_method = {"(ILjava/lang/Object;)V", "\x2b\x1a\x85",
                                                  "\x1a\x85\x61", "\x1a\x2b", 2},
                                     of_new = {"(Ljava/lang/Object;)V", "\x2a\x09", "", "\x2a", 1};
     const char *name = methods[leaf_probes[probe].probe].name, *aside = leaf_probes[probe].aside;
-    if (leaf_probes[probe].way == PROBES_SHOW_NEW && (ways & PROBES_TIERS) != 0) {
-        put_tiers(class, name, aside);
-        name = PROBE_SHOWN_METHOD;
-    }
     if (leaf_probes[probe].way == PROBES_LEAF)
         put_leaf(class, name, leaf_bits(probe), aside);
     else
@@ -366,7 +331,7 @@ static void put_probes(struct probe_class *class, unsigned ways)
                      methods[i].descriptor);
     for (int i = 0; i < LEAF_PROBE_COUNT; i++)
         if ((leaf_probes[i].way & ways) != 0)
-            put_quick(class, (enum leaf_probe) i, ways);
+            put_quick(class, (enum leaf_probe) i);
     if ((ways & PROBES_LEAF) != 0)
         put_proof(class);
     if ((ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
@@ -442,16 +407,6 @@ uint8_t *probe_class_file(unsigned ways, size_t *size_bytes)
         shape.field_descriptor = add_text(&class, "L" PROBE_CLASS ";");
     }
     put_probes(&class, ways);
-    return put_together(&class, &shape, size_bytes);
-}
-
-uint8_t *tier_class_file(size_t *size_bytes)
-{
-    struct probe_class class = {.constants = NO_CONSTANTS};
-    struct class_shape shape = {.version = CLASS_VERSION, .access = ACCESS_CLASS};
-    shape.self = add_class(&class, TIER_CLASS);
-    shape.super = add_class(&class, "java/lang/Object");
-    put_tier(&class);
     return put_together(&class, &shape, size_bytes);
 }
 

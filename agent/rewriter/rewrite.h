@@ -197,16 +197,13 @@ uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes);
 #define PROBES_LEAF 1u
 #define PROBES_SHOW 2u     /* only with PROBES_LEAF: objects of methods */
 #define PROBES_SHOW_NEW 4u /* same: new objects */
-#define PROBES_TIERS 8u    /* only with PROBES_SHOW_NEW: those in two ways */
 
 /* Returns the class file of PROBE_CLASS, which the caller frees with free(). NULL: out of memory.
  * Its methods are native. With PROBES_LEAF, those with only a number (LEAF_PROBES) are in Java:
  * each calls Math.tan() with a NaN whose bits are its number and leaf_bits(), and its native method
  * if the result is not 0. With PROBES_SHOW, so do those with a number and an object (SHOW_PROBES),
  * after they have called show() of PROBE_SIGHT_FIELD with both, unless it is NULL; with
- * PROBES_SHOW_NEW also alloc(), with number 0. With PROBES_TIERS, alloc() does so only in C2's
- * code; elsewhere it calls MISMATCH_METHOD with the object and MISMATCH_SCALE, and its native
- * method if the result is not 0. */
+ * PROBES_SHOW_NEW also alloc(), with number 0. */
 uint8_t *probe_class_file(unsigned ways, size_t *size_bytes);
 /* Returns the name of a probe's native method in that class. */
 const char *probe_native_name(enum probe probe, unsigned ways);
@@ -220,22 +217,6 @@ uint8_t *sight_class_file(size_t *size_bytes);
 #define PROBE_SIGHT_FIELD "sight"
 #define SIGHT_METHOD "show"
 #define SIGHT_DESCRIPTOR "(Ljava/lang/Object;J)V"
-
-/* Returns the class file, to be freed like those above, of a class whose method returns true in
- * C2's code only. It belongs to the package of the JDK's method that says so. */
-uint8_t *tier_class_file(size_t *size_bytes);
-#define TIER_CLASS "java/lang/invoke/StepTraceTier"
-#define TIER_METHOD "isC2"
-#define TIER_DESCRIPTOR "()Z"
-#define TIER_SOURCE "java/lang/invoke/MethodHandleImpl"
-#define TIER_SOURCE_METHOD "isCompileConstant"
-#define TIER_SOURCE_DESCRIPTOR "(Ljava/lang/Object;)Z"
-#define MISMATCH_CLASS "jdk/internal/util/ArraysSupport"
-#define MISMATCH_METHOD "vectorizedMismatch"
-#define MISMATCH_DESCRIPTOR "(Ljava/lang/Object;JLjava/lang/Object;JII)I"
-/* No array's elements have 2 ^ 4 bytes. */
-#define MISMATCH_SCALE 4
-#define PROBE_SHOWN_METHOD "allocShown"
 
 /* Probe, name of its native method. */
 #define LEAF_PROBES(X)                                                                             \

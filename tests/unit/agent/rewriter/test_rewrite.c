@@ -785,8 +785,6 @@ static void test_probe_class(void)
     check_probe_class(PROBES_LEAF, 0, PROBE_COUNT + 3 + 5 + 5);
     check_probe_class(PROBES_LEAF | PROBES_SHOW, 1, PROBE_COUNT + 3 + 5 + 5 + 1 + 2);
     check_probe_class(PROBES_LEAF | PROBES_SHOW_NEW, 1, PROBE_COUNT + 3 + 5 + 5 + 1 + 1);
-    check_probe_class(PROBES_LEAF | PROBES_SHOW_NEW | PROBES_TIERS, 1,
-                      PROBE_COUNT + 3 + 5 + 5 + 1 + 2);
     CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ALLOC, PROBES_LEAF | PROBES_SHOW), "alloc");
     CU_ASSERT_STRING_EQUAL(probe_native_name(PROBE_ALLOC, PROBES_LEAF | PROBES_SHOW_NEW),
                            "allocAside");
@@ -797,10 +795,6 @@ static void test_probe_class(void)
     size_t size;
     uint8_t *bytes = sight_class_file(&size);
     check_own_class(bytes, size, SIGHT_CLASS, 0, 1);
-    free(bytes);
-    bytes = tier_class_file(&size);
-    check_own_class(bytes, size, TIER_CLASS, 0, 1);
-    CU_ASSERT_EQUAL(rewrite_bytes(bytes, size, true), REWRITE_UNCHANGED);
     free(bytes);
 }
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DNAME=report_page -DPAGE=page.html -DSTYLE=style.css -DSCRIPTS=a.js,b.js -DOUT=page.c
-#   -P embed_page.cmake
-# Makes one page of its parts, and of the page two C arrays: what stands before the data and after.
+# cmake -DNAME=report_page -DPAGE=page.html -DSUBJECT=report -DVERB=report -DSTYLE=style.css
+#   -DSCRIPTS=a.js,b.js -DOUT=page.c -P embed_page.cmake
+# Puts the sections of PAGE into frame.html, and makes two C arrays of that page: what stands
+# before the data and after.
 
 # A part without its licence line: a page that somebody made shows what is his.
 function(read_part path variable)
@@ -9,17 +10,19 @@ function(read_part path variable)
   string(REGEX REPLACE "^[^\n]*SPDX-License-Identifier[^\n]*\n" "" text "${text}")
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
-read_part("${PAGE}" page)
+read_part("${PAGE}" sections)
 read_part("${STYLE}" style)
 get_filename_component(folder "${PAGE}" DIRECTORY)
-read_part("${folder}/head.html" head)
+read_part("${folder}/frame.html" page)
 set(script "")
 string(REPLACE "," ";" files "${SCRIPTS}")
 foreach(file IN LISTS files)
   read_part("${file}" text)
   string(APPEND script "${text}\n")
 endforeach()
-string(REPLACE "@@head.html@@\n" "${head}" page "${page}")
+string(REPLACE "@@subject@@" "${SUBJECT}" page "${page}")
+string(REPLACE "@@verb@@" "${VERB}" page "${page}")
+string(REPLACE "@@main@@\n" "${sections}" page "${page}")
 string(REPLACE "@@style.css@@" "${style}" page "${page}")
 string(REPLACE "@@scripts@@" "${script}" page "${page}")
 string(FIND "${page}" "@@data@@" cut)

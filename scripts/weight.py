@@ -74,8 +74,7 @@ LATER = (
     ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/locality/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
      "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/site_reading.* converter/verbs/verb_advise.c converter/verbs/verb_lifetimes.c "
      "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_escape.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
-     "converter/report/report_advice.* converter/report/report_collectors.* "
-     "converter/locality/* converter/verbs/verb_locality.c"),
+     "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/events/agent_thread.* agent/session/rotation.* converter/base/estimate* "
      "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c converter/numbers/leak_trend.c "
      "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.* "

@@ -233,11 +233,10 @@ static enum step_status begin(struct joining *joining, struct step_error *error)
     step_writer_options_init(&options);
     options.definition = definition;
     options.output = (struct step_output){joining, write_spool};
-    joining->spool = output_file_spool();
-    if (joining->spool < 0)
-        return output_spool_failed(error);
     joining->types = find_types(definition);
-    enum step_status status = step_writer_create(&options, &joining->writer, error);
+    enum step_status status = output_spool_open(&joining->spool, error);
+    if (status == STEP_STATUS_OK)
+        status = step_writer_create(&options, &joining->writer, error);
     if (status != STEP_STATUS_OK)
         return status;
     return joined_window_init(&joining->window, definition, joining->writer) &&
@@ -502,7 +501,7 @@ static enum step_status put_properties(struct joining *joining)
                                     : put_text(joining, TRACE_FILES_GAPS, "%s", joining->gaps);
 }
 
-/* The ring keeps the newest files: what it has removed is no damage, but it is said. */
+/* Files that keep= has removed are reported; they are no damage. */
 static void report_removed(const struct joining *joining, const char *path)
 {
     const struct rotated_files *files = joining->files;

@@ -224,10 +224,16 @@ int output_file_spool(void)
     return spool;
 }
 
-enum step_status output_spool_failed(struct step_error *error)
+static enum step_status spool_failed(struct step_error *error)
 {
     return step_error_set(error, STEP_STATUS_IO, "temporary file", STEP_NO_OFFSET, "%s",
                           strerror(errno));
+}
+
+enum step_status output_spool_open(int *spool, struct step_error *error)
+{
+    *spool = output_file_spool();
+    return *spool >= 0 ? STEP_STATUS_OK : spool_failed(error);
 }
 
 enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
@@ -237,7 +243,7 @@ enum step_status output_spool_write(int spool, const void *bytes, size_t length,
         ssize_t put =
             pwrite(spool, (const char *) bytes + done, length - done, (off_t) (at + done));
         if (put < 0 && errno != EINTR)
-            return output_spool_failed(error);
+            return spool_failed(error);
         done += put > 0 ? (size_t) put : 0;
     }
     return STEP_STATUS_OK;
@@ -249,7 +255,7 @@ enum step_status output_spool_read(int spool, void *bytes, size_t length, uint64
     for (size_t done = 0; done < length;) {
         ssize_t got = pread(spool, (char *) bytes + done, length - done, (off_t) (at + done));
         if (got == 0 || (got < 0 && errno != EINTR))
-            return output_spool_failed(error);
+            return spool_failed(error);
         done += got > 0 ? (size_t) got : 0;
     }
     return STEP_STATUS_OK;

@@ -60,8 +60,8 @@ void output_file_abort(struct output_file *file);
 
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int output_file_spool(void);
-/* Describes errno as an error of that file.  Returns IO. */
-enum step_status output_spool_failed(struct step_error *error);
+/* The same: sets *spool, to -1 if it fails, and describes the error. */
+enum step_status output_spool_open(int *spool, struct step_error *error);
 /* Write, or read, all these bytes at a position of that file. */
 enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,
                                     struct step_error *error);

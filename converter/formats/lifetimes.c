@@ -154,8 +154,7 @@ static enum step_status create(const struct format_output *to, struct event_sink
     }
     sink->base.operations = &operations;
     sink->source = to->source;
-    sink->spool = output_file_spool();
-    enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : output_spool_failed(error);
+    enum step_status status = output_spool_open(&sink->spool, error);
     if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
         status = no_memory(error);
     if (status == STEP_STATUS_OK)

@@ -9,7 +9,8 @@ struct flow {
     struct input *input;
     struct event_sink *events; /* one of them is NULL */
     struct alloc_sink *allocs;
-    uint32_t kinds; /* of events that were put */
+    bool is_checked; /* whether it has what the format needs */
+    uint32_t kinds;  /* of events that were put, if it is checked */
     bool has_sites;
 };
 
@@ -17,12 +18,19 @@ static enum step_status put_events(void *user, const struct trace_event *events,
                                    struct step_error *error)
 {
     struct flow *flow = user;
+    return flow->events->operations->put(flow->events, events, count, error);
+}
+
+static enum step_status put_checked(void *user, const struct trace_event *events, size_t count,
+                                    struct step_error *error)
+{
+    struct flow *flow = user;
     for (size_t i = 0; i < count; i++) {
         flow->kinds |= TRACE_KIND_BIT(events[i].kind);
         flow->has_sites = flow->has_sites || events[i].kind == EVENT_METHOD_ENTRY ||
                           (events[i].kind == EVENT_OBJECT_ALLOC && events[i].stack_id != 0);
     }
-    return flow->events->operations->put(flow->events, events, count, error);
+    return put_events(user, events, count, error);
 }
 
 static enum step_status put_alloc(void *user, const struct hatf_record *record,
@@ -63,7 +71,7 @@ static void flush_allocs(void *user)
 static enum step_status feed(struct flow *flow)
 {
     if (flow->events != NULL)
-        return input_each(flow->input, put_events, flow);
+        return input_each(flow->input, flow->is_checked ? put_checked : put_events, flow);
     if (flow->allocs->operations->flush != NULL) {
         flow->input->allocs->before_wait = flush_allocs;
         flow->input->allocs->before_wait_user = flow->allocs;
@@ -103,22 +111,27 @@ static bool lacks(const struct flow *flow, uint8_t kind)
     return (flow->input->source->filter.selected.kinds & ~flow->kinds & TRACE_KIND_BIT(kind)) != 0;
 }
 
-/* Says which option of the agent records what the format needs and the trace lacks; nothing of a
- * part of a trace, which may lack it by its selection. */
+/* A part of a trace may lack what the format needs by its selection. */
+static bool is_to_be_checked(const struct flow *flow)
+{
+    const struct trace_format *to = flow->how->to;
+    struct event_selection selected = flow->input->source->filter.selected;
+    selected.kinds = TRACE_ALL_KINDS;
+    return (to->needs == FORMAT_NEEDS_CALLS || to->needs == FORMAT_NEEDS_HEAP ||
+            to->needs == FORMAT_NEEDS_ALLOCATIONS || to->shows_allocations) &&
+           event_selection_is_all(&selected);
+}
+
+/* Says which option of the agent records what the format needs and the trace lacks. */
 static void report_lacks(const struct flow *flow)
 {
     const struct event_source *source = flow->input->source;
-    struct event_selection selected = source->filter.selected;
     enum format_needs needs = flow->how->to->needs;
-    selected.kinds = TRACE_ALL_KINDS;
-    if (flow->events == NULL || !event_selection_is_all(&selected))
-        return;
     bool is_native = source->content == TRACE_OF_ALLOCATIONS;
     if (needs == FORMAT_NEEDS_CALLS && lacks(flow, EVENT_METHOD_ENTRY))
         report_line("%s: has no method events (%s)", source->path,
                     is_native ? "it is of a native program" : "the agent's option events=method");
-    if (needs != FORMAT_NEEDS_HEAP && needs != FORMAT_NEEDS_ALLOCATIONS &&
-        !flow->how->to->shows_allocations)
+    if (needs == FORMAT_NEEDS_CALLS)
         return;
     if (lacks(flow, EVENT_OBJECT_ALLOC)) {
         report_line("%s: has no allocations (the agent's option events=alloc)", source->path);
@@ -138,6 +151,7 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
     enum step_status status = open_sink(flow, file, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
+    flow->is_checked = flow->events != NULL && is_to_be_checked(flow);
     enum step_status fed = feed(flow);
     if (fed == STEP_STATUS_OK)
         status = put_facts(flow, &error);
@@ -150,7 +164,8 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
         status = output_file_commit(file, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    report_lacks(flow);
+    if (flow->is_checked)
+        report_lacks(flow);
     return status;
 }
 

@@ -253,8 +253,7 @@ static enum step_status create(const struct format_output *to, struct event_sink
     id_table_init(&sink->frames, sizeof(uint32_t));
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    sink->spool = output_file_spool();
-    enum step_status status = sink->spool >= 0 ? STEP_STATUS_OK : output_spool_failed(error);
+    enum step_status status = output_spool_open(&sink->spool, error);
     if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
         status = no_memory(error);
     if (status != STEP_STATUS_OK) {

@@ -93,9 +93,7 @@ bool statistics_print_sampled(const struct statistics_report *report)
 {
     statistics_print_kinds(report->statistics);
     print_summary(report->statistics);
-    if (!ranking_table_print(&class_table, report) || !ranking_table_print(&thread_table, report))
-        return false;
-    return true;
+    return ranking_table_print(&class_table, report) && ranking_table_print(&thread_table, report);
 }
 
 static void put_totals(struct json_output *json, const struct sampled_totals *totals)

@@ -204,6 +204,8 @@ uint64_t table_row_count(const struct tables *tables, const struct table *table)
 /* Returns, if the table has no rows because the trace has no records that they are made of, what
  * these are, and which option of the agent records them; else NULL. */
 const char *table_unrecorded(const struct tables *tables, const struct table *table);
+/* The message about it, for the table's name and what was returned. */
+#define TABLE_UNRECORDED_TEXT "table %s has no rows: the trace has no %s"
 
 #ifdef __cplusplus
 }

@@ -29,6 +29,15 @@ struct verb {
 
 /* The options of all verbs that read traces, at the end of their tables. */
 #define READING_ROWS DEFINITION_ROW, MEMORY_ROW
+/* The options of verbs that print a table of call sites. */
+#define TOP_ROW(rows)                                                                              \
+    {                                                                                              \
+        "top", 'n', "N", "rows of the table (20; 0: all)", take_count, rows                        \
+    }
+#define DEPTH_ROW(frames)                                                                          \
+    {                                                                                              \
+        "depth", 0, "N", "frames per site (4; 0: all)", take_count, frames                         \
+    }
 
 /* Exit code of a verb that succeeded: that of the program it ran, or VERB_EXIT_GATE if a gate
  * failed. */

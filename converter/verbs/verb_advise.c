@@ -21,8 +21,8 @@ enum step_status verb_advise(int argc, char **argv)
                                    .needs_references = true};
     bool as_json = false;
     const struct option_row rows[] = {
-        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
-        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &reading.depth},
+        TOP_ROW(&reading.top),
+        DEPTH_ROW(&reading.depth),
         {"least", 0, "SIZE", "advice with at least so many bytes at stake (64k)", take_size,
          &reading.least_bytes},
         {"within", 0, "N", "reuse: objects that die before the next N of their site (8)",

@@ -206,7 +206,7 @@ enum step_status verb_compare(int argc, char **argv)
          take_metric, &comparison.report.sort},
         {"top", 'n', "N", "rows of each table (20, with --json and --csv all; 0: all)", take_count,
          &comparison.report.top},
-        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &comparison.report.depth},
+        DEPTH_ROW(&comparison.report.depth),
         {"tree", 0, NULL, "call tree with the changes below each frame", take_flag,
          &comparison.as_tree},
         {"lines", 0, NULL, "distinguish frames by line, not only by method", take_flag,

@@ -65,12 +65,12 @@ enum step_status verb_escape(int argc, char **argv)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const char *path = NULL;
     bool as_json = false;
-    const struct option_row rows[] = {
-        {"jit-log", 0, "FILE", "the log of -XX:+LogCompilation of an untraced run", take_text,
-         &path},
-        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
-        {"json", 0, NULL, "as JSON", take_flag, &as_json},
-        MEMORY_ROW};
+    const struct option_row rows[] = {{"jit-log", 0, "FILE",
+                                       "the log of -XX:+LogCompilation of an untraced run",
+                                       take_text, &path},
+                                      TOP_ROW(&reading.top),
+                                      {"json", 0, NULL, "as JSON", take_flag, &as_json},
+                                      MEMORY_ROW};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))

@@ -16,14 +16,14 @@ enum step_status verb_lifetimes(int argc, char **argv)
 {
     struct site_reading reading = {.top = SITE_TOP_DEFAULT, .depth = SITE_DEPTH_DEFAULT};
     bool as_json = false;
-    const struct option_row rows[] = {
-        {"top", 'n', "N", "rows of the table (20; 0: all)", take_count, &reading.top},
-        {"depth", 0, "N", "frames per site (4; 0: all)", take_count, &reading.depth},
-        {"histogram", 0, NULL, "also the shares of objects by lifetime, in powers of two",
-         take_flag, &reading.has_histograms},
-        {"json", 0, NULL, "as JSON", take_flag, &as_json},
-        FROM_ROW(&reading.from),
-        READING_ROWS};
+    const struct option_row rows[] = {TOP_ROW(&reading.top),
+                                      DEPTH_ROW(&reading.depth),
+                                      {"histogram", 0, NULL,
+                                       "also the shares of objects by lifetime, in powers of two",
+                                       take_flag, &reading.has_histograms},
+                                      {"json", 0, NULL, "as JSON", take_flag, &as_json},
+                                      FROM_ROW(&reading.from),
+                                      READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))

@@ -126,6 +126,14 @@ def judge_attached(told, truth):
     require(truth - 16.5 * (512 << 10) - room <= told["estimate"] <= truth * 1.01 + room, f"byte arrays: {told}")
 
 
+def judge_taken(session, process, name):
+    """Another agent has the events: the program goes on, the reason is said, and there is no file."""
+    require(process.returncode == 0, f"it ends with {process.returncode}")
+    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
+            "the reason is not named")
+    require(not os.path.exists(session.path(name)), "there is a trace without samples")
+
+
 def sampled_attached(session):
     """Twice, and the events are free for another agent in between and afterwards."""
     process = session.start(session.java("Attached", "-XX:+EnableDynamicAgentLoading"))
@@ -147,10 +155,7 @@ def sampled_attached(session):
         finish(process)
     finally:
         process.kill()
-    require(process.returncode == 0, f"it ends with {process.returncode}")
-    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
-            "the reason is not named")
-    require(not os.path.exists(session.path("third.step")), "there is a trace without samples")
+    judge_taken(session, process, "third.step")
     for name in ("run.step", "second.step"):
         session.step("check", name)
     rows = {row["name"]: row for row in stats(session)["classes"]}
@@ -437,10 +442,7 @@ def attach_without_samples(session):
         finish(process)
     finally:
         process.kill()
-    require(process.returncode == 0, f"it ends with {process.returncode}")
-    require("another agent has taken them" in pathlib.Path(session.path("stderr")).read_text(encoding="utf-8"),
-            "the reason is not named")
-    require(not os.path.exists(session.path("bad.step")), "there is a trace without samples")
+    judge_taken(session, process, "bad.step")
 
 
 def sampled_refused(session):

@@ -351,8 +351,8 @@ static void report_unrecorded(const struct exporting *exporting)
 {
     const char *lack = table_unrecorded(exporting->tables, exporting->table);
     if (lack != NULL)
-        report_line("%s: table %s has no rows: the trace has no %s", exporting->job->input,
-                    exporting->table->name, lack);
+        report_line("%s: " TABLE_UNRECORDED_TEXT, exporting->job->input, exporting->table->name,
+                    lack);
 }
 
 static enum step_status export_table(struct exporting *exporting, const char *name,

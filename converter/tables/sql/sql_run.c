@@ -411,7 +411,7 @@ static void report_unrecorded(const struct named_traces *traces)
     for (size_t i = 0; i < traces->count; i++)
         for (size_t k = 0; k < traces->items[i].unrecorded_count; k++)
             if (traces->items[i].unrecorded[k].is_read)
-                report_line("%s: table %s has no rows: the trace has no %s", traces->items[i].path,
+                report_line("%s: " TABLE_UNRECORDED_TEXT, traces->items[i].path,
                             traces->items[i].unrecorded[k].table,
                             traces->items[i].unrecorded[k].lack);
 }

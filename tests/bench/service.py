@@ -50,7 +50,7 @@ class Service:
         self.directory.mkdir()
         self.log = self.directory / "safepoints.log"
         classes = ":".join(map(str, [directory / "classes", *JARS]))
-        command = [args.jdk / "bin/java", f"-Xmx{args.heap}", f"-Xms{args.heap}", "-XX:+UseG1GC",
+        command = [args.jdk / "bin/java", f"-Xmx{args.heap}", f"-Xms{args.heap}", f"-XX:+Use{args.collector}GC",
                    f"-Xlog:safepoint:file={self.log}:uptime:filecount=0",
                    *([agent] if agent else []), "-cp", classes, "OrderService", str(PORT),
                    str(self.directory)]
@@ -163,6 +163,7 @@ def main():
     parser.add_argument("--jdk", type=pathlib.Path,
                         default=pathlib.Path("/usr/lib/jvm/java-17-openjdk-amd64"))
     parser.add_argument("--heap", default="256m")
+    parser.add_argument("--collector", default="G1")
     parser.add_argument("--warm", type=int, default=10, help="seconds of load before measuring")
     parser.add_argument("--seconds", type=int, default=6, help="seconds of a window")
     parser.add_argument("--rounds", type=int, default=3, help="windows; the cheapest is printed")

@@ -245,6 +245,16 @@ void event_given_up(struct session *session, uint64_t object, uint64_t threshold
     live_commit(session->frees, 5, 1);
 }
 
+/* Returns how many of the objects have consecutive ids, at most as many as one record holds. A page
+ * of references has the objects of one thread in the order in which it made them. */
+static size_t run_length(const uint64_t *objects, size_t count)
+{
+    size_t most = count < STEP_LIVE_FREED_MOST ? count : STEP_LIVE_FREED_MOST, length = 1;
+    while (length < most && objects[length] == objects[0] + length)
+        length++;
+    return length;
+}
+
 void event_free_many(struct session *session, const uint64_t *objects, size_t count, uint64_t stamp,
                      uint64_t collection)
 {
@@ -258,12 +268,15 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
         stamp) /* never before this batch or the last one: there are two sources */
         stamp = session->free_batch.stamp;
     size_t written = 0;
-    for (; written < count; written++) {
+    while (written < count) {
         uint64_t *room = live_reserve(session->map, session->frees, 1);
         if (room == NULL)
             break;
-        room[0] = live_word(STEP_LIVE_FREE_OBJECT, objects[written]);
-        live_commit(session->frees, 1, 1);
+        uint64_t run = run_length(objects + written, count - written);
+        room[0] =
+            live_word(STEP_LIVE_FREE_OBJECT, objects[written] | (run - 1) << STEP_LIVE_FREED_BITS);
+        live_commit(session->frees, 1, (unsigned) run);
+        written += run;
     }
     session->free_batch.open = session->free_batch.open || written != 0;
     session->free_batch.stamp = stamp;

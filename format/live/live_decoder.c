@@ -28,7 +28,7 @@ void live_decoder_destroy(struct live_decoder *decoder)
     if (decoder == NULL)
         return;
     live_streams_reset(&decoder->streams);
-    free(decoder->frees.ids);
+    free(decoder->frees.runs);
     free(decoder->frees.scratch);
     free(decoder->batch_ends.records);
     free(decoder);
@@ -204,8 +204,9 @@ enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t strea
         if (decoder->death_ticks == 0 && live_starts_run(at[0])) {
             status = live_take_run(decoder, stream, state, at, left, &taken);
         } else {
+            uint64_t before = decoder->frees.objects;
             status = live_hold_frees(&decoder->frees, at, left, &taken);
-            state->next_record += taken;
+            state->next_record += decoder->frees.objects - before;
         }
         if (status == STEP_STATUS_OK && taken == 0) {
             taken = live_record_words(at, left);

@@ -52,7 +52,8 @@ enum step_status live_file_open(struct live_file *file)
         memcmp(file->header.magic, STEP_LIVE_MAGIC, sizeof file->header.magic) != 0)
         return step_error_set(file->error, STEP_STATUS_FORMAT, file->path, 0,
                               "not a StepTrace live file");
-    if (file->header.version != STEP_LIVE_VERSION || file->header.page_bytes != STEP_LIVE_PAGE)
+    if (file->header.version == 0 || file->header.version > STEP_LIVE_VERSION ||
+        file->header.page_bytes != STEP_LIVE_PAGE)
         return step_error_set(file->error, STEP_STATUS_UNSUPPORTED, file->path, 8,
                               "live file version %u is not supported", file->header.version);
     return STEP_STATUS_OK;

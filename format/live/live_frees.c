@@ -25,10 +25,11 @@ static bool make_room(struct free_batch *frees, size_t count)
 {
     if (count <= frees->capacity - frees->count)
         return true;
-    uint64_t *grown = step_grown(frees->ids, &frees->capacity, frees->count + count, sizeof *grown);
+    uint64_t *grown =
+        step_grown(frees->runs, &frees->capacity, frees->count + count, sizeof *grown);
     if (grown == NULL)
         return false;
-    frees->ids = grown;
+    frees->runs = grown;
     return true;
 }
 
@@ -46,8 +47,11 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
         return STEP_STATUS_OK;
     if (!make_room(frees, count))
         return STEP_STATUS_NO_MEMORY;
-    for (uint64_t *ids = frees->ids + frees->count; i < count && is_free(words[i]); i++)
-        ids[i] = words[i] >> STEP_LIVE_KIND_BITS;
+    uint64_t *runs = frees->runs + frees->count;
+    for (; i < count && is_free(words[i]); i++) {
+        runs[i] = words[i] >> STEP_LIVE_KIND_BITS;
+        frees->objects += step_live_freed_count(runs[i]);
+    }
     frees->count += i;
     *taken = i;
     return STEP_STATUS_OK;
@@ -95,22 +99,12 @@ static enum step_status put_runs(struct live_decoder *decoder, const uint64_t *i
     return status;
 }
 
-/* Objects of earlier files are the last. */
-static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                   uint64_t ticks)
+/* Sorts by object; those of earlier files are the last. Ids without runs are sorted as they are,
+ * which is faster; with runs, the counts go below the ids. */
+static enum step_status sort_runs(struct free_batch *frees)
 {
-    size_t own = count;
-    while (own > 0 && (ids[own - 1] & STEP_LIVE_IS_EARLIER) != 0)
-        own--;
-    enum step_status status = put_runs(decoder, ids, own, ticks);
-    return status == STEP_STATUS_OK ? put_earlier(decoder, ids + own, count - own, ticks) : status;
-}
-
-/* Sorts the batch and writes it; the part that the trace file already has is skipped. */
-enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
-                                uint64_t ticks)
-{
-    struct free_batch *frees = &decoder->frees;
+    bool has_runs = frees->objects != frees->count;
+    const uint64_t first = (UINT64_C(1) << STEP_LIVE_FREED_BITS) - 1;
     if (frees->scratch_capacity < frees->count) {
         free(frees->scratch);
         frees->scratch = malloc(frees->capacity * sizeof *frees->scratch);
@@ -118,15 +112,72 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
         if (frees->scratch == NULL)
             return STEP_STATUS_NO_MEMORY;
     }
-    if (frees->count == 0) /* an end without a batch */
-        return note_batch_end(&decoder->batch_ends, state->next_record);
-    id_sort(frees->ids, frees->scratch, frees->count);
-    uint64_t first = state->next_record - frees->count;
-    size_t passed = state->resumed > first ? (size_t) (state->resumed - first) : 0;
-    passed = passed < frees->count ? passed : frees->count;
-    enum step_status status =
-        put_sorted(decoder, frees->ids + passed, frees->count - passed, ticks);
+    for (size_t i = 0; has_runs && i < frees->count; i++)
+        frees->runs[i] = (frees->runs[i] & first) * STEP_LIVE_FREED_MOST |
+                         frees->runs[i] >> STEP_LIVE_FREED_BITS;
+    id_sort(frees->runs, frees->scratch, frees->count);
+    for (size_t i = 0; has_runs && i < frees->count; i++)
+        frees->runs[i] = frees->runs[i] / STEP_LIVE_FREED_MOST |
+                         frees->runs[i] % STEP_LIVE_FREED_MOST << STEP_LIVE_FREED_BITS;
+    return STEP_STATUS_OK;
+}
+
+/* Where a sorted batch is written: the next object of a run. */
+struct run_place {
+    const struct free_batch *frees;
+    size_t run;
+    uint64_t object; /* within it */
+};
+
+/* Takes the next objects, which are all of this file or all of earlier ones. Returns their
+ * number. */
+static size_t take_objects(struct run_place *place, uint64_t *ids, size_t most)
+{
+    const struct free_batch *frees = place->frees;
+    uint64_t earlier = frees->runs[place->run] & STEP_LIVE_IS_EARLIER;
+    size_t taken = 0;
+    while (place->run < frees->count && taken < most &&
+           (frees->runs[place->run] & STEP_LIVE_IS_EARLIER) == earlier) {
+        uint64_t run = frees->runs[place->run], left = step_live_freed_count(run) - place->object;
+        uint64_t next = step_live_freed_object(run) + place->object;
+        size_t count = left < most - taken ? (size_t) left : most - taken;
+        for (size_t i = 0; i < count; i++)
+            ids[taken + i] = (next + i) | earlier;
+        taken += count;
+        place->object = count < left ? place->object + count : 0;
+        place->run += count == left;
+    }
+    return taken;
+}
+
+static void pass_objects(struct run_place *place, uint64_t passed)
+{
+    const struct free_batch *frees = place->frees;
+    while (place->run < frees->count && passed >= step_live_freed_count(frees->runs[place->run]))
+        passed -= step_live_freed_count(frees->runs[place->run++]);
+    place->object = passed;
+}
+
+/* Sorts the batch and writes it; the part that the trace file already has is skipped. */
+enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,
+                                uint64_t ticks)
+{
+    enum { IDS = 1024 };
+    uint64_t ids[IDS];
+    struct free_batch *frees = &decoder->frees;
+    struct run_place place = {frees, 0, 0};
+    enum step_status status = frees->count != 0 ? sort_runs(frees) : STEP_STATUS_OK;
+    if (status != STEP_STATUS_OK)
+        return status;
+    uint64_t first = state->next_record - frees->objects;
+    pass_objects(&place, state->resumed > first ? state->resumed - first : 0);
+    while (place.run < frees->count && status == STEP_STATUS_OK) {
+        size_t count = take_objects(&place, ids, IDS);
+        status = (ids[0] & STEP_LIVE_IS_EARLIER) != 0 ? put_earlier(decoder, ids, count, ticks)
+                                                      : put_runs(decoder, ids, count, ticks);
+    }
     frees->count = 0;
+    frees->objects = 0;
     return status == STEP_STATUS_OK ? note_batch_end(&decoder->batch_ends, state->next_record)
                                     : status;
 }

@@ -164,7 +164,7 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     case STEP_LIVE_FREE_OBJECT:
         if ((payload & STEP_LIVE_IS_EARLIER) == 0)
             event->kind = STEP_LIVE_FREE_OBJECT;
-        event->object = payload;
+        event->object = step_live_freed_object(payload);
         break;
     case STEP_LIVE_ENTRY:
     case STEP_LIVE_ENTRY_NEW:
@@ -262,8 +262,12 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
             continue;
         }
         take_event(peek, &state, words);
-        if (number++ >= written)
-            look->visit(look->user, &state.event);
+        uint64_t objects = kind_of(words[0]) == STEP_LIVE_FREE_OBJECT
+                               ? step_live_freed_count(words[0] >> STEP_LIVE_KIND_BITS)
+                               : 1;
+        for (; objects != 0; objects--, state.event.object++)
+            if (number++ >= written)
+                look->visit(look->user, &state.event);
     }
 }
 

@@ -9,11 +9,12 @@
 
 #define WORD_BYTES sizeof(uint64_t)
 
-/* Object ids of one collection, until its FREE_END. */
+/* The objects of one collection, until its FREE_END: payloads of FREE_OBJECT. */
 struct free_batch {
-    uint64_t *ids;
+    uint64_t *runs;
     size_t count;
     size_t capacity;
+    uint64_t objects; /* in all runs */
     uint64_t *scratch;
     size_t scratch_capacity;
 };
@@ -118,8 +119,8 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
 enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
                                    uint64_t ticks, size_t *taken);
 
-/* live_frees.c: holds object ids until their batch ends.  Takes the frees at the start of `words`;
- * `*taken` is their number. */
+/* live_frees.c: holds freed objects until their batch ends.  Takes the frees at the start of
+ * `words`; `*taken` is the number of words. */
 enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
                                  size_t *taken);
 enum step_status live_put_frees(struct live_decoder *decoder, struct stream_state *state,

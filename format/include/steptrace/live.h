@@ -42,7 +42,7 @@ extern "C" {
 #define STEP_LIVE_MISSING_EVENTS "missing-events-in-100ms"
 /* Start of the damage message for a live file that could not be read. */
 #define STEP_LIVE_UNREAD "what the process left cannot be read"
-#define STEP_LIVE_VERSION 1u
+#define STEP_LIVE_VERSION 2u /* version 1 had no runs of FREE_OBJECT */
 #define STEP_LIVE_PAGE 4096u
 /* Value of the property `clock` for a trace without times: its ticks count collections and similar
  * events. */
@@ -145,12 +145,13 @@ enum step_live_kind {
     STEP_LIVE_THREAD_START = 13,   /* word 1: thread */
     STEP_LIVE_THREAD_EXISTING = 14,
     STEP_LIVE_THREAD_END = 15,
-    STEP_LIVE_ALLOC = 16,    /* word 1: step_live_alloc_word(); word 2: object */
-    STEP_LIVE_EXISTING = 17, /* as ALLOC */
-    STEP_LIVE_FREE_OBJECT = 18,
-    STEP_LIVE_ENTRY = 19,     /* word 1: method; word 2: object */
-    STEP_LIVE_EXIT = 20,      /* word 1: method */
-    STEP_LIVE_FRAME_POP = 21, /* word 1: method */
+    STEP_LIVE_ALLOC = 16,       /* word 1: step_live_alloc_word(); word 2: object */
+    STEP_LIVE_EXISTING = 17,    /* as ALLOC */
+    STEP_LIVE_FREE_OBJECT = 18, /* word 0 >> 5: step_live_freed_object(); as many event records as
+                                   it has objects */
+    STEP_LIVE_ENTRY = 19,       /* word 1: method; word 2: object */
+    STEP_LIVE_EXIT = 20,        /* word 1: method */
+    STEP_LIVE_FRAME_POP = 21,   /* word 1: method */
     STEP_LIVE_ALLOC_NEXT =
         22, /* ALLOC without word 2: the object is one more than the previous one in the chunk */
     /* Short method events, one word: word 0 >> 5 has the method in its low STEP_LIVE_METHOD_BITS
@@ -179,8 +180,19 @@ enum step_live_kind {
 #define STEP_LIVE_IS_PHASE_NAME (UINT64_C(1) << 33)
 #define STEP_LIVE_IS_SOURCE (UINT64_C(1) << 34)
 #define STEP_LIVE_IS_LAYOUT (UINT64_C(1) << 35)
-/* In a FREE_OBJECT: the object is of an earlier file of rotate=.  Ids have 40 bits. */
+/* The payload of a FREE_OBJECT, of a run of objects with consecutive ids: the first id in 40 bits;
+ * whether the objects are of an earlier file of rotate=; and how many follow the first one. */
 #define STEP_LIVE_IS_EARLIER (UINT64_C(1) << 40)
+#define STEP_LIVE_FREED_BITS 41u
+#define STEP_LIVE_FREED_MOST (UINT64_C(1) << 10) /* objects in a run */
+static inline uint64_t step_live_freed_object(uint64_t payload)
+{
+    return payload & (STEP_LIVE_IS_EARLIER - 1);
+}
+static inline uint64_t step_live_freed_count(uint64_t payload)
+{
+    return 1 + (payload >> STEP_LIVE_FREED_BITS & (STEP_LIVE_FREED_MOST - 1));
+}
 
 /* Word 1 of an allocation: a class, the bytes after an array's elements (layout=yes) and the size
  * in units of 8 bytes. */

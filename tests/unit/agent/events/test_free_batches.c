@@ -101,6 +101,30 @@ static void test_ahead_of_the_snapshot(void)
     CU_ASSERT_EQUAL(stamps[8], 9150);
 }
 
+/* Consecutive objects are one record, of a bounded length; others end it. */
+static void test_runs(void)
+{
+    enum { FIRST = 100, COUNT = 3000, GAP = 2500 };
+    static uint64_t objects[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        objects[i] = FIRST + i + (i >= GAP);
+    const uint64_t *word = session.frees->cursor;
+    uint64_t events = session.frees->events, runs = 0, next = 0;
+    event_free_many(&session, objects, COUNT, 9300, 7);
+    CU_ASSERT_EQUAL(session.frees->events - events, COUNT);
+    for (; word < session.frees->cursor; word++) {
+        uint64_t payload = *word >> STEP_LIVE_KIND_BITS;
+        if ((*word & ((1u << STEP_LIVE_KIND_BITS) - 1)) != STEP_LIVE_FREE_OBJECT)
+            continue;
+        runs++;
+        CU_ASSERT_EQUAL(step_live_freed_object(payload), objects[next]);
+        next += step_live_freed_count(payload);
+    }
+    CU_ASSERT_EQUAL(next, COUNT);
+    CU_ASSERT_EQUAL(runs, GAP / STEP_LIVE_FREED_MOST + 2);
+    CU_ASSERT_TRUE(event_close_free_batch(&session, true));
+}
+
 static bool begin(const char *path)
 {
     struct step_error error;
@@ -138,4 +162,5 @@ void add_suite(void)
     CU_add_test(suite, "a pass of an open batch", test_pass_of_an_open_batch);
     CU_add_test(suite, "passes", test_passes);
     CU_add_test(suite, "ahead of the snapshot", test_ahead_of_the_snapshot);
+    CU_add_test(suite, "runs", test_runs);
 }

@@ -80,6 +80,12 @@ static void write_start(struct live_map *map, struct live_stream *global)
     append(map, global, (uint64_t[]){live_word(STEP_LIVE_THREAD_START, 12), 1}, 2, 1);
 }
 
+static uint64_t freed(uint64_t first, uint64_t count)
+{
+    return live_word(STEP_LIVE_FREE_OBJECT,
+                     first | (count - 1) % STEP_LIVE_FREED_MOST << STEP_LIVE_FREED_BITS);
+}
+
 /* Writes a live file as a process would that is killed then; `death`: when the JVM died before, or
  * 0. */
 static void write_live_file(uint64_t death)
@@ -101,8 +107,11 @@ static void write_live_file(uint64_t death)
                (uint64_t[]){live_word(STEP_LIVE_ALLOC, 20 + i), 1 | UINT64_C(3) << 32,
                             live_next_object(map, stream)},
                3, 1);
-    for (uint64_t i = FREES; i > 0; i--) /* in the wrong order, and cut: no FREE_END */
-        append(map, frees, (uint64_t[]){live_word(STEP_LIVE_FREE_OBJECT, i)}, 1, 1);
+    /* in the wrong order, and cut: no FREE_END */
+    for (uint64_t last = FREES, run = 1; last > 0; last -= run, run = run % 7 + 1) {
+        run = run < last ? run : last;
+        append(map, frees, (uint64_t[]){freed(last - run + 1, run)}, 1, (unsigned) run);
+    }
     map->header->free_stamp = 5000;
     live_map_destroy(map, true);
 }
@@ -420,6 +429,79 @@ static void test_samples(void)
     step_buffer_reset(&bytes);
 }
 
+/* Runs that touch, of one object, of the most, of objects of an earlier file. */
+static void test_runs_of_frees(void)
+{
+    const uint64_t words[] = {freed(5000, STEP_LIVE_FREED_MOST),
+                              freed(STEP_LIVE_IS_EARLIER | 7, 3),
+                              freed(4998, 2),
+                              freed(1, 1),
+                              freed(STEP_LIVE_IS_EARLIER | 2, 1),
+                              freed(2, 4996),
+                              freed(5000 + STEP_LIVE_FREED_MOST, 700),
+                              live_word(STEP_LIVE_FREE_END, 30)};
+    enum { OWN = 1024 + 2 + 1 + 700, EARLIER = 4 };
+    struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
+    struct step_buffer bytes = {0};
+    struct step_writer *writer = create_writer(&bytes);
+    struct live_decoder *decoder = live_decoder_create(&clock, writer);
+    size_t consumed;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
+    live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
+    CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, 8, &consumed, NULL),
+                    STEP_STATUS_OK);
+    uint64_t filled = step_live_freed_count(words[5] >> STEP_LIVE_KIND_BITS);
+    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, STEP_LIVE_STREAM_FREES),
+                    OWN + EARLIER + filled);
+    live_decoder_destroy(decoder);
+    CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
+    step_writer_destroy(writer);
+    struct step_reader *reader = NULL;
+    CU_ASSERT_EQUAL_FATAL(step_reader_open_memory(bytes.data, bytes.length, "runs", &reader, NULL),
+                          STEP_STATUS_OK);
+    struct counts counts = count_records(reader);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_FREE], OWN + filled);
+    CU_ASSERT_EQUAL(counts.by_record[STEP_JAVA_OBJECT_FREE_EARLIER], EARLIER);
+    CU_ASSERT_EQUAL(counts.last_free_time, 30);
+    step_reader_destroy(reader);
+    step_buffer_reset(&bytes);
+}
+
+static void note_free(void *user, const struct step_live_event *event)
+{
+    uint64_t *next = user;
+    if (event->kind == STEP_LIVE_FREE_OBJECT && event->object <= FREES)
+        next[event->object]++;
+}
+
+static uint64_t nothing_written(void *user, uint64_t stream)
+{
+    (void) user;
+    return stream == STEP_LIVE_STREAM_FREES ? 5 : 0;
+}
+
+static void ignore_entry(void *user, const struct step_live_entry *entry)
+{
+    (void) user, (void) entry;
+}
+
+/* A reader of a running trace gets each object of a run, but for those that are in the trace. */
+static void test_peek_at_runs(void)
+{
+    static uint64_t seen[FREES + 1];
+    const struct step_live_look look = {
+        .user = seen, .written = nothing_written, .visit = note_free, .define = ignore_entry};
+    uint64_t dropped, sum = 0;
+    write_live_file(0);
+    CU_ASSERT_EQUAL(step_live_peek(live_path, &look, &dropped, NULL), STEP_STATUS_OK);
+    for (size_t i = 1; i <= FREES; i++) {
+        CU_ASSERT_TRUE(seen[i] <= 1);
+        sum += seen[i];
+    }
+    CU_ASSERT_EQUAL(sum, FREES - 5);
+    unlink(live_path);
+}
+
 static enum step_status decode(struct step_writer *writer, const uint64_t *words, size_t count)
 {
     struct step_live_header clock = {.clock_multiplier = 1, .resolution_ns = 1};
@@ -582,6 +664,8 @@ void add_suite(void)
     CU_add_test(suite, "damaged", test_damaged);
     CU_add_test(suite, "stacks", test_stacks);
     CU_add_test(suite, "samples", test_samples);
+    CU_add_test(suite, "runs of frees", test_runs_of_frees);
+    CU_add_test(suite, "peek at runs", test_peek_at_runs);
     CU_add_test(suite, "facts", test_facts);
     CU_add_test(suite, "phases", test_phases);
     CU_add_test(suite, "busy", test_busy);

@@ -368,7 +368,7 @@ const struct option option_table[] = {
     {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", set_keep,
      false},
     {"window", "1ms..60min", "none",
-     "in a JVM that records with rotate: all objects for this time, then the sample again",
+     "in a JVM that records a sample: all objects for this time, then the sample again",
      set_window, false},
     {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
      set_resolution, false},

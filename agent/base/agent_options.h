@@ -124,7 +124,8 @@ bool options_parse(struct options *options, const char *text);
 /* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);
 
-/* Returns true if the trace is one file of a set, or may become one: a sample, or an exact window. */
+/* Returns true if the trace is one file of a set, or may become one: a sample, or an exact window.
+ */
 static inline bool options_are_of_set(const struct options *options)
 {
     return options->engine == ENGINE_SAMPLED || options->window_ns != 0;

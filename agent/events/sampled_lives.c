@@ -79,8 +79,8 @@ static bool begin(const struct session *session)
     lives.places = memory_counted(MEMORY_TABLES, calloc(places, sizeof *lives.places));
     lives.dead = memory_counted(MEMORY_TABLES, calloc(limit + DEAD_ROOM, sizeof *lives.dead));
     lives.missed = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.missed));
-    bool made = lives.objects != NULL && lives.places != NULL && lives.dead != NULL &&
-                lives.missed != NULL;
+    bool made =
+        lives.objects != NULL && lives.places != NULL && lives.dead != NULL && lives.missed != NULL;
     lives.mask = places - 1;
     lives.limit = limit;
     lives.threshold = LOTS;

@@ -158,8 +158,7 @@ static void name_first(void)
     if (!name_of_first(name, sizeof name))
         return;
     if (!atomic_load(&session->abandoned) &&
-        is_ours(file, session->drain.device, session->drain.inode) &&
-        rename_once(file, name))
+        is_ours(file, session->drain.device, session->drain.inode) && rename_once(file, name))
         return;
     log_message("%s cannot be renamed to %s: the name stands for the first file alone", file, name);
 }
@@ -452,8 +451,7 @@ static bool join_sample(JNIEnv *jni)
         atomic_load(&tracer.session) != NULL && session->options.engine == ENGINE_SAMPLED;
     if (is_sampled && ring.state == RESTS)
         begin(jni, &session->options);
-    bool is_joined =
-        is_sampled && ring.state == ROTATES && ring.number == session->ring_number;
+    bool is_joined = is_sampled && ring.state == ROTATES && ring.number == session->ring_number;
     control_give_back();
     return is_joined;
 }

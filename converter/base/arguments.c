@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 #include "format/core/nearest_word.h"
 
 enum { HELP_COLUMN = 24 };
@@ -172,7 +172,7 @@ enum step_status arguments_refuse_files(const struct arguments *arguments)
 {
     for (size_t i = 1; i < arguments->operand_count; i++) {
         const char *one = arguments->operands[i - 1], *other = arguments->operands[i];
-        size_t length = rotated_files_share_name(one, other);
+        size_t length = joined_files_share_name(one, other);
         if (length != 0)
             return arguments_fault(arguments,
                                    "%s and %s are files of one recording: %.*s.step, or their "

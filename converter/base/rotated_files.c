@@ -163,10 +163,3 @@ bool rotated_files_exist(const char *path)
     rotated_files_reset(&files);
     return exist;
 }
-
-size_t rotated_files_share_name(const char *a, const char *b)
-{
-    uint64_t number;
-    size_t length = rotated_file_name(a, &number);
-    return length == rotated_file_name(b, &number) && strncmp(a, b, length) == 0 ? length : 0;
-}

@@ -27,9 +27,6 @@ enum step_status rotated_files_find(const char *path, struct rotated_files *file
 void rotated_files_reset(struct rotated_files *files);
 /* Returns true if `path` stands for such files. */
 bool rotated_files_exist(const char *path);
-/* Returns the length of the name that both have without their numbers, if both are named like such
- * files; else 0. */
-size_t rotated_files_share_name(const char *a, const char *b);
 /* Returns the length of the name, and sets the number, of a file that is named like one of them; 0
  * if it is not. */
 size_t rotated_file_name(const char *file, uint64_t *number);

@@ -284,9 +284,8 @@ static void print_waiting(const char *trace)
 /* Prints what the process records, as its trace says. */
 static enum step_status print_status(const char *pid)
 {
-    static const char *const keys[] = {"engine",    "sample", "rate",        "live",
-                                       "rotate-ns", "keep",   "file-number", "stack",
-                                       "window"};
+    static const char *const keys[] = {"engine", "sample",      "rate",  "live",  "rotate-ns",
+                                       "keep",   "file-number", "stack", "window"};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct watch_target target;
     struct step_reader *reader = NULL;
@@ -404,9 +403,8 @@ enum step_status verb_attach(int argc, char **argv)
          take_flag, &attachment.sampled},
         {"sample", 0, "SIZE", "with --sampled: bytes from one sample to the next (512k)",
          take_sample, &attachment.sample_bytes},
-        {"window", 0, "TIME",
-         "while a sample is recorded: record all objects for this time", take_window,
-         &attachment.window_ns},
+        {"window", 0, "TIME", "while a sample is recorded: record all objects for this time",
+         take_window, &attachment.window_ns},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,

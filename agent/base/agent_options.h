@@ -124,6 +124,13 @@ bool options_parse(struct options *options, const char *text);
 /* Same as options_parse(), for recorders of native programs: options for Java only are unknown. */
 bool options_parse_shared(struct options *options, const char *text);
 
+/* Returns true if the trace is one file of a set, or may become one: a sample, or an exact window.
+ */
+static inline bool options_are_of_set(const struct options *options)
+{
+    return options->engine == ENGINE_SAMPLED || options->window_ns != 0;
+}
+
 /* Writes the table of options to stderr. */
 void options_print_help(void);
 
@@ -134,6 +141,10 @@ bool options_trace_class(const struct options *options, const char *class_name);
  * method. */
 bool options_names_method(const struct options *options, const struct glob_list *list,
                           const char *class_name, const char *method_name);
+
+/* Writes the methods of `list` as CLASS.METHOD, separated by `+`. */
+void options_list_methods(const struct options *options, const struct glob_list *list, char *out,
+                          size_t out_size);
 
 /* Writes the names of the events in `events`, separated by `+`. */
 void options_event_names(uint32_t events, char *out, size_t out_size);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses and matches patterns of classes and methods. */
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/base/agent_options.h"
@@ -98,4 +99,18 @@ bool options_names_method(const struct options *options, const struct glob_list 
             return true;
     }
     return false;
+}
+
+void options_list_methods(const struct options *options, const struct glob_list *list, char *out,
+                          size_t out_size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < list->count && used < out_size; i++) {
+        const char *glob = options->globs_text + list->at[i];
+        size_t from = used;
+        used += (size_t) snprintf(out + used, out_size - used, "%s%s.%s", i > 0 ? "+" : "", glob,
+                                  glob + strlen(glob) + 1);
+        for (; from < used && from < out_size; from++)
+            out[from] = out[from] == '/' ? '.' : out[from];
+    }
 }

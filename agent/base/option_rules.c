@@ -62,10 +62,10 @@ static bool phases_without_events(const struct options *options)
            (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == 0;
 }
 
-/* The method's call would wait for all slices. */
+/* The method's call would wait for all slices. That of a window does so for a limited time. */
 static bool gentle_with_start(const struct options *options)
 {
-    return options->gentle == GENTLE_YES && options->start_at.count != 0;
+    return options->gentle == GENTLE_YES && options->start_at.count != 0 && options->window_ns == 0;
 }
 
 static bool is_sampled(const struct options *options)
@@ -83,13 +83,11 @@ static bool keeps_one_file(const struct options *options)
     return (options->named & NAMED_KEEP) != 0 && options->rotate_ns == 0;
 }
 
-/* A program's thread that enters a method of start= could not end the sample. */
 static bool window_of_others(const struct options *options)
 {
     return options->window_ns != 0 &&
            (options->engine != ENGINE_BYTECODE || (options->events & EVENT_ALLOC) == 0 ||
-            (options->events & EVENT_REFERENCE) != 0 || options->start_at.count != 0 ||
-            has_snapshots(options));
+            (options->events & EVENT_REFERENCE) != 0 || has_snapshots(options));
 }
 
 #define SAMPLED_RESOLUTION_MOST_NS 1000000u
@@ -151,8 +149,8 @@ static const struct rule {
     {sample_of_others, "options sample, rate, live, rotate: they need engine=sampled"},
     {keeps_one_file, "option keep: it needs rotate"},
     {window_of_others,
-     "option window: it needs engine=bytecode and alloc events; start, references "
-     "and snapshots are not possible"},
+     "option window: it needs engine=bytecode and alloc events; references and snapshots are not "
+     "possible"},
     {sampled_without_times, "option resolution: engine=sampled needs times, of 1 ms at most"},
     {sampled_without_allocs, "option events: engine=sampled needs alloc"},
     {sampled_with_methods, "options events, method, phase: methods and phases need probes, which "

@@ -21,7 +21,7 @@ static bool try_semaphore(void *semaphore)
     return sem_trywait(semaphore) == 0;
 }
 
-static bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
+bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
 {
     if (attempt(what))
         return true;

@@ -136,6 +136,8 @@ struct session {
     enum session_end end;
     enum session_end wanted_end;
     _Atomic uint64_t wanted_ns; /* when wanted_end was set */
+    /* how long the thread that entered a method of start= waited for the trace; 0: none did */
+    _Atomic uint64_t start_wait_ns;
     bool ending;            /* under state_lock: the end has begun, do not wake the drain thread */
     bool ended;             /* under state_lock */
     bool joined;            /* under the control lock */

@@ -89,7 +89,7 @@ static void report_left_alone(const char *class_name, const char *method_name,
         engine_proof_fail(class_name, method_name, reason);
         return;
     }
-    struct session *session = probe_enter(&os);
+    struct session *session = class_hook.armed ? NULL : probe_enter(&os); /* else a sample */
     bool held =
         session == NULL && held_facts_add(class_name, method_name, descriptor, reason, missing);
     if (session == NULL && !held) {

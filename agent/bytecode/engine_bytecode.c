@@ -181,11 +181,14 @@ static void set_callbacks(jvmtiEventCallbacks *callbacks)
     callbacks->NativeMethodBind = native_methods_on_bind;
 }
 
-/* Mirrors of archived classes are handled when these have been loaded. */
+/* Mirrors of archived classes are handled when these have been loaded. A sample that goes on while
+ * a window waits may want the event, too. */
 static void notify_classes(bool on)
 {
+    const struct session *session = atomic_load(&tracer.session);
+    bool is_wanted = session != NULL && (session->options.events & EVENT_CLASS) != 0;
     engine_notify(on, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
-    engine_notify(on, JVMTI_EVENT_CLASS_LOAD);
+    engine_notify(on || is_wanted, JVMTI_EVENT_CLASS_LOAD);
 }
 
 static bool arm(JNIEnv *jni, struct session *session, bool on)

@@ -174,14 +174,15 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
     }
 }
 
-void engine_reserve(const struct engine *engine, uint32_t event)
+bool engine_reserve(const struct engine *engine, uint32_t event)
 {
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     engine->want_capabilities(event, &wanted);
-    if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE &&
-        engine->prepare != NULL)
+    bool added = (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+    if (added && engine->prepare != NULL)
         engine->prepare();
+    return added;
 }
 
 /* Sets the callback of the extension event whose id ends in `suffix`, and enables the event; a NULL

@@ -19,7 +19,7 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
  * removes them. engine=bytecode does so anyway. */
 void engine_phases_by(void (*hook)(struct session *session, bool on));
 /* At load: requests what this engine needs for `event`, in case it is used later. */
-void engine_reserve(const struct engine *engine, uint32_t event);
+bool engine_reserve(const struct engine *engine, uint32_t event);
 /* Before the session begins: adds probes to the methods of start= only, and removes them. */
 bool engine_arm(struct session *session, JNIEnv *jni);
 void engine_disarm(struct session *session);

@@ -29,7 +29,7 @@ static struct {
     struct awaited *objects; /* a heap: the largest lot is first */
     uint32_t *places;        /* 1 + index in objects, by hash of the id; linear probing */
     jweak *dead;             /* references to dead objects */
-    uint64_t paused_ring;    /* between two files of rotate=: their ring's number; else 0 */
+    uint64_t paused_ring;    /* between two files of a set: their ring's number; else 0 */
     uint64_t *missed;        /* objects that died then */
     size_t missed_count;
     size_t mask; /* of places */
@@ -57,7 +57,7 @@ static void end_pause(void)
     event_frees_between_files(NULL);
 }
 
-/* A file of rotate= that is not the first: readers of it alone learn the threshold here. */
+/* A file that is not the first: readers of it alone learn the threshold here. */
 static void go_on(struct session *session)
 {
     lives.session = session->number;
@@ -78,10 +78,9 @@ static bool begin(const struct session *session)
     lives.objects = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.objects));
     lives.places = memory_counted(MEMORY_TABLES, calloc(places, sizeof *lives.places));
     lives.dead = memory_counted(MEMORY_TABLES, calloc(limit + DEAD_ROOM, sizeof *lives.dead));
-    if (session->options.rotate_ns != 0)
-        lives.missed = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.missed));
-    bool made = lives.objects != NULL && lives.places != NULL && lives.dead != NULL &&
-                (lives.missed != NULL || session->options.rotate_ns == 0);
+    lives.missed = memory_counted(MEMORY_TABLES, calloc(limit + 1, sizeof *lives.missed));
+    bool made =
+        lives.objects != NULL && lives.places != NULL && lives.dead != NULL && lives.missed != NULL;
     lives.mask = places - 1;
     lives.limit = limit;
     lives.threshold = LOTS;

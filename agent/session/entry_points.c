@@ -115,9 +115,8 @@ static jint attach_start(struct options *options)
     JNIEnv *jni = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
         return JNI_ERR;
-    if (is_running() || trigger_is_armed()) {
-        log_message("start: a trace %s", is_running() ? "is being recorded already"
-                                                      : "waits for its start= method already");
+    if (is_running()) {
+        log_message("start: a trace is being recorded already");
         return JNI_ERR;
     }
     if (!archive_dump_allows(options))
@@ -145,6 +144,11 @@ static jint begin(struct options *options)
 {
     if (options->window_ns != 0)
         return rotation_window(options) ? JNI_OK : JNI_ERR;
+    const char *waits = trigger_who_waits();
+    if (waits != NULL && !is_running()) {
+        log_message("start: %s waits for its start= method already", waits);
+        return JNI_ERR;
+    }
     jint code = attach_start(options);
     if (code == JNI_OK)
         rotation_begin(options);
@@ -155,7 +159,8 @@ static jint stop(struct options *options)
 {
     (void) options;
     rotation_end();
-    if (trigger_disarm())
+    bool waited = trigger_disarm();
+    if (waited && !is_running())
         return JNI_OK;
     if (!is_running()) {
         log_message("stop: no trace is being recorded");
@@ -188,8 +193,9 @@ static jint snapshot(struct options *options)
 static jint status(struct options *options)
 {
     (void) options;
-    if (trigger_is_armed())
-        log_message("status: the trace waits for its start= method");
+    const char *waits = trigger_who_waits();
+    if (waits != NULL)
+        log_message("status: %s waits for its start= method", waits);
     session_log_status();
     return JNI_OK;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that ends a trace and begins the next one, as the commands stop and start do, and the
- * files that it has made. A file is removed only if it still is the one that was made: the same
- * device and inode. */
+ * files that it has made. A file is removed or renamed only if it still is the one that was made:
+ * the same device and inode.
+ *
+ * A sample without rotate= gets the thread when the first exact window is asked for. */
 #include "agent/session/rotation.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +20,15 @@
 #include "agent/events/sampled_lives.h"
 #include "agent/records/threads.h"
 #include "agent/session/session.h"
+#include "agent/session/triggers.h"
 #include "capture/log.h"
 
 #define REST_POLL_NS 1000000L
 #define REST_POLLS 5000u
 /* A window also ends when its trace has ended, as by a method of stop=. */
 #define WINDOW_POLL_NS UINT64_C(20000000)
+/* The thread looks whether the trace has ended by itself. */
+#define LOOK_NS SECOND_NS
 
 struct made_file {
     char *path;
@@ -32,10 +38,17 @@ struct made_file {
 /* The lock is held while a trace is replaced, and to change `state`. */
 static struct {
     pthread_mutex_t lock;
+    pthread_cond_t changed; /* for the thread: something is wanted */
+    bool wanted;
     enum { RESTS, ROTATES, ENDS } state;
-    sem_t wanted;            /* ENDS */
+    uint64_t number;         /* of the traces: session.ring_number */
     struct options *options; /* of the first trace */
+    uint64_t due_ns;         /* when the next file begins */
     struct options *window;  /* of the exact window that is wanted, or that is being recorded */
+    bool waits;              /* it is not wanted before a method of start= is entered */
+    char waits_for[STEP_LIVE_WAITS_BYTES]; /* those methods */
+    uint64_t entered_ns;                   /* when that happened; 0: the window has no start= */
+    _Atomic bool starts;                   /* the thread that entered it waits for the window */
     bool in_window;
     uint64_t window_from_ns;
     struct made_file *files; /* oldest first; the last one is being written */
@@ -47,15 +60,42 @@ static struct {
 
 void rotation_initialize(rotation_start *start)
 {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&ring.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     ring.start = start;
+}
+
+/* Under the lock, as all that follows. */
+static void want(void)
+{
+    ring.wanted = true;
+    pthread_cond_signal(&ring.changed);
+}
+
+/* Waits until something is wanted, for that time at most. */
+static void await(uint64_t limit_ns)
+{
+    struct timespec until;
+    uint64_t until_ns = clock_monotonic_ns() + limit_ns;
+    until.tv_sec = (time_t) (until_ns / SECOND_NS);
+    until.tv_nsec = (long) (until_ns % SECOND_NS);
+    for (int code = 0; !ring.wanted && code == 0;)
+        code = pthread_cond_timedwait(&ring.changed, &ring.lock, &until);
+    ring.wanted = false;
 }
 
 /* ---- files ---- */
 
-/* Notes the file of the trace that has just begun: what has its name later may be another's. */
+/* Notes the file of the trace that has just begun: what has its name later may be another's.
+ * Without rotate=, all files stay. */
 static void note_file(void)
 {
     const struct session *session = tracer.last;
+    if (ring.options->rotate_ns == 0)
+        return;
     struct made_file made = {.path = strdup(session->options.file),
                              .device = session->drain.device,
                              .inode = session->drain.inode};
@@ -63,16 +103,102 @@ static void note_file(void)
         ring.files[ring.count++] = made;
 }
 
+static bool is_ours(const char *path, uint64_t device, uint64_t inode)
+{
+    struct stat about;
+    return lstat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_dev == device &&
+           about.st_ino == inode;
+}
+
 static void remove_oldest(void)
 {
     struct made_file *oldest = &ring.files[0];
-    struct stat about;
-    bool is_ours = lstat(oldest->path, &about) == 0 && S_ISREG(about.st_mode) &&
-                   about.st_dev == oldest->device && about.st_ino == oldest->inode;
-    if (is_ours && unlink(oldest->path) != 0)
+    if (is_ours(oldest->path, oldest->device, oldest->inode) && unlink(oldest->path) != 0)
         log_message("%s: the file cannot be removed (keep=)", oldest->path);
     free(oldest->path);
     memmove(ring.files, ring.files + 1, --ring.count * sizeof *ring.files);
+}
+
+/* Sets the name that the only file of a trace gets when another file follows. Returns false if it
+ * is one of several files already. */
+static bool name_of_first(char *name, size_t size)
+{
+    bool is_only = ring.options->rotate_ns == 0 && ring.file_number == 1;
+    if (is_only)
+        session_numbered_name(ring.options, name, size);
+    return is_only;
+}
+
+/* Returns false if the name is not free, with a message. */
+static bool first_can_be_named(void)
+{
+    char name[OPTION_TEXT];
+    struct stat about;
+    if (!name_of_first(name, sizeof name) || (lstat(name, &about) != 0 && errno == ENOENT))
+        return true;
+    log_message("option window: %s would be renamed to %s, which exists", ring.options->file, name);
+    return false;
+}
+
+/* Replaces no file. Some file systems have no hard links. */
+static bool rename_once(const char *from, const char *to)
+{
+    struct stat about;
+    if (link(from, to) == 0)
+        return unlink(from) == 0;
+    return errno != EEXIST && lstat(to, &about) != 0 && errno == ENOENT && rename(from, to) == 0;
+}
+
+/* The name without a number stands for all files from now on. */
+static void name_first(void)
+{
+    char name[OPTION_TEXT];
+    const struct session *session = tracer.last;
+    const char *file = ring.options->file;
+    if (!name_of_first(name, sizeof name))
+        return;
+    if (!atomic_load(&session->abandoned) &&
+        is_ours(file, session->drain.device, session->drain.inode) && rename_once(file, name))
+        return;
+    log_message("%s cannot be renamed to %s: the name stands for the first file alone", file, name);
+}
+
+/* ---- a window that waits ---- */
+
+/* The live file says what is waited for: steptrace attach --status. */
+static void tell_waiting(const char *methods)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    char *text = session->map->header->waits_for;
+    snprintf(text, STEP_LIVE_WAITS_BYTES, "%s", methods);
+    probe_leave(os);
+}
+
+static void forget_window(void)
+{
+    if (ring.waits) {
+        trigger_disarm();
+        tell_waiting("");
+    }
+    free(ring.window);
+    ring.window = NULL;
+    ring.waits = ring.in_window = false;
+    atomic_store(&ring.starts, false);
+}
+
+/* Returns false if no thread enters a method of start= to begin the window. */
+static bool wait_for_start(JNIEnv *jni)
+{
+    options_list_methods(ring.window, &ring.window->start_at, ring.waits_for,
+                         sizeof ring.waits_for);
+    ring.waits = trigger_arm_window(ring.window, jni);
+    if (ring.waits)
+        tell_waiting(ring.waits_for);
+    ring.window->start_at.count = 0; /* its trace begins at once, then */
+    return ring.waits;
 }
 
 /* ---- the thread ---- */
@@ -111,42 +237,58 @@ static bool begin_file(struct options *options)
     note_file();
     while (ring.count > ring.options->keep)
         remove_oldest();
+    if (ring.waits)
+        tell_waiting(ring.waits_for);
     return true;
 }
 
-/* Under the lock. Returns false if no trace follows. */
+static void set_due(void)
+{
+    uint64_t rotate_ns = ring.options->rotate_ns;
+    ring.due_ns = rotate_ns != 0 ? clock_monotonic_ns() + rotate_ns : UINT64_MAX;
+}
+
+static bool change_files(struct options *next)
+{
+    if (!session_stop(END_STOPPED, COMMAND_PATIENCE_NS))
+        return false;
+    name_first();
+    return begin_file(next);
+}
+
+/* Returns false if no trace follows. */
 static bool replace_trace(struct options *next)
 {
     if (!announce_next())
         return false;
-    bool begun = session_stop(END_STOPPED, COMMAND_PATIENCE_NS) && begin_file(next);
+    bool begun = change_files(next);
     if (!begun && next == ring.window) {
         log_message("option window: all objects cannot be recorded; the sample goes on");
         begun = begin_file(ring.options);
     }
-    if (begun)
-        return true;
-    if (!tracer.dying)
-        log_message("option rotate: no other trace follows");
-    return false;
+    set_due();
+    if (!begun && !tracer.dying)
+        log_message("%s: no other trace follows", ring.options->file);
+    return begun;
 }
 
 /* ---- exact windows ---- */
 
-static void forget_window(void)
-{
-    free(ring.window);
-    ring.window = NULL;
-    ring.in_window = false;
-}
-
+/* The probes of start= methods go first: the window's own follow. */
 static bool begin_window(void)
 {
+    if (ring.entered_ns != 0 && !trigger_disarm()) {
+        forget_window();
+        return true;
+    }
     bool goes_on = replace_trace(ring.window);
     ring.in_window = goes_on && tracer.last->options.engine != ENGINE_SAMPLED;
     ring.window_from_ns = clock_monotonic_ns();
     if (!ring.in_window)
         forget_window();
+    else if (ring.entered_ns != 0)
+        atomic_store(&tracer.last->start_wait_ns, ring.window_from_ns - ring.entered_ns);
+    atomic_store(&ring.starts, false);
     return goes_on;
 }
 
@@ -163,9 +305,22 @@ static bool end_window(void)
 
 static bool next_step(void)
 {
-    return ring.in_window        ? end_window()
-           : ring.window != NULL ? begin_window()
-                                 : replace_trace(ring.options);
+    if (ring.in_window)
+        return end_window();
+    if (ring.window != NULL && !ring.waits)
+        return begin_window();
+    if (atomic_load(&tracer.session) == NULL)
+        return false; /* the trace has ended by itself */
+    return clock_monotonic_ns() < ring.due_ns || replace_trace(ring.options);
+}
+
+static uint64_t until_next_step(void)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t rest_ns = ring.due_ns > now_ns ? ring.due_ns - now_ns : 0;
+    if (ring.in_window)
+        return WINDOW_POLL_NS;
+    return rest_ns < LOOK_NS ? rest_ns : LOOK_NS;
 }
 
 static void let_go(JNIEnv *jni)
@@ -178,21 +333,18 @@ static void let_go(JNIEnv *jni)
         free(ring.files[--ring.count].path);
     free(ring.files);
     free(ring.options);
-    sem_destroy(&ring.wanted);
     ring.state = RESTS;
 }
 
 static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
 {
     (void) jvmti, (void) data;
-    for (bool goes_on = true; goes_on;) {
-        semaphore_within(&ring.wanted, ring.in_window ? WINDOW_POLL_NS : ring.options->rotate_ns);
-        pthread_mutex_lock(&ring.lock);
-        goes_on = ring.state == ROTATES && next_step();
-        if (!goes_on)
-            let_go(jni);
-        pthread_mutex_unlock(&ring.lock);
-    }
+    pthread_mutex_lock(&ring.lock);
+    do
+        await(until_next_step());
+    while (ring.state == ROTATES && next_step());
+    let_go(jni);
+    pthread_mutex_unlock(&ring.lock);
 }
 
 static bool start_thread(JNIEnv *jni)
@@ -209,10 +361,11 @@ static bool start_thread(JNIEnv *jni)
     return code == JVMTI_ERROR_NONE;
 }
 
-/* Under the lock, while the ring rests. */
+/* While the ring rests, and the control lock is held or the trace has just begun. */
 static void begin(JNIEnv *jni, const struct options *options)
 {
-    sem_init(&ring.wanted, 0, 0);
+    ring.wanted = false;
+    ring.number = tracer.last->ring_number;
     ring.count = 0;
     ring.file_number = options->file_number;
     ring.thread = NULL;
@@ -221,6 +374,7 @@ static void begin(JNIEnv *jni, const struct options *options)
     ring.state = ROTATES;
     if (ring.options != NULL && ring.files != NULL) {
         *ring.options = *options;
+        set_due();
         note_file();
     }
     if (ring.options != NULL && ring.files != NULL && start_thread(jni))
@@ -229,7 +383,7 @@ static void begin(JNIEnv *jni, const struct options *options)
     let_go(jni);
 }
 
-/* Under the lock: waits for the thread of the trace before. */
+/* Waits for the thread of the trace before. */
 static void await_rest(void)
 {
     for (unsigned i = 0; ring.state == ENDS && i < REST_POLLS; i++) {
@@ -261,7 +415,7 @@ void rotation_end(void)
         return;
     if (ring.state == ROTATES) {
         ring.state = ENDS;
-        sem_post(&ring.wanted);
+        want();
     }
     pthread_mutex_unlock(&ring.lock);
 }
@@ -286,20 +440,85 @@ static struct options *options_of_window(const struct options *options)
     return window;
 }
 
+/* Makes the sample that is being recorded the first file of a ring, if it is none of one. Returns
+ * false if there is no such sample. */
+static bool join_sample(JNIEnv *jni)
+{
+    if (!control_take(COMMAND_PATIENCE_NS))
+        return false;
+    const struct session *session = tracer.last;
+    bool is_sampled =
+        atomic_load(&tracer.session) != NULL && session->options.engine == ENGINE_SAMPLED;
+    if (is_sampled && ring.state == RESTS)
+        begin(jni, &session->options);
+    bool is_joined = is_sampled && ring.state == ROTATES && ring.number == session->ring_number;
+    control_give_back();
+    return is_joined;
+}
+
+/* Returns false if no window can be recorded, with a message. */
+static bool window_is_possible(JNIEnv *jni)
+{
+    if (ring.window != NULL)
+        log_message("option window: another window is being recorded");
+    else if (!join_sample(jni))
+        log_message("option window: no sample is being recorded (engine=sampled)");
+    else
+        return first_can_be_named();
+    return false;
+}
+
+/* A window that waits for its start gives way to this one. */
+static bool take_window(const struct options *options, JNIEnv *jni)
+{
+    if (ring.waits)
+        forget_window();
+    if (!window_is_possible(jni) || (ring.window = options_of_window(options)) == NULL)
+        return false;
+    ring.entered_ns = 0;
+    if (ring.window->start_at.count == 0) {
+        want();
+        return true;
+    }
+    bool waits = wait_for_start(jni);
+    if (!waits)
+        forget_window();
+    return waits;
+}
+
 bool rotation_window(const struct options *options)
 {
-    if (!lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+        !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
         return false;
-    bool is_possible = ring.state == ROTATES && ring.window == NULL;
-    if (is_possible)
-        ring.window = options_of_window(options);
-    if (!is_possible)
-        log_message("option window: %s", ring.window != NULL
-                                             ? "another window is being recorded"
-                                             : "no sample is being recorded in files of rotate=");
-    is_possible = is_possible && ring.window != NULL;
-    if (is_possible)
-        sem_post(&ring.wanted);
+    bool taken = take_window(options, jni);
     pthread_mutex_unlock(&ring.lock);
-    return is_possible;
+    return taken;
+}
+
+/* ---- the thread of the program that begins a window ---- */
+
+static bool has_begun(void *unused)
+{
+    (void) unused;
+    return !atomic_load(&ring.starts) || tracer.dying;
+}
+
+bool rotation_window_entered(void)
+{
+    if (!lock_within(&ring.lock, SECOND_NS))
+        return false;
+    bool is_start = ring.state == ROTATES && ring.waits && trigger_was_entered();
+    if (is_start) {
+        ring.waits = false;
+        ring.entered_ns = clock_monotonic_ns();
+        atomic_store(&ring.starts, true);
+        want();
+    }
+    pthread_mutex_unlock(&ring.lock);
+    if (is_start && !within(has_begun, NULL, PATIENCE_NS))
+        log_message("option window: the method of start= waits no longer: what it allocates before "
+                    "the window begins is missing");
+    return is_start;
 }

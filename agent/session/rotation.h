@@ -13,8 +13,12 @@ void rotation_initialize(rotation_start *start);
 void rotation_begin(const struct options *options);
 /* Before a command ends the trace: no other will follow it. */
 void rotation_end(void);
-/* All objects, for window= or until a method of stop= has returned, in a file of the ring's; then
- * the sample goes on. Returns false, with a message, if that is not possible. */
+/* All objects, for window= or until a method of stop= has returned, in a file of their own; then
+ * the sample goes on. With start=, the window waits until such a method is entered. Returns false,
+ * with a message, if that is not possible. */
 bool rotation_window(const struct options *options);
+/* A thread has entered such a method: waits until the window has begun, PATIENCE_NS at most.
+ * Returns false if no window waits, or if the files are being changed for a second already. */
+bool rotation_window_entered(void);
 
 #endif

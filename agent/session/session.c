@@ -78,17 +78,22 @@ static void log_error(const struct step_error *error)
     log_message("%s", text);
 }
 
-/* Writes the name of the file, with its number before the extension if the options have rotate=. */
-static void numbered_name(const struct options *options, char *out, size_t size)
+void session_numbered_name(const struct options *options, char *out, size_t size)
 {
     const char *slash = strrchr(options->file, '/');
     const char *dot = strrchr(slash != NULL ? slash : options->file, '.');
     size_t length = dot != NULL ? (size_t) (dot - options->file) : strlen(options->file);
-    if (options->rotate_ns == 0)
+    snprintf(out, size, "%.*s.%06" PRIu64 "%s", (int) length, options->file, options->file_number,
+             options->file + length);
+}
+
+/* Without rotate=, the first file has no number until another one follows. */
+static void file_name(const struct options *options, char *out, size_t size)
+{
+    if (options->rotate_ns == 0 && options->file_number == 1)
         snprintf(out, size, "%s", options->file);
     else
-        snprintf(out, size, "%.*s.%06" PRIu64 "%s", (int) length, options->file,
-                 options->file_number, options->file + length);
+        session_numbered_name(options, out, size);
 }
 
 /* Sets options.file to the trace's name. */
@@ -99,9 +104,9 @@ static bool open_files(struct session *session)
     step_writer_options_init(&writing);
     memory_account_limit(&session->options, &writing);
     const struct options *options = &session->options;
-    char numbered[OPTION_TEXT];
-    numbered_name(options, numbered, sizeof numbered);
-    const struct trace_store_wanted wanted = {.path = numbered,
+    char name[OPTION_TEXT];
+    file_name(options, name, sizeof name);
+    const struct trace_store_wanted wanted = {.path = name,
                                               .rules = {options->overwrite, options->mode},
                                               .ring = options->ring,
                                               .buffer_bytes = options->buffer_bytes,
@@ -249,13 +254,15 @@ static void put_start_time(struct session *session)
     provenance_number(session->drain.writer, "start-time-ns", tracer.start.wall_ns);
 }
 
-/* The files of one rotate= have the same property file-set. */
+/* The files of one recording have the same property file-set. */
 static void put_file_set(struct session *session)
 {
     const struct options *options = &session->options;
     char text[64];
-    provenance_number(session->drain.writer, "rotate-ns", options->rotate_ns);
-    provenance_number(session->drain.writer, "keep", options->keep);
+    if (options->rotate_ns != 0) {
+        provenance_number(session->drain.writer, "rotate-ns", options->rotate_ns);
+        provenance_number(session->drain.writer, "keep", options->keep);
+    }
     provenance_number(session->drain.writer, "file-number", options->file_number);
     provenance_number(session->drain.writer, "first-object", session->first_object);
     if (options->window_ns != 0)
@@ -282,7 +289,7 @@ static void put_engine(struct session *session)
     put_property(session, "engine", names[session->options.engine]);
     if (session->options.engine == ENGINE_SAMPLED)
         put_sampled(session);
-    if (session->options.rotate_ns != 0)
+    if (options_are_of_set(&session->options))
         put_file_set(session);
 }
 

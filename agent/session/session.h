@@ -20,6 +20,8 @@ void session_discard(struct session *session);
 bool session_stop(enum session_end end, uint64_t limit_ns);
 bool session_flush(void);
 void session_log_status(void);
+/* Writes the name of the file with its number before the extension. */
+void session_numbered_name(const struct options *options, char *out, size_t size);
 const char *session_end_name(enum session_end end);
 
 /* The drain thread, which alone has the files' descriptors. */

@@ -279,10 +279,13 @@ static void close_trace(struct drain *drain)
     session->next_object = atomic_load(&session->map->next_object);
     if (session->options.engine == ENGINE_SAMPLED)
         drain_put_number(drain, "sample-repeats", draw_repeats_share(DRAWS_OF_FILE));
-    if (session->options.rotate_ns != 0) {
+    if (options_are_of_set(&session->options)) {
         drain_put_number(drain, "next-object", session->next_object);
         drain_put_number(drain, "file-set-repeats", draw_repeats_share(DRAWS_OF_RING));
     }
+    uint64_t start_wait_ns = atomic_load(&session->start_wait_ns);
+    if (start_wait_ns != 0)
+        drain_put_number(drain, "start-wait-ns", start_wait_ns);
     drain_put_number(drain, "dropped", atomic_load(&session->map->header->dropped));
     drain_put_waits(drain);
     if (drain->abandoned)

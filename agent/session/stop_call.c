@@ -13,8 +13,9 @@ static struct {
 
 void stop_call_expect(const struct session *session)
 {
+    bool has_methods = session->options.stop_at.count != 0; /* else those of a window that waits */
     atomic_store(&last_call.thread, 0);
-    atomic_store(&last_call.session, session->number);
+    atomic_store(&last_call.session, has_methods ? session->number : 0);
 }
 
 /* Returns the calling thread's number in the session, or 0 if it has none. */

@@ -2,39 +2,52 @@
 /* The session that waits for a start= method, and the effects of start= and stop= methods. */
 #include "agent/session/triggers.h"
 
+#include <stdlib.h>
+
 #include "agent/base/patience.h"
 #include "agent/bytecode/watched_methods.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/session/engine_choice.h"
+#include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/stop_call.h"
 #include "capture/log.h"
 
 #define BEGIN_PATIENCE_NS SECOND_NS
 
-static struct session *_Atomic waiting; /* prepared, not begun */
+static struct session *_Atomic waiting; /* prepared, not begun; a window's has no files */
+static _Atomic bool is_of_window, was_entered;
+
 /* One thread begins the session. Others wait for that at most BEGIN_PATIENCE_NS, then go on
  * untraced. */
 static void begin(JNIEnv *jni)
 {
+    uint64_t from_ns = clock_monotonic_ns();
     hash_state_enter();
     if (control_take(BEGIN_PATIENCE_NS)) {
         struct session *session = tracer.dying ? NULL : atomic_exchange(&waiting, NULL);
-        if (session != NULL)
-            session_begin(session, jni);
+        if (session != NULL && session_begin(session, jni))
+            atomic_store(&session->start_wait_ns, clock_monotonic_ns() - from_ns);
         control_give_back();
     }
     hash_state_leave();
 }
 
+/* One thread asks for the window and waits for it. Others go on. */
+static void begin_window(void)
+{
+    if (!atomic_exchange(&was_entered, true) && !rotation_window_entered())
+        atomic_store(&was_entered, false);
+}
+
 /* A thread that starts or stops a trace runs Java code for it, which is not the program's. */
 static void entered(JNIEnv *jni, unsigned triggers)
 {
-    if (control_is_mine())
+    if (control_is_mine() || atomic_load(&tracer.forked))
         return;
     if ((triggers & TRIGGER_START) != 0 && atomic_load(&waiting) != NULL)
-        begin(jni);
+        atomic_load(&is_of_window) ? begin_window() : begin(jni);
     if ((triggers & TRIGGER_STOP) != 0)
         stop_call_enter();
 }
@@ -51,14 +64,54 @@ void triggers_initialize(void)
     watched_methods_act(&actions);
 }
 
-bool trigger_arm(struct session *session, JNIEnv *jni)
+/* Takes ownership of the session. */
+static bool arm(struct session *session, JNIEnv *jni, bool of_window)
 {
-    if (!engine_choice_settle(session, jni) || !engine_arm(session, jni)) {
+    if (!engine_arm(session, jni)) {
         session_discard(session);
         return false;
     }
+    atomic_store(&was_entered, false);
+    atomic_store(&is_of_window, of_window);
     atomic_store(&waiting, session);
     return true;
+}
+
+bool trigger_arm(struct session *session, JNIEnv *jni)
+{
+    if (engine_choice_settle(session, jni))
+        return arm(session, jni, false);
+    session_discard(session);
+    return false;
+}
+
+bool trigger_arm_window(const struct options *options, JNIEnv *jni)
+{
+    struct session *session = calloc(1, sizeof *session);
+    if (session == NULL || !control_take(COMMAND_PATIENCE_NS)) {
+        free(session);
+        return false;
+    }
+    session->options = *options;
+    engine_choice_apply(session);
+    bool can_change = engine_reserve(session->engine, EVENT_PHASE);
+    if (!can_change)
+        log_message("option window: this JVM does not let its classes be changed, once it runs");
+    bool armed = can_change && arm(session, jni, true);
+    if (!can_change)
+        session_discard(session);
+    control_give_back();
+    return armed;
+}
+
+static void report_not_entered(const struct session *session)
+{
+    if (!atomic_load(&is_of_window))
+        log_message("%s: no trace was made: no method of start= was entered",
+                    session->options.file);
+    else if (!atomic_load(&was_entered))
+        log_message("%s: there is no exact window: no method of start= was entered",
+                    session->options.file);
 }
 
 bool trigger_disarm(void)
@@ -67,8 +120,7 @@ bool trigger_disarm(void)
         return false;
     struct session *session = atomic_exchange(&waiting, NULL);
     if (session != NULL) {
-        log_message("%s: no trace was made: no method of start= was entered",
-                    session->options.file);
+        report_not_entered(session);
         engine_disarm(session);
         session_discard(session);
     }
@@ -76,7 +128,14 @@ bool trigger_disarm(void)
     return session != NULL;
 }
 
-bool trigger_is_armed(void)
+const char *trigger_who_waits(void)
 {
-    return atomic_load(&waiting) != NULL;
+    return atomic_load(&waiting) == NULL ? NULL
+           : atomic_load(&is_of_window)  ? "an exact window"
+                                         : "the trace";
+}
+
+bool trigger_was_entered(void)
+{
+    return atomic_load(&was_entered);
 }

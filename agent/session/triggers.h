@@ -14,8 +14,15 @@ void triggers_initialize(void);
 /* Lets the session wait for its start and takes ownership of it. Returns false if that fails; then
  * the session is discarded. The caller holds the control lock, except at load. */
 bool trigger_arm(struct session *session, JNIEnv *jni);
-/* Discards the session that waits, and its files. Returns true if there was one. */
+/* Lets an exact window wait for its start, while a sample is recorded. The first thread that enters
+ * such a method calls rotation_window_entered(). Returns false if that fails. */
+bool trigger_arm_window(const struct options *options, JNIEnv *jni);
+/* Discards the session or the window that waits, and its files; says so if no method was entered.
+ * Returns true if there was one. */
 bool trigger_disarm(void);
-bool trigger_is_armed(void);
+/* Returns what waits for a method of start=, or NULL. */
+const char *trigger_who_waits(void);
+/* Returns true if such a method was entered since the window began to wait. */
+bool trigger_was_entered(void);
 
 #endif

@@ -8,16 +8,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "converter/base/rotated_files.h"
+
 #define NAMES_MOST 10000u
 
-/* A dangling link occupies the name as well. */
+/* A dangling link occupies the name as well, and so do files that it stands for. */
 static bool is_free(const char *name)
 {
     char live[PATH_MAX];
     struct stat about;
     snprintf(live, sizeof live, "%s.live", name);
     return lstat(name, &about) != 0 && errno == ENOENT && lstat(live, &about) != 0 &&
-           errno == ENOENT;
+           errno == ENOENT && !rotated_files_exist(name);
 }
 
 bool trace_name_free(const char *wanted, char *out, size_t size)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/joined_files.h"
 #include "format/core/nearest_word.h"
 
 enum { HELP_COLUMN = 24 };
@@ -167,10 +168,26 @@ enum step_status arguments_parse(struct arguments *arguments, int argc, char **a
     return status;
 }
 
+enum step_status arguments_refuse_files(const struct arguments *arguments)
+{
+    for (size_t i = 1; i < arguments->operand_count; i++) {
+        const char *one = arguments->operands[i - 1], *other = arguments->operands[i];
+        size_t length = joined_files_share_name(one, other);
+        if (length != 0)
+            return arguments_fault(arguments,
+                                   "%s and %s are files of one recording: %.*s.step, or their "
+                                   "directory, stands for all of them",
+                                   one, other, (int) length, one);
+    }
+    return STEP_STATUS_OK;
+}
+
 enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most)
 {
     if (arguments->operand_count < least)
         return arguments_fault(arguments, "too few arguments: %s", arguments->help->operands);
+    if (arguments->operand_count > most && arguments_refuse_files(arguments) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if (arguments->operand_count > most)
         return arguments_fault(arguments, "'%s' is too much: %s", arguments->operands[most],
                                arguments->help->operands);

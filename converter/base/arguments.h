@@ -52,6 +52,9 @@ struct arguments {
 enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
 /* Reports an error on stderr and returns INVALID unless there are `least` to `most` operands. */
 enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
+/* Reports an error and returns INVALID if two operands that follow each other, as a shell's
+ * pattern gives them, are files of one recording. */
+enum step_status arguments_refuse_files(const struct arguments *arguments);
 /* Parses the options and checks the number of operands.  Returns true if the verb should
  * continue; otherwise `*status` is the verb's status (OK after `--help`). */
 bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most,

@@ -88,3 +88,12 @@ bool joined_files_have(const char *file)
     step_reader_destroy(reader);
     return has;
 }
+
+size_t joined_files_share_name(const char *one, const char *other)
+{
+    uint64_t number;
+    size_t length = rotated_file_name(one, &number);
+    bool is_shared = length > 0 && length == rotated_file_name(other, &number) &&
+                     strncmp(one, other, length) == 0;
+    return is_shared && joined_files_have(one) && joined_files_have(other) ? length : 0;
+}

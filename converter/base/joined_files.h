@@ -15,5 +15,7 @@ enum step_status joined_files_open(const char *path, struct step_reader **reader
                                    struct step_error *error);
 /* Returns true if this file is one of such files. */
 bool joined_files_have(const char *file);
+/* Returns the length of the name that two such files have without their numbers, or 0. */
+size_t joined_files_share_name(const char *one, const char *other);
 
 #endif

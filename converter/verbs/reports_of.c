@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/rotated_files.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/reader.h"
 
@@ -137,6 +138,8 @@ enum step_status traces_since(const char *name, const struct timespec *start, pi
     globfree(&found);
     if (made > 0)
         return status;
+    if (rotated_files_exist(name))
+        return each(name);
     report_line("%s: there is no trace to report", name);
     return STEP_STATUS_IO;
 }

@@ -84,6 +84,21 @@ static enum step_status find_in_directory(const char *path, struct trace_set *se
     return status;
 }
 
+/* Files of one recording are no runs. */
+static enum step_status refuse_files(const struct trace_set *set)
+{
+    for (size_t i = 1; i < set->count; i++) {
+        const char *one = set->paths[i - 1], *other = set->paths[i];
+        size_t length = joined_files_share_name(one, other);
+        if (length != 0) {
+            report_line("%s and %s are files of one recording: %.*s.step stands for all of them",
+                        one, other, (int) length, one);
+            return STEP_STATUS_INVALID;
+        }
+    }
+    return STEP_STATUS_OK;
+}
+
 enum step_status trace_set_find(const char *operand, struct trace_set *set)
 {
     struct stat found;
@@ -102,7 +117,7 @@ enum step_status trace_set_find(const char *operand, struct trace_set *set)
             break;
         at += length + 1;
     }
-    return status;
+    return status == STEP_STATUS_OK ? refuse_files(set) : status;
 }
 
 void trace_set_reset(struct trace_set *set)

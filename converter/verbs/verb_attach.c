@@ -23,6 +23,7 @@
 #include "converter/verbs/reports_of.h"
 #include "converter/verbs/verb.h"
 #include "converter/verbs/watch_target.h"
+#include "steptrace/live.h"
 #include "steptrace/reader.h"
 
 #define NAMES_TRIED 8u /* attempts, if others take the names meanwhile */
@@ -198,13 +199,18 @@ static void wait_for_end(const struct attachment *attachment)
     }
 }
 
-/* The JVM that records a sample makes the file, among those of its ring. */
+/* The JVM that records a sample makes the file, beside the sample's. */
 static enum step_status record_window(struct attachment *attachment)
 {
+    double seconds = (double) attachment->window_ns / 1e9;
     enum step_status status = begin(attachment);
-    if (status == STEP_STATUS_OK)
+    if (status == STEP_STATUS_OK && strstr(attachment->options.text, ",start=") != NULL)
+        report_line("when a method of start= is entered, all objects are recorded for %.1f s at "
+                    "most, then the sample goes on (--status says whether it still waits)",
+                    seconds);
+    else if (status == STEP_STATUS_OK)
         report_line("all objects are recorded for %.1f s at most, then the sample goes on",
-                    (double) attachment->window_ns / 1e9);
+                    seconds);
     return status;
 }
 
@@ -254,11 +260,32 @@ static void print_property(const struct step_reader *reader, const char *key)
         printf("%-9s %s\n", key, value);
 }
 
+/* Prints what the trace waits for. The copy of its buffers says so within 100 ms. */
+static void print_waiting(const char *trace)
+{
+    char path[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
+    struct step_live_header header;
+    snprintf(path, sizeof path, "%s%s", trace, STEP_LIVE_SUFFIX);
+    FILE *file = fopen(path, "rbe");
+    if (file == NULL)
+        return;
+    bool waits = fread(&header, sizeof header, 1, file) == 1 &&
+                 memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) == 0 &&
+                 header.waits_for[0] != '\0';
+    fclose(file);
+    if (!waits)
+        return;
+    header.waits_for[sizeof header.waits_for - 1] = '\0';
+    printf("window    waits for start=");
+    print_shown_text(header.waits_for, stdout);
+    putchar('\n');
+}
+
 /* Prints what the process records, as its trace says. */
 static enum step_status print_status(const char *pid)
 {
-    static const char *const keys[] = {"engine",    "sample", "rate",        "live",
-                                       "rotate-ns", "keep",   "file-number", "stack"};
+    static const char *const keys[] = {"engine", "sample",      "rate",  "live",  "rotate-ns",
+                                       "keep",   "file-number", "stack", "window"};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct watch_target target;
     struct step_reader *reader = NULL;
@@ -273,6 +300,7 @@ static enum step_status print_status(const char *pid)
     printf("size      %s\n", quantity_of_bytes((double) step_reader_file_size(reader)).text);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         print_property(reader, keys[i]);
+    print_waiting(target.path);
     step_reader_destroy(reader);
     return STEP_STATUS_OK;
 }
@@ -322,9 +350,6 @@ static enum step_status run(struct attachment *attachment, const struct argument
     if (attachment->window_ns != 0 && (attachment->sampled || waits))
         return arguments_fault(arguments, "--window is of a sample that is being recorded: without "
                                           "--sampled, -d and --wait");
-    if (attachment->window_ns != 0 &&
-        (attachment->window_ns < WINDOW_LEAST_NS || attachment->window_ns > WINDOW_MOST_NS))
-        return arguments_fault(arguments, "--window is 1ms to 60min");
     if (strchr(attachment->wanted, ',') != NULL || strcmp(attachment->wanted, "-") == 0)
         return arguments_fault(arguments, "-o %s: a file is expected, without a comma in its name",
                                attachment->wanted);
@@ -351,6 +376,15 @@ static bool take_sample(void *uint64_target, const char *value, const char **fau
     return taken;
 }
 
+static bool take_window(void *uint64_target, const char *value, const char **fault)
+{
+    uint64_t *window_ns = uint64_target;
+    bool taken = take_time(window_ns, value, fault) && *window_ns >= WINDOW_LEAST_NS &&
+                 *window_ns <= WINDOW_MOST_NS;
+    *fault = "a time from 1ms to 60min is expected";
+    return taken;
+}
+
 enum step_status verb_attach(int argc, char **argv)
 {
     /* The default for services is to write nothing into the JVM, unless -O internals= overrides
@@ -369,9 +403,8 @@ enum step_status verb_attach(int argc, char **argv)
          take_flag, &attachment.sampled},
         {"sample", 0, "SIZE", "with --sampled: bytes from one sample to the next (512k)",
          take_sample, &attachment.sample_bytes},
-        {"window", 0, "TIME",
-         "while a sample is recorded with rotate=: record all objects for this time", take_time,
-         &attachment.window_ns},
+        {"window", 0, "TIME", "while a sample is recorded: record all objects for this time",
+         take_window, &attachment.window_ns},
         {"output", 'o', "FILE", "the trace (run.step)", take_text, &attachment.wanted},
         {"file", 'f', "FILE", "the same", take_text, &attachment.wanted},
         {"report", 0, NULL, "write FILE.html at the end; implies --stack=16", take_flag,

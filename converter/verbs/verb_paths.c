@@ -50,6 +50,8 @@ enum step_status verb_paths(int argc, char **argv)
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 1, 2, &status))
         return status;
+    if (arguments_refuse_files(&arguments) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if ((arguments.operand_count == 2) == (classes.count > 0))
         return arguments_fault(&arguments, "an object's number or --class=GLOB is expected");
     if (arguments.operand_count == 2 && !read_object(arguments.operands[1], &choice.object))

@@ -44,6 +44,8 @@ enum step_status verb_sql(int argc, char **argv)
     enum step_status status;
     if (!arguments_read(&arguments, argc, argv, 2, 10, &status))
         return status;
+    if (arguments_refuse_files(&arguments) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     if (options.csv && options.json)
         return arguments_fault(&arguments, "--csv and --json are two formats");
     return run(&arguments, &options);

@@ -37,6 +37,7 @@ import ring_cases
 import running_cases
 import sampled_cases
 import sampled_sets
+import sampled_windows
 import simulate_cases
 import source_cases
 import stack_cases
@@ -425,6 +426,7 @@ TABLE.update(source_cases.TABLE)
 TABLE.update(phase_cases.TABLE)
 TABLE.update(sampled_cases.TABLE)
 TABLE.update(sampled_sets.TABLE)
+TABLE.update(sampled_windows.TABLE)
 TABLE.update(jar_cases.TABLE)
 TABLE.update(gentle_cases.TABLE)
 TABLE.update(memory_cases.TABLE)

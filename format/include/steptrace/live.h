@@ -48,6 +48,7 @@ extern "C" {
  * events. */
 #define STEP_LIVE_CLOCK_NONE "none"
 #define STEP_LIVE_INTERNALS_BYTES 1024u
+#define STEP_LIVE_WAITS_BYTES 128u
 #define STEP_LIVE_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 
 /* The first page of the file.  All integers are in the machine's own byte order (x86-64 and
@@ -75,7 +76,10 @@ struct step_live_header {
     /* Native programs: when the first record was lost because the buffers were no longer emptied.
      * Records from then on may be missing. 0: none was lost. */
     STEP_LIVE_ATOMIC(uint64_t) lost_stamp;
-    uint8_t reserved[144];
+    /* Java programs: the methods (start=) of which one's entry begins an exact window or the trace,
+     * NUL-terminated; empty: nothing waits */
+    char waits_for[STEP_LIVE_WAITS_BYTES];
+    uint8_t reserved[16];
     /* internals of the JVM that the agent used (the property of that name), NUL-terminated; empty
      * if not stated */
     char internals[STEP_LIVE_INTERNALS_BYTES];

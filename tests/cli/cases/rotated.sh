@@ -58,3 +58,26 @@ steptrace stats ring/other.step | grep estimated
 steptrace stats ring/none.step; echo $?
 mkdir empty
 steptrace stats empty; echo $?
+echo "-- a shell's pattern gives files, not the recording"
+fill
+refused() {
+    steptrace "$@" >made 2>told
+    echo "$1: $? $(grep -c 'run.step, or their directory, stands for all' told) $(wc -c <made)"
+}
+for verb in dump info check stats heap paths lifetimes advise escape nominal layout locality simulate compare leaks watch \
+    replay recover; do
+    refused $verb ring/run.*.step
+done
+refused convert ring/run.*.step -o x.txt
+refused deaths ring/run.*.step -o x.step
+refused report ring/run.*.step -o x.html
+refused pack ring/run.*.step -o x.step
+refused sql ring/run.*.step 'select count(*) from objects'
+refused sql ring/run.000001.step ring/run.000003.step 'select count(*) from objects'
+refused paths ring/run.000001.step ring/run.000002.step
+cat told
+ls x.* 2>/dev/null
+steptrace sql a=ring/run.000001.step b=ring/run.000002.step 'select count(*) as samples from b.objects'
+steptrace compare ring/run.000001.step,ring/run.000002.step ring/run.000003.step; echo $?
+steptrace compare ring/run.000001.step ring/run.000002.step --by class --top 1 | head -n 2
+steptrace recover ring/run.step; echo $?

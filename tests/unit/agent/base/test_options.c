@@ -101,7 +101,13 @@ static void test_sampled(void)
     CU_ASSERT_TRUE(options_parse(&options, "window=1ms,stop=a.B.c,events=alloc+free"));
     CU_ASSERT_FALSE(options_parse(&options, "window=10s,engine=sampled"));
     CU_ASSERT_FALSE(options_parse(&options, "window=10s,engine=jvmti"));
-    CU_ASSERT_FALSE(options_parse(&options, "window=10s,start=a.B.c"));
+    CU_ASSERT_TRUE(options_parse(&options, "window=10s,start=a.B.c+d.**.e,gentle=yes"));
+    char methods[16];
+    options_list_methods(&options, &options.start_at, methods, sizeof methods);
+    CU_ASSERT_STRING_EQUAL(methods, "a.B.c+d.**.e");
+    options_list_methods(&options, &options.start_at, methods, 9);
+    CU_ASSERT_STRING_EQUAL(methods, "a.B.c+d.");
+    CU_ASSERT_FALSE(options_parse(&options, "start=a.B.c,gentle=yes"));
     CU_ASSERT_FALSE(options_parse(&options, "window=10s,snapshot=end"));
     CU_ASSERT_FALSE(options_parse(&options, "window=10s,events=reference"));
     CU_ASSERT_FALSE(options_parse(&options, "window=0"));

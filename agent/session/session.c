@@ -45,9 +45,12 @@
 
 /* A note on a collector that tracing slows down: logged once, and stored in each such trace. */
 
-#define NOTE                                                                                       \
-    "young collections of generational ZGC free no object whose death is traced: the heap fills "  \
-    "and collections take longer; events=class+alloc+thread does without deaths"
+#define NOTE "young collections of generational ZGC free no object whose death is traced: "
+#define NOTE_OF_ALL                                                                                \
+    NOTE "the heap fills and collections take longer; events=class+alloc+thread does without "     \
+         "deaths"
+#define NOTE_OF_SAMPLE                                                                             \
+    NOTE "the sampled ones, and what they refer to, stay until a collection of the old generation"
 
 /* Sets the property `collector-note` if the session traces deaths under a collector whose young
  * collections free no traced object. Call before the session's first block. */
@@ -57,9 +60,10 @@ static void collector_note(const struct session *session)
     if ((session->options.events & (EVENT_FREE | EVENT_REFERENCE)) == 0 ||
         !collector_keeps_weakly_held())
         return;
-    step_writer_property(session->drain.writer, "collector-note", NOTE);
+    const char *note = session->options.engine == ENGINE_SAMPLED ? NOTE_OF_SAMPLE : NOTE_OF_ALL;
+    step_writer_property(session->drain.writer, "collector-note", note);
     if (!atomic_exchange(&said, true))
-        log_message("%s", NOTE);
+        log_message("%s", note);
 }
 
 #define FILES_PATIENCE_NS (30 * SECOND_NS)

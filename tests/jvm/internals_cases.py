@@ -324,10 +324,12 @@ def collector_note(session):
     zgc = "-XX:-UseG1GC -XX:+UseZGC"
     generational = session.version() >= 24
     for vm, events, noted in ((zgc, "alloc+free", generational), (zgc, "class+alloc", False),
+                              (zgc, "alloc+free,engine=sampled", generational),
                               ("", "alloc+free", False)):
         result = session.run(session.java("Scalars", vm, f"file=run.step,events={events}"))
         require(result.returncode == 0, shown(result.stderr))
         require(result.stderr.count(b"generational ZGC") == noted, shown(result.stderr))
+        require((b"the sampled ones" in result.stderr) == (noted and "sampled" in events), shown(result.stderr))
         info = json.loads(session.step("info", "--json", "run.step"))
         require(("collector-note" in info["properties"]) == noted, f"{vm} {events}: {info}")
 

@@ -14,6 +14,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/output_file.h"
+#include "converter/base/rotated_files.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
@@ -211,6 +212,11 @@ enum step_status verb_recover(int argc, char **argv)
     if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
         return status;
     const char *path = arguments.operands[0];
+    if (rotated_files_exist(path))
+        return arguments_fault(&arguments,
+                               "%s stands for the files of a recording: recover takes one of them, "
+                               "and pack makes one file of all",
+                               path);
     char *live_path = live_path_of(path);
     if (live_path == NULL) {
         return report_no_memory();

@@ -81,3 +81,4 @@ steptrace sql a=ring/run.000001.step b=ring/run.000002.step 'select count(*) as 
 steptrace compare ring/run.000001.step,ring/run.000002.step ring/run.000003.step; echo $?
 steptrace compare ring/run.000001.step ring/run.000002.step --by class --top 1 | head -n 2
 steptrace recover ring/run.step; echo $?
+steptrace recover ring -o x.step; echo $?

@@ -56,74 +56,87 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
     return 0;
 }
 
-static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, uint32_t number)
+QUICK uint64_t bits_of(double value)
 {
-    switch (probe) {
-    case LEAF_ENTRY:
-        return enter_quickly(number, false);
-    case LEAF_EXIT:
-        return leave_quickly(number);
-    case LEAF_CALL:
-        return call_quickly(number);
-    case LEAF_ENTRY_NEW:
-        return construct_quickly(number, 0);
-    case LEAF_ENTRY_SUPER:
-        return construct_quickly(number, FRAME_IN_SUPER);
-    case LEAF_ENTRY_THIS:
-        return enter_this_quickly(number);
-    case LEAF_CONSTRUCTED:
-        return constructed_quickly(number);
-    case LEAF_ALLOC:
-        return made_quickly();
-    default:
-        return false;
-    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
-static inline __attribute__((always_inline)) bool count_quickly(uint64_t probe, uint32_t number)
-{
-    switch (probe) {
-    case LEAF_ENTRY:
-        return count_entry_quickly(number);
-    case LEAF_EXIT:
-        return count_exit_quickly(number);
-    case LEAF_CALL:
-        return count_call_quickly(number);
-    default:
-        return false;
-    }
-}
-
-static inline uint64_t probe_of(uint64_t bits)
+QUICK uint64_t probe_of(uint64_t bits)
 {
     return bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK;
 }
 
-static inline uint32_t number_of(uint64_t bits)
+QUICK uint32_t number_of(uint64_t bits)
 {
     return (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
 }
 
-static inline __attribute__((always_inline)) double take_count(double value)
+QUICK double take_count(double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return count_quickly(probe_of(bits), number_of(bits)) ? 0 : value;
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY:
+        return count_entry_quickly(number) ? 0 : value;
+    case LEAF_EXIT:
+        return count_exit_quickly(number) ? 0 : value;
+    case LEAF_CALL:
+        return count_call_quickly(number) ? 0 : value;
+    default:
+        return value;
+    }
 }
 
-/* `count` takes the same value. It is a function of its own since it needs fewer registers. */
-static inline __attribute__((always_inline)) double take_tan(double value, routine_of_double count)
+QUICK double take_object(double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (__builtin_expect(bits >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY_NEW:
+        return construct_quickly(number, 0) ? 0 : value;
+    case LEAF_ENTRY_SUPER:
+        return construct_quickly(number, FRAME_IN_SUPER) ? 0 : value;
+    case LEAF_ENTRY_THIS:
+        return enter_this_quickly(number) ? 0 : value;
+    case LEAF_CONSTRUCTED:
+        return constructed_quickly(number) ? 0 : value;
+    case LEAF_ALLOC:
+        return made_quickly() ? 0 : value;
+    default:
+        return value;
+    }
+}
+
+/* Functions of their own for what needs other registers: they would all be saved in each probe. */
+struct other_routines {
+    routine_of_double count, object;
+};
+
+QUICK double take_method(double value, const struct other_routines *others)
+{
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY:
+        return enter_quickly(number, false) ? 0 : value;
+    case LEAF_EXIT:
+        return leave_quickly(number) ? 0 : value;
+    case LEAF_CALL:
+        return call_quickly(number) ? 0 : value;
+    default:
+        return others->object(value);
+    }
+}
+
+QUICK double take_tan(double value, const struct other_routines *others)
+{
+    if (__builtin_expect(bits_of(value) >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
         return routine_at(tan_calls.routine.address)(value);
     enum leaf_mode mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (mode == LEAF_COUNT)
-        return count(value);
+        return others->count(value);
     if (__builtin_expect(mode != LEAF_RECORD, 0))
-        return mode == LEAF_PROVE ? take_for_proof(bits, value) : value;
-    return take_quickly(probe_of(bits), number_of(bits)) ? 0 : value;
+        return mode == LEAF_PROVE ? take_for_proof(bits_of(value), value) : value;
+    return take_method(value, others);
 }
 
 __attribute__((noinline)) static double count_plain(double value)
@@ -131,24 +144,36 @@ __attribute__((noinline)) static double count_plain(double value)
     return take_count(value);
 }
 
+__attribute__((noinline)) static double object_plain(double value)
+{
+    return take_object(value);
+}
+
 /* Replaces Math.tan(): it neither calls the JVM nor waits. */
 static double on_tan_plain(double value)
 {
-    return take_tan(value, count_plain);
+    return take_tan(value, &(struct other_routines){count_plain, object_plain});
 }
 
 /* Code with 64-byte vectors leaves their upper parts in use. Each change between instructions of
  * the older encoding and of AVX then takes some 20 ns, twice per probe. This version uses AVX only,
  * like the code around it. */
 #if defined(__x86_64__)
-__attribute__((target("avx"), flatten, noinline)) static double count_avx(double value)
+#define AVX __attribute__((target("avx"), flatten, noinline))
+
+AVX static double count_avx(double value)
 {
     return take_count(value);
 }
 
-__attribute__((target("avx"), flatten)) static double on_tan_avx(double value)
+AVX static double object_avx(double value)
 {
-    return take_tan(value, count_avx);
+    return take_object(value);
+}
+
+AVX static double on_tan_avx(double value)
+{
+    return take_tan(value, &(struct other_routines){count_avx, object_avx});
 }
 
 static uintptr_t on_tan(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* method=count in the usual case, as whole probes like those of quick_events.h: the thread's table
- * counts the Java thread that runs, the method has a cell, the exit is of the innermost call. */
+ * counts the Java thread that runs, the method has a cell, the exit is of the innermost call. Times
+ * are those of the processor's counter (engine_bytecode.c: enable_methods()); without times, `open`
+ * of cells means nothing. */
 #ifndef AGENT_BYTECODE_QUICK_COUNTS_H
 #define AGENT_BYTECODE_QUICK_COUNTS_H
 
@@ -37,10 +39,9 @@ QUICK struct count_cell *cell_quickly(const struct quick *quick, uint32_t number
                                                  : NULL;
 }
 
-/* Quick probes are used with the processor's counter only: engine_bytecode.c. */
-QUICK uint64_t count_time_quickly(const struct quick *quick)
+QUICK bool counts_have_times(const struct quick *quick)
 {
-    return quick->session->options.resolution_ns != 0 ? clock_counter() : 0;
+    return quick->session->options.resolution_ns != 0;
 }
 
 QUICK bool count_entry_quickly(uint32_t number)
@@ -55,7 +56,8 @@ QUICK bool count_entry_quickly(uint32_t number)
         cell != NULL && stack != NULL && __builtin_expect(stack->depth != stack->capacity, 1);
     if (done)
         count_open(cell, stack,
-                   (struct open_call){count_key(number), method, count_time_quickly(&quick), 0});
+                   (struct open_call){count_key(number), method,
+                                      counts_have_times(&quick) ? clock_counter() : 0, 0});
     probe_leave(quick.os);
     return done;
 }
@@ -70,9 +72,11 @@ QUICK bool count_exit_quickly(uint32_t number)
                                        ? &stack->calls[stack->depth - 1]
                                        : NULL;
     bool done = call != NULL && __builtin_expect(call->key == count_key(number), 1);
-    if (done)
-        count_close(count_cell_known(quick.os->counts, call->method), stack,
-                    count_time_quickly(&quick), false);
+    if (done && counts_have_times(&quick))
+        count_close(count_cell_known(quick.os->counts, call->method), stack, clock_counter(),
+                    false);
+    else if (done)
+        stack->depth--;
     probe_leave(quick.os);
     return done;
 }

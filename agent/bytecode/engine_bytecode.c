@@ -231,7 +231,6 @@ bool leaf_methods_have_one_time(const struct options *options)
         traced = traced || options_trace_class(options, thrown[i]);
     return !traced && options->engine == ENGINE_BYTECODE &&
            (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == EVENT_METHOD &&
-           options->method == METHOD_EVENTS &&
            options->start_at.count + options->stop_at.count == 0 &&
            (options->resolution_ns == 0 || options->resolution_ns >= LEAF_RESOLUTION_NS);
 }

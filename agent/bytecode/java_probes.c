@@ -281,16 +281,26 @@ static void JNICALL count_unwind(JNIEnv *jni, jclass class, jint number)
     count(jni, class, number, LEAVE_UNWIND);
 }
 
+static void count_called(jint number, enum method_leave how)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    method_counts_called(session, os, (uint32_t) number, how);
+    probe_leave(os);
+}
+
 static void JNICALL count_call(JNIEnv *jni, jclass class, jint number)
 {
-    count_entry(jni, class, number);
-    count(jni, class, number, LEAVE_RETURN);
+    (void) jni, (void) class;
+    count_called(number, LEAVE_RETURN);
 }
 
 static void JNICALL count_call_unwind(JNIEnv *jni, jclass class, jint number)
 {
-    count_entry(jni, class, number);
-    count(jni, class, number, LEAVE_UNWIND);
+    (void) jni, (void) class;
+    count_called(number, LEAVE_UNWIND);
 }
 
 static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
@@ -530,6 +540,7 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     const union probe_function *wanted = counts ? counting : recording;
     bool of_engine = options->engine == ENGINE_BYTECODE; /* else only phases have probes */
     bool methods = of_engine && (options->events & EVENT_METHOD) != 0;
+    enum leaf_mode quickly = counts ? LEAF_COUNT : LEAF_RECORD;
     unsigned shows = what_is_shown(options);
     bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
     atomic_store(&chosen, wanted);
@@ -541,7 +552,7 @@ bool java_probes_link(JNIEnv *jni, const struct options *options)
     if (done) {
         linked = watched ? WATCHED : PLAIN;
         if ((linking.ways & PROBES_LEAF) != 0)
-            leaf_calls_use(jni, linking.probes, of_engine && !counts && !watched);
+            leaf_calls_use(jni, linking.probes, of_engine && !watched ? quickly : LEAF_LEAVE);
         sights_use(shows != 0 && !watched);
         return true;
     }

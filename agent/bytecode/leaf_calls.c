@@ -8,7 +8,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/bytecode/natives_register.h"
-#include "agent/bytecode/quick_events.h"
+#include "agent/bytecode/quick_counts.h"
 #include "agent/hotspot/compilations.h"
 #include "agent/hotspot/routines.h"
 #include "agent/rewriter/rewrite.h"
@@ -17,11 +17,9 @@ typedef double (*routine_of_double)(double);
 
 static struct {
     struct routine routine; /* of JDK 17, of later ones */
-    _Atomic int mode;       /* enum */
+    _Atomic enum leaf_mode mode;
     bool proven;
 } tan_calls = {.routine = {.names = {"libmTan", "dtan"}}};
-
-enum { LEAVE, RECORD, PROVE };
 
 #define LEAF_PROBES_MASK ((UINT64_C(1) << (LEAF_TAG_SHIFT - LEAF_NUMBER_BITS)) - 1)
 
@@ -58,58 +56,124 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
     return 0;
 }
 
-static inline __attribute__((always_inline)) bool take_quickly(uint64_t probe, uint32_t number)
-{
-    switch (probe) {
-    case LEAF_ENTRY:
-        return enter_quickly(number, false);
-    case LEAF_EXIT:
-        return leave_quickly(number);
-    case LEAF_CALL:
-        return call_quickly(number);
-    case LEAF_ENTRY_NEW:
-        return construct_quickly(number, 0);
-    case LEAF_ENTRY_SUPER:
-        return construct_quickly(number, FRAME_IN_SUPER);
-    case LEAF_ENTRY_THIS:
-        return enter_this_quickly(number);
-    case LEAF_CONSTRUCTED:
-        return constructed_quickly(number);
-    case LEAF_ALLOC:
-        return made_quickly();
-    default:
-        return false;
-    }
-}
-
-static inline __attribute__((always_inline)) double take_tan(double value)
+QUICK uint64_t bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    if (__builtin_expect(bits >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
+    return bits;
+}
+
+QUICK uint64_t probe_of(uint64_t bits)
+{
+    return bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK;
+}
+
+QUICK uint32_t number_of(uint64_t bits)
+{
+    return (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1);
+}
+
+QUICK double take_count(double value)
+{
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY:
+        return count_entry_quickly(number) ? 0 : value;
+    case LEAF_EXIT:
+        return count_exit_quickly(number) ? 0 : value;
+    case LEAF_CALL:
+        return count_call_quickly(number) ? 0 : value;
+    default:
+        return value;
+    }
+}
+
+QUICK double take_object(double value)
+{
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY_NEW:
+        return construct_quickly(number, 0) ? 0 : value;
+    case LEAF_ENTRY_SUPER:
+        return construct_quickly(number, FRAME_IN_SUPER) ? 0 : value;
+    case LEAF_ENTRY_THIS:
+        return enter_this_quickly(number) ? 0 : value;
+    case LEAF_CONSTRUCTED:
+        return constructed_quickly(number) ? 0 : value;
+    case LEAF_ALLOC:
+        return made_quickly() ? 0 : value;
+    default:
+        return value;
+    }
+}
+
+/* Functions of their own for what needs other registers: they would all be saved in each probe. */
+struct other_routines {
+    routine_of_double count, object;
+};
+
+QUICK double take_method(double value, const struct other_routines *others)
+{
+    uint32_t number = number_of(bits_of(value));
+    switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY:
+        return enter_quickly(number, false) ? 0 : value;
+    case LEAF_EXIT:
+        return leave_quickly(number) ? 0 : value;
+    case LEAF_CALL:
+        return call_quickly(number) ? 0 : value;
+    default:
+        return others->object(value);
+    }
+}
+
+QUICK double take_tan(double value, const struct other_routines *others)
+{
+    if (__builtin_expect(bits_of(value) >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
         return routine_at(tan_calls.routine.address)(value);
-    int mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
-    if (__builtin_expect(mode != RECORD, 0))
-        return mode == PROVE ? take_for_proof(bits, value) : value;
-    return take_quickly(bits >> LEAF_NUMBER_BITS & LEAF_PROBES_MASK,
-                        (uint32_t) bits & ((1u << LEAF_NUMBER_BITS) - 1))
-               ? 0
-               : value;
+    enum leaf_mode mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
+    if (mode == LEAF_COUNT)
+        return others->count(value);
+    if (__builtin_expect(mode != LEAF_RECORD, 0))
+        return mode == LEAF_PROVE ? take_for_proof(bits_of(value), value) : value;
+    return take_method(value, others);
+}
+
+__attribute__((noinline)) static double count_plain(double value)
+{
+    return take_count(value);
+}
+
+__attribute__((noinline)) static double object_plain(double value)
+{
+    return take_object(value);
 }
 
 /* Replaces Math.tan(): it neither calls the JVM nor waits. */
 static double on_tan_plain(double value)
 {
-    return take_tan(value);
+    return take_tan(value, &(struct other_routines){count_plain, object_plain});
 }
 
 /* Code with 64-byte vectors leaves their upper parts in use. Each change between instructions of
  * the older encoding and of AVX then takes some 20 ns, twice per probe. This version uses AVX only,
  * like the code around it. */
 #if defined(__x86_64__)
-__attribute__((target("avx"), flatten)) static double on_tan_avx(double value)
+#define AVX __attribute__((target("avx"), flatten, noinline))
+
+AVX static double count_avx(double value)
 {
-    return take_tan(value);
+    return take_count(value);
+}
+
+AVX static double object_avx(double value)
+{
+    return take_object(value);
+}
+
+AVX static double on_tan_avx(double value)
+{
+    return take_tan(value, &(struct other_routines){count_avx, object_avx});
 }
 
 static uintptr_t on_tan(void)
@@ -190,10 +254,10 @@ static bool prove_own(JNIEnv *jni, jclass probes)
     if (!link_proof(jni, probes) || !compilations_watch(proof.methods, PROOF_CALLS))
         return false;
     proof.thread = pthread_self();
-    atomic_store(&tan_calls.mode, PROVE);
+    atomic_store(&tan_calls.mode, LEAF_PROVE);
     routine_replace(&tan_calls.routine, on_tan());
     bool proven = run_proof(jni, probes);
-    atomic_store(&tan_calls.mode, LEAVE);
+    atomic_store(&tan_calls.mode, LEAF_LEAVE);
     compilations_end();
     return proven;
 }
@@ -206,7 +270,7 @@ static bool prove(JNIEnv *jni, jclass probes)
     return proven;
 }
 
-void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
+void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode)
 {
     if (tan_calls.routine.variable == NULL || !internal_is_allowed(INTERNAL_TAN))
         return;
@@ -217,12 +281,12 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, bool record)
         return;
     }
     internal_used(INTERNAL_TAN);
-    atomic_store(&tan_calls.mode, record ? RECORD : LEAVE);
+    atomic_store(&tan_calls.mode, mode);
     routine_replace(&tan_calls.routine, on_tan());
 }
 
 void leaf_calls_end(void)
 {
-    atomic_store(&tan_calls.mode, LEAVE);
+    atomic_store(&tan_calls.mode, LEAF_LEAVE);
     routine_replace(&tan_calls.routine, 0);
 }

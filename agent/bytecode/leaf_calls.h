@@ -10,11 +10,14 @@
 
 #include "agent/base/tracer.h"
 
+/* What the agent's routine does with a probe: leaves it to its native method, records an event,
+ * counts; proves that calls arrive (leaf_calls.c itself). */
+enum leaf_mode { LEAF_LEAVE, LEAF_RECORD, LEAF_COUNT, LEAF_PROVE };
+
 /* Returns true if there is such a variable and it can be replaced. */
 bool leaf_calls_possible(void);
-/* From now on, compiled code calls the agent's routine, which handles probes or, if not `record`,
- * leaves all of them to their native methods. */
-void leaf_calls_use(JNIEnv *jni, jclass probes, bool record);
+/* From now on, compiled code calls the agent's routine. */
+void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode);
 /* Code that is compiled from now on calls the JVM's routine. */
 void leaf_calls_end(void);
 

@@ -25,8 +25,9 @@ struct quick {
     struct live_stream *stream;
 };
 
-/* Returns true if the thread is marked as in a probe and its stream has room for `words` words.
- * Returns false while the JVM's end closes the trace: then threads wait in native probes. */
+/* Returns true if the thread is marked as in a probe and its stream has room for `words` words (0:
+ * no stream is needed). Returns false while the JVM's end closes the trace: then threads wait in
+ * native probes. */
 QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
@@ -45,11 +46,11 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
             atomic_load_explicit(object ? &session->quick_objects : &session->quick_methods,
                                  memory_order_relaxed),
             1) &&
-        __builtin_expect(os->session == session->number, 1) &&
         __builtin_expect(java->session == session->number, 1) &&
         __builtin_expect(atomic_load_explicit(&java->os, memory_order_relaxed) == os, 1) &&
-        __builtin_expect(stream->thread == java->id, 1) &&
-        __builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))
+        (words == 0 || (__builtin_expect(os->session == session->number, 1) &&
+                        __builtin_expect(stream->thread == java->id, 1) &&
+                        __builtin_expect((size_t) (stream->end - stream->cursor) >= words, 1))))
         return true;
     os->references.sight.place = 0; /* discards the shown object */
     probe_leave(os);

@@ -8,35 +8,7 @@
 #include "agent/records/method_numbers.h"
 #include "format/core/grow.h"
 
-#define PAGE_CELLS 256u
 #define METHOD_LIMIT (UINT64_C(1) << 27)
-
-/* Times are in clock ticks. */
-struct count_cell {
-    uint64_t calls, exceptions, inclusive, exclusive;
-    uint64_t open; /* open calls in the thread whose calls the table counts */
-};
-
-struct call_counts {
-    uint64_t session;
-    struct java_thread *owner; /* whose open calls are in the cells; NULL: no thread's */
-    struct count_cell **pages;
-    size_t page_count;
-};
-
-struct open_call {
-    const void *key;
-    uint64_t method, entered;
-    uint64_t inner; /* time of the counted methods that it called */
-};
-
-struct call_stack {
-    uint64_t session;
-    struct java_thread *java;
-    struct open_call *calls;
-    size_t depth, capacity;
-    struct call_stack *next, *previous;
-};
 
 /* All stacks of the session, for the session's end. */
 static struct call_stack *all_stacks;
@@ -51,22 +23,19 @@ static struct count_cell *add_page(struct call_counts *counts, size_t page)
             return NULL;
         counts->pages = grown;
     }
-    counts->pages[page] = calloc(PAGE_CELLS, sizeof **counts->pages);
+    counts->pages[page] = calloc(COUNT_PAGE_CELLS, sizeof **counts->pages);
     return counts->pages[page];
 }
 
 /* Returns NULL if out of memory. */
 static inline struct count_cell *cell_of(struct call_counts *counts, uint64_t method)
 {
-    size_t page = (size_t) (method / PAGE_CELLS);
+    struct count_cell *known = count_cell_known(counts, method);
+    if (__builtin_expect(known != NULL, 1))
+        return known;
     struct count_cell *cells =
-        page < counts->page_count && counts->pages[page] != NULL ? counts->pages[page] : NULL;
-    if (__builtin_expect(cells == NULL, 0)) {
-        cells = method < METHOD_LIMIT ? add_page(counts, page) : NULL;
-        if (cells == NULL)
-            return NULL;
-    }
-    return &cells[method % PAGE_CELLS];
+        method < METHOD_LIMIT ? add_page(counts, (size_t) (method / COUNT_PAGE_CELLS)) : NULL;
+    return cells != NULL ? &cells[method % COUNT_PAGE_CELLS] : NULL;
 }
 
 static void forget_counts(struct call_counts *counts)
@@ -87,7 +56,7 @@ static void disown(struct call_counts *counts, const struct java_thread *known)
                 cell->open--;
     } else if (counts->owner != NULL) {
         for (size_t i = 0; i < counts->page_count; i++)
-            for (size_t j = 0; counts->pages[i] != NULL && j < PAGE_CELLS; j++)
+            for (size_t j = 0; counts->pages[i] != NULL && j < COUNT_PAGE_CELLS; j++)
                 counts->pages[i][j].open = 0;
     }
     counts->owner = NULL;
@@ -163,6 +132,11 @@ static bool grow_stack(struct call_stack *stack)
     return true;
 }
 
+static uint64_t time_now(const struct session *session)
+{
+    return stamps_are_times(session) ? clock_raw_unordered() : 0;
+}
+
 void method_counts_enter(struct session *session, struct os_thread *os, struct java_thread *java,
                          uint64_t method, const void *key)
 {
@@ -172,30 +146,13 @@ void method_counts_enter(struct session *session, struct os_thread *os, struct j
     if (cell == NULL || (stack == NULL && (stack = create_stack(session, java)) == NULL) ||
         (stack->depth == stack->capacity && !grow_stack(stack)))
         return;
-    cell->calls++;
-    cell->open++;
-    stack->calls[stack->depth++] = (struct open_call){key, method, clock_raw_unordered(), 0};
-}
-
-static uint64_t time_between(uint64_t from, uint64_t to)
-{
-    return to > from ? to - from : 0;
+    count_open(cell, stack, (struct open_call){key, method, time_now(session), 0});
 }
 
 static void close_call(struct call_counts *counts, struct call_stack *stack, uint64_t now,
                        bool by_exception)
 {
-    const struct open_call *call = &stack->calls[--stack->depth];
-    struct count_cell *cell = cell_of(counts, call->method);
-    uint64_t took = time_between(call->entered, now);
-    if (stack->depth > 0)
-        stack->calls[stack->depth - 1].inner += took;
-    if (cell == NULL)
-        return;
-    cell->exclusive += time_between(call->inner, took);
-    if (cell->open == 0 || --cell->open == 0)
-        cell->inclusive += took;
-    cell->exceptions += by_exception;
+    count_close(cell_of(counts, stack->calls[stack->depth - 1].method), stack, now, by_exception);
 }
 
 void method_counts_leave(struct session *session, struct os_thread *os, struct java_thread *java,
@@ -208,16 +165,11 @@ void method_counts_leave(struct session *session, struct os_thread *os, struct j
     struct call_counts *counts = found > 0 ? counts_of(session, os, java) : NULL;
     if (counts == NULL)
         return;
-    uint64_t now = clock_raw_unordered();
+    uint64_t now = time_now(session);
     while (stack->depth > found)
         close_call(counts, stack, now, true);
     if (how != LEAVE_CAUGHT)
         close_call(counts, stack, now, how == LEAVE_UNWIND);
-}
-
-static const void *key_of(uint32_t number)
-{
-    return (const void *) (uintptr_t) number;
 }
 
 void method_counts_entered(struct session *session, struct os_thread *os, uint32_t number)
@@ -227,7 +179,7 @@ void method_counts_entered(struct session *session, struct os_thread *os, uint32
     uint64_t method = method_of_number(session, number);
     struct java_thread *java = thread_current(session, os, NULL);
     if (method != 0 && java != NULL)
-        method_counts_enter(session, os, java, method, key_of(number));
+        method_counts_enter(session, os, java, method, count_key(number));
 }
 
 void method_counts_left(struct session *session, struct os_thread *os, uint32_t number,
@@ -235,7 +187,22 @@ void method_counts_left(struct session *session, struct os_thread *os, uint32_t 
 {
     struct java_thread *java = thread_known(session, os);
     if (java != NULL)
-        method_counts_leave(session, os, java, key_of(number), how);
+        method_counts_leave(session, os, java, count_key(number), how);
+}
+
+void method_counts_called(struct session *session, struct os_thread *os, uint32_t number,
+                          enum method_leave how)
+{
+    if (!atomic_load_explicit(&session->methods_on, memory_order_relaxed))
+        return;
+    uint64_t method = method_of_number(session, number);
+    struct java_thread *java = thread_current(session, os, NULL);
+    struct call_counts *counts = method != 0 && java != NULL ? counts_of(session, os, java) : NULL;
+    struct count_cell *cell = counts != NULL ? cell_of(counts, method) : NULL;
+    if (cell == NULL)
+        return;
+    cell->calls++;
+    cell->exceptions += how == LEAVE_UNWIND;
 }
 
 void method_counts_unmounted(struct os_thread *os, struct java_thread *java)
@@ -251,7 +218,7 @@ void method_counts_thread_ended(struct session *session, struct os_thread *os,
     if (stack == NULL)
         return;
     struct call_counts *counts = counts_of(session, os, java);
-    uint64_t now = clock_raw_unordered();
+    uint64_t now = time_now(session);
     while (counts != NULL && stack->session == session->number && stack->depth > 0)
         close_call(counts, stack, now, true);
     method_counts_unmounted(os, java);
@@ -279,9 +246,9 @@ static void add_open_calls(struct call_counts *sum, struct call_stack *stack, ui
 
 static void add_counts(struct call_counts *sum, const struct call_counts *counts)
 {
-    for (uint64_t method = 0; method < counts->page_count * PAGE_CELLS; method++) {
-        const struct count_cell *page = counts->pages[method / PAGE_CELLS];
-        const struct count_cell *cell = page != NULL ? &page[method % PAGE_CELLS] : NULL;
+    for (uint64_t method = 0; method < counts->page_count * COUNT_PAGE_CELLS; method++) {
+        const struct count_cell *page = counts->pages[method / COUNT_PAGE_CELLS];
+        const struct count_cell *cell = page != NULL ? &page[method % COUNT_PAGE_CELLS] : NULL;
         struct count_cell *total = cell != NULL && cell->calls != 0 ? cell_of(sum, method) : NULL;
         if (total == NULL)
             continue;
@@ -299,9 +266,9 @@ static uint64_t ticks_to_ns(uint64_t ticks)
 
 static void write_counts(struct session *session, const struct call_counts *sum)
 {
-    for (uint64_t method = 0; method < sum->page_count * PAGE_CELLS; method++) {
-        const struct count_cell *page = sum->pages[method / PAGE_CELLS];
-        const struct count_cell *cell = page != NULL ? &page[method % PAGE_CELLS] : NULL;
+    for (uint64_t method = 0; method < sum->page_count * COUNT_PAGE_CELLS; method++) {
+        const struct count_cell *page = sum->pages[method / COUNT_PAGE_CELLS];
+        const struct count_cell *cell = page != NULL ? &page[method % COUNT_PAGE_CELLS] : NULL;
         if (cell == NULL || cell->calls == 0)
             continue;
         struct method_totals totals = {cell->calls, cell->exceptions, ticks_to_ns(cell->inclusive),
@@ -312,7 +279,7 @@ static void write_counts(struct session *session, const struct call_counts *sum)
 
 static void finish_open_calls(const struct session *session, struct call_counts *sum)
 {
-    uint64_t now = clock_raw_unordered();
+    uint64_t now = time_now(session);
     while (all_stacks != NULL) {
         if (all_stacks->session == session->number)
             add_open_calls(sum, all_stacks, now);

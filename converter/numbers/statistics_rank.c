@@ -11,12 +11,14 @@ static int compare(const void *left, const void *right)
     const struct ranked_id *b = right;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
+    if (a->calls != b->calls)
+        return a->calls > b->calls ? -1 : 1;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
 /* Computes the key of a row.  Returns false if the row is not shown. */
 typedef bool (*key_function)(const struct statistics_report *report, const void *entry,
-                             uint64_t *key);
+                             struct ranked_id *row);
 
 static bool rank(const struct statistics_report *report, const struct id_table *table,
                  key_function key_of, struct ranking *ranking)
@@ -29,9 +31,9 @@ static bool rank(const struct statistics_report *report, const struct id_table *
         return false;
     for (uint32_t i = 0; id_table_next(table, &i); i++) {
         const void *entry = id_table_find(table, i);
-        uint64_t key;
-        if (entry != NULL && key_of(report, entry, &key))
-            ranking->rows[ranking->count++] = (struct ranked_id){key, i};
+        struct ranked_id row = {.id = i};
+        if (entry != NULL && key_of(report, entry, &row))
+            ranking->rows[ranking->count++] = row;
     }
     if (ranking->count > 0)
         qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
@@ -48,21 +50,22 @@ static uint64_t sampled_key(enum statistics_order order, const struct sampled_to
     return key < 1e18 ? (uint64_t) key : UINT64_C(1000000000000000000);
 }
 
-static bool class_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+static bool class_key(const struct statistics_report *report, const void *entry,
+                      struct ranked_id *row)
 {
     const struct class_totals *class = entry;
     const struct object_totals *totals = &class->objects;
     if (report->statistics->sample_interval_bytes != 0) {
-        *key = sampled_key(report->order, &class->sampled);
+        row->key = sampled_key(report->order, &class->sampled);
         return totals->allocated_objects > 0 || totals->freed_objects > 0;
     }
     bool has_sizes = report->statistics->all.objects.allocated_bytes > 0;
     if (report->order == ORDER_LIVE)
-        *key = has_sizes ? live_bytes_of(totals) : live_objects_of(totals);
+        row->key = has_sizes ? live_bytes_of(totals) : live_objects_of(totals);
     else if (report->order == ORDER_BYTES && has_sizes)
-        *key = totals->allocated_bytes;
+        row->key = totals->allocated_bytes;
     else
-        *key = totals->allocated_objects;
+        row->key = totals->allocated_objects;
     return totals->allocated_objects > 0 || totals->freed_objects > 0;
 }
 
@@ -71,16 +74,17 @@ bool rank_classes(const struct statistics_report *report, struct ranking *rankin
     return rank(report, &report->statistics->classes, class_key, ranking);
 }
 
-static bool thread_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+static bool thread_key(const struct statistics_report *report, const void *entry,
+                       struct ranked_id *row)
 {
     const struct thread_totals *totals = entry;
-    *key = report->order == ORDER_BYTES && report->statistics->all.objects.allocated_bytes > 0
-               ? totals->allocated_bytes
-               : totals->allocated_objects;
+    row->key = report->order == ORDER_BYTES && report->statistics->all.objects.allocated_bytes > 0
+                   ? totals->allocated_bytes
+                   : totals->allocated_objects;
     if (report->statistics->sample_interval_bytes != 0)
-        *key = (uint64_t) totals->sampled.bytes;
+        row->key = (uint64_t) totals->sampled.bytes;
     if (report->statistics->all.objects.allocated_objects == 0)
-        *key = totals->calls;
+        row->key = totals->calls;
     return totals->is_used;
 }
 
@@ -89,11 +93,13 @@ bool rank_threads(const struct statistics_report *report, struct ranking *rankin
     return rank(report, &report->statistics->threads, thread_key, ranking);
 }
 
-static bool method_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+static bool method_key(const struct statistics_report *report, const void *entry,
+                       struct ranked_id *row)
 {
     (void) report;
     const struct method_totals *totals = entry;
-    *key = totals->exclusive_ns;
+    row->key = totals->exclusive_ns;
+    row->calls = totals->calls;
     return totals->calls > 0;
 }
 

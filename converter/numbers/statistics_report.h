@@ -17,9 +17,10 @@ struct statistics_report {
     enum statistics_order order;
 };
 
-/* A row's id, with its sort key. */
+/* A row's id, with its sort keys. */
 struct ranked_id {
     uint64_t key;
+    uint64_t calls; /* of methods: times can be equal, as where none were taken */
     uint32_t id;
 };
 

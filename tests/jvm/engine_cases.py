@@ -12,7 +12,8 @@ import zipfile
 
 import facts
 import trace_text
-from session import Failure, Skip, shown
+from drivers import load
+from session import Failure, Skip, answer, expect_line, finish, shown
 
 
 def require(condition, text):
@@ -195,7 +196,7 @@ def method_rows(session, main, options, vm=""):
 
 def method_count(session):
     """The counts are those of the events, with both engines; times are no longer than main()'s."""
-    mains = ["Methods", "Window", "Threads"] + ["VirtualMethods"] * (session.version() >= 21)
+    mains = ["Methods", "Window", "Threads", "LeafMethods"] + ["VirtualMethods"] * (session.version() >= 21)
     for main in mains:
         wanted, _ = method_rows(session, main, "events=method")
         got, times = method_rows(session, main, "method=count,events=method")
@@ -217,6 +218,55 @@ def method_count(session):
     session.step("report", "run.step", "-o", "run.html")
     page = pathlib.Path(session.path("run.html")).read_text(encoding="utf-8")
     require("facts/ExitInMethods.deep" in page, "the report does not show the counts")
+
+
+def counted(session, output, title):
+    """The trace has as many calls and exceptions as the program says."""
+    session.step("check", "run.step")
+    rows = json.loads(session.step("stats", "--json", "--top=0", "run.step"))["methods"]
+    got = {f"{row['class']}.{row['method']}": [row["calls"], row["exceptions"]] for row in rows}
+    said = [line.split()[1:] for line in output.decode().splitlines() if line.startswith("calls ")]
+    require(len(said) == 11, f"{title}: it says {output}")
+    for name, *wanted in said:
+        require(got.get(name) == [int(word) for word in wanted], f"{title}: {name} {got.get(name)}, not {wanted}")
+    return rows
+
+
+def counted_while_attached(session, options):
+    process = session.start(session.java("CountedCalls", "-XX:+EnableDynamicAgentLoading",
+                                         words=("8", "2000", "attach")))
+    try:
+        expect_line(process, "attach")
+        load(session, process.pid, f"file=run.step,method=count,events=method,{options}")
+        answer(process)
+        expect_line(process, "stop")
+        load(session, process.pid, "stop")
+        answer(process)
+        return finish(process)
+    finally:
+        process.kill()
+
+
+def counted_threads(session):
+    """Eight threads that call the same methods lose no count, however they are compiled and with the
+    fast probes or without; nor does a trace that begins and ends in the middle."""
+    ways = [("", "", 20000), ("resolution=none", "", 20000), ("resolution=100ns", "", 4000),
+            ("internals=none", "", 2000), ("", "-Xint", 400), ("", "-XX:TieredStopAtLevel=1", 4000),
+            ("", "-XX:-TieredCompilation", 4000), ("engine=jvmti", "", 400)]
+    agent = "file=run.step,method=count,events=method,include=facts/CountedCalls*"
+    for options, vm, rounds in ways:
+        for kind in ["platform"] + ["virtual"] * (session.version() >= 21 and not vm):
+            words = ["8", str(rounds), kind]
+            command = session.java("CountedCalls", vm, f"{agent},{options}".rstrip(","), words)
+            result = session.run(command)
+            title = f"{options} {vm} {kind}"
+            require(not result.stderr, f"{title}: it says {shown(result.stderr)}")
+            rows = counted(session, result.stdout, title)
+            times = [row["inclusive_ns"] + row["exclusive_ns"] for row in rows]
+            none = "none" in options.partition("resolution=")[2]
+            require(any(times) != none, f"{title}: times {times}")
+    for options in ("include=facts/CountedCalls*", "include=facts/CountedCalls*,internals=safe"):
+        counted(session, counted_while_attached(session, options), f"attached, {options}")
 
 
 # Probes that come by Math.tan().
@@ -376,5 +426,5 @@ def second_agent(session):
 
 
 TABLE = {function.__name__: function
-         for function in (not_probed, not_compiled, start_stop, never_started, method_count, leaf_calls,
-                                  leaf_methods, receivers, second_agent)}
+         for function in (not_probed, not_compiled, start_stop, never_started, method_count,
+                                  counted_threads, leaf_calls, leaf_methods, receivers, second_agent)}

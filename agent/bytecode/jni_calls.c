@@ -146,21 +146,10 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
 PRIMITIVE_ARRAYS(NEW_ARRAY)
 #undef NEW_ARRAY
 
-/* Returns NULL if there is no session with references. */
-static struct session *enter_store(struct os_thread **os)
-{
-    struct session *session = probe_enter(os);
-    if (session != NULL && !stores_wanted(session)) {
-        probe_leave(*os);
-        return NULL;
-    }
-    return session;
-}
-
 static void stored(JNIEnv *jni, jobject holder, jclass class, jfieldID field, jobject value)
 {
     struct os_thread *os;
-    struct session *session = enter_store(&os);
+    struct session *session = store_enter(&os);
     if (session == NULL)
         return;
     jthrowable of_program = exception_set_aside(jni);
@@ -198,7 +187,7 @@ static void JNICALL set_object_array_element(JNIEnv *jni, jobjectArray array, js
     below(ENTRY_SetObjectArrayElement, &outermost)->SetObjectArrayElement(jni, array, index, value);
     if (!back(ENTRY_SetObjectArrayElement, outermost) || (*jni)->ExceptionCheck(jni))
         return;
-    struct session *session = enter_store(&os);
+    struct session *session = store_enter(&os);
     if (session == NULL)
         return;
     store_into_element(session, os, jni, array, index, value);

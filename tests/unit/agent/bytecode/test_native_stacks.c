@@ -90,14 +90,9 @@ bool internal_is_allowed(enum internal internal)
     return internal == INTERNAL_NATIVES;
 }
 
-void internal_used(enum internal internal)
+void internal_settled(enum internal internal, const char *refused)
 {
-    (void) internal;
-}
-
-void internal_refused(enum internal internal, const char *reason)
-{
-    (void) internal, (void) reason;
+    (void) internal, (void) refused;
 }
 
 jthrowable exception_set_aside(JNIEnv *jni)

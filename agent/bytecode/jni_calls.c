@@ -223,11 +223,19 @@ static void set_objects(jniNativeInterface *table, bool on)
     }
 }
 
+/* Copies the current table to *table unless there is a copy. Returns false if the JVM provides
+ * none. */
+static bool read_table(jniNativeInterface **table)
+{
+    return *table != NULL ||
+           (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+}
+
 void jni_calls_intercept(bool on, bool stores)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jniNativeInterface *table = NULL;
-    if (!plain_calls_read() || !jni_table_read(&plain) || !jni_table_read(&table))
+    if (!read_table(&plain_calls) || !read_table(&plain) || !read_table(&table))
         return;
     set_objects(table, on);
     set_stores(table, on && stores);

@@ -38,7 +38,7 @@ struct class_output {
     bool failed; /* out of memory: everything after is dropped */
 };
 
-/* Makes room for `count` more bytes. Returns false if out of memory. */
+/* constant_pool.c. Makes room for `count` more bytes. Returns false if out of memory. */
 bool output_reserve(struct class_output *output, size_t count);
 
 static inline void put_bytes(struct class_output *output, const void *bytes, size_t count)

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "format/core/grow.h"
+
 #define POOL_LIMIT 65535u
 
 const struct probe_method probe_methods[PROBES_CALLED] = {
@@ -13,6 +15,17 @@ const struct probe_method probe_methods[PROBES_CALLED] = {
         [PROBE_KEEP] = {"keep", "(Ljava/lang/Object;)V"},
     [PROBE_COPIED] = {"copied", "(Ljava/lang/Object;ILjava/lang/Object;II)V"},
 };
+
+bool output_reserve(struct class_output *output, size_t count)
+{
+    if (output->failed)
+        return false;
+    if (!step_room(&output->bytes, &output->room, output->used + count, 1)) {
+        output->failed = true;
+        output->room = output->used; /* nothing fits from now on */
+    }
+    return !output->failed;
+}
 
 /* Size of a constant including its tag; 0: unknown tag. */
 static const uint8_t constant_sizes[21] = {

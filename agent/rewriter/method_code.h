@@ -149,10 +149,12 @@ struct method_code {
     uint32_t trampoline_count, trampoline_room;
 };
 
-/* method_code.c; these store the fault and always return false. */
+/* class_rewrite.c; these store the fault and always return false. */
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message);
 bool method_leave(struct method_code *method, const char *reason);
 bool method_no_memory(struct method_code *method);
+
+/* code_emit.c */
 /* Writes the call of a probe. */
 bool code_put_call(struct method_code *method, enum probe probe);
 /* Writes a load or store of a variable; `brief` is the opcode for number 0. */

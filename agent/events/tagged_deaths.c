@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/events/engine.h"
+#include "agent/events/engine_type.h"
 #include "capture/apart.h"
 
 #define TELLER "Service Thread"

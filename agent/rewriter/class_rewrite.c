@@ -82,22 +82,6 @@ bool class_open(struct class_cursor *cursor, struct class_file *file)
 
 /* ---- a method's code ---- */
 
-bool method_malformed(struct method_code *method, uint32_t offset, const char *message)
-{
-    return class_malformed(method->file, method->code + offset, message);
-}
-
-bool method_leave(struct method_code *method, const char *reason)
-{
-    method->reason = reason;
-    return false;
-}
-
-bool method_no_memory(struct method_code *method)
-{
-    return class_fault(method->file, REWRITE_NO_MEMORY, 0, "out of memory");
-}
-
 static bool cut_short(struct class_file *file, const uint8_t *at)
 {
     return class_malformed(file, at, "a Code attribute is cut short");

@@ -3,48 +3,6 @@
 #include "agent/rewriter/alloc_call.h"
 #include "agent/rewriter/stores.h"
 
-static enum probe phase_probe(enum probe probe, bool of_variable)
-{
-    switch (probe) {
-    case PROBE_ENTRY:
-        return of_variable ? PROBE_PHASE_ENTRY_OF : PROBE_PHASE_ENTRY;
-    case PROBE_CAUGHT:
-        return PROBE_PHASE_CAUGHT;
-    case PROBE_UNWIND:
-        return PROBE_PHASE_UNWIND;
-    default:
-        return PROBE_PHASE_EXIT;
-    }
-}
-
-bool code_put_call(struct method_code *method, enum probe probe)
-{
-    if (method->file->request->phases)
-        probe = phase_probe(probe, passes_variable(method));
-    bool measures = method->output != &method->file->output; /* nothing is added to the pool */
-    uint32_t index = measures ? 0 : pool_probe(method->file, probe);
-    put_u1(method->output, INVOKESTATIC);
-    put_u2(method->output, index);
-    return measures || index != 0;
-}
-
-/* Loads (aload) or stores (astore) a reference. */
-void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
-                       uint32_t variable)
-{
-    if (variable <= 3) {
-        put_u1(output, brief + variable);
-        return;
-    }
-    if (variable > 255)
-        put_u1(output, WIDE);
-    put_u1(output, opcode);
-    if (variable > 255)
-        put_u2(output, variable);
-    else
-        put_u1(output, variable);
-}
-
 static void put_number(struct method_code *method)
 {
     put_bytes(method->output, method->push.bytes, method->push.size);

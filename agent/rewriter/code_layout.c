@@ -4,27 +4,11 @@
  * not. */
 #include "agent/rewriter/stores.h"
 
-#define CALL_BYTES 3u /* invokestatic */
-#define ROUNDS 20     /* each widens at least one jump; more than a few have never been seen */
+#define ROUNDS 20 /* each widens at least one jump; more than a few have never been seen */
 
 /* One more than C2's FreqInlineSize: it inlines no larger method. Inlining does not help methods
  * full of probe calls, and takes C2 several times as long. */
 #define NOT_INLINED 326u
-
-uint32_t guard_start(struct guard guard)
-{
-    return guard.place + variable_bytes(guard.variable);
-}
-
-uint32_t guard_end(const struct method_code *method, struct guard guard)
-{
-    return guard_start(guard) + method->push.size + CALL_BYTES;
-}
-
-uint32_t guard_handler(const struct method_code *method, struct guard guard)
-{
-    return guard_end(method, guard) + 1;
-}
 
 uint32_t guarded_locals(const struct method_code *method)
 {
@@ -44,20 +28,6 @@ static uint32_t new_size(const struct method_code *method, uint32_t offset, uint
     if ((method->marks[offset] & MARK_WIDE) == 0)
         return size;
     return opcode == GOTO || opcode == JSR ? 5 : 8;
-}
-
-uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
-                          const struct trampoline **first)
-{
-    uint32_t i = 0, count = 0;
-    if ((method->marks[offset] & MARK_SLOT) == 0)
-        return 0;
-    while (i < method->trampoline_count && method->trampolines[i].slot < offset)
-        i++;
-    *first = method->trampolines + i;
-    while (i + count < method->trampoline_count && method->trampolines[i + count].slot == offset)
-        count++;
-    return count;
 }
 
 static uint32_t slot_bytes(const struct method_code *method, uint32_t offset)
@@ -218,14 +188,6 @@ static bool trampoline_add(struct method_code *method, uint32_t offset)
     method->trampoline_count++;
     method->marks[offset] |= MARK_TRAMPOLINE;
     return true;
-}
-
-const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset)
-{
-    const struct trampoline *found = method->trampolines;
-    while (found->jump != offset)
-        found++;
-    return found;
 }
 
 /* ---- jumps ---- */

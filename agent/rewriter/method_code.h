@@ -149,17 +149,22 @@ struct method_code {
     uint32_t trampoline_count, trampoline_room;
 };
 
-/* class_rewrite.c; these store the fault and always return false. */
+/* method_code.c; these store the fault and always return false. */
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message);
 bool method_leave(struct method_code *method, const char *reason);
 bool method_no_memory(struct method_code *method);
-
-/* code_emit.c */
 /* Writes the call of a probe. */
 bool code_put_call(struct method_code *method, enum probe probe);
 /* Writes a load or store of a variable; `brief` is the opcode for number 0. */
 void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
                        uint32_t variable);
+
+/* Returns the number of trampolines in the slot at `offset`, and sets the first. */
+uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
+                          const struct trampoline **first);
+
+/* Returns the trampoline of a jump that has one. */
+const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
 
 /* instructions.c */
 /* Returns the size of the instruction at `offset` of the old code, with operands and padding. 0: it
@@ -222,10 +227,20 @@ static inline struct guard unwind_guard(const struct method_code *method)
 {
     return (struct guard){0, method->handler};
 }
-/* Start of the guard, end of its guarded part, and place of GUARD. */
-uint32_t guard_start(struct guard guard);
-uint32_t guard_end(const struct method_code *method, struct guard guard);
-uint32_t guard_handler(const struct method_code *method, struct guard guard);
+#define CALL_BYTES 3u /* invokestatic */
+/* Start and end of the guarded part, and place of GUARD. */
+static inline uint32_t guard_start(struct guard guard)
+{
+    return guard.place + variable_bytes(guard.variable);
+}
+static inline uint32_t guard_end(const struct method_code *method, struct guard guard)
+{
+    return guard_start(guard) + method->push.size + CALL_BYTES;
+}
+static inline uint32_t guard_handler(const struct method_code *method, struct guard guard)
+{
+    return guard_end(method, guard) + 1;
+}
 /* Number of variables including those of the guards. */
 uint32_t guarded_locals(const struct method_code *method);
 
@@ -278,13 +293,6 @@ static inline uint32_t instruction_place(const struct method_code *method, uint3
 /* Returns the new end of a range of old code that ends before `offset`: before any trampolines
  * there. */
 uint32_t range_end(const struct method_code *method, uint32_t offset);
-/* Returns the number of trampolines in the slot at `offset`, and sets the first. */
-uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
-                          const struct trampoline **first);
-
-/* Returns the trampoline of a jump that has one. */
-const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
-
 /* code_emit.c */
 /* Return the bytes of the prologue, and of the probes around an instruction, by writing them
  * elsewhere. */

@@ -32,7 +32,7 @@ FEATURES = (
     ("engine=sampled and estimates", "production services (async-profiler #1056, #1700)", "*sampled* *estimate* *sample_weights* agent/session/rotation* docs/engine-sampled.md"),
     ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "converter/simulate/* *simulat* converter/layout/* converter/locality/* *locality* *layout* converter/sites/* converter/nominal/* "
      "*nominal* *advi[cs]e* *verb_lifetimes* *site_* tests/unit/converter/sites/* docs/escape.md"),
-    ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/class_bytes/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
+    ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),
     ("agent: internals of HotSpot", "JVM engineers (cost, stacks)", "agent/hotspot/* tests/unit/agent/hotspot/* docs/hotspot-internals.md tests/jvm/internals*"),
     ("agent: call stacks", "users of profilers", "agent/stacks/* tests/unit/agent/stacks/* docs/stack-walking.md tests/jvm/stack*"),
@@ -61,8 +61,8 @@ LATER = (
     ("files written by a process of their own; attach across users and containers", "capture/detached.* capture/ring_copy.* capture/ring_memory.c "
      "capture/trace_store.* capture/writer_* agent/session/writer_entry.c converter/attach/target_*"),
     ("what is missing or does not match is said", "converter/base/trace_gap.* converter/trace/unmatched.* agent/deaths/canary.* converter/base/output_limit.*"),
-    ("JDKs 21 to 28", "agent/events/carrier_classes.* agent/hotspot/compilations.* agent/bytecode/huge_methods.*"),
-    ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* agent/bytecode/held_facts.* converter/verbs/attach_forecast.* "
+    ("JDKs 21 to 28", "agent/hotspot/compilations.* agent/bytecode/huge_methods.*"),
+    ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* converter/verbs/attach_forecast.* "
      "agent/deaths/reference_blocks.*"),
     ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "
      "converter/formats/massif.c converter/formats/otlp.c converter/formats/profile_names.* converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
@@ -75,7 +75,7 @@ LATER = (
      "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/site_reading.* converter/verbs/verb_advise.c converter/verbs/verb_lifetimes.c "
      "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_escape.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
      "converter/report/report_advice.* converter/report/report_collectors.*"),
-    ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/events/agent_thread.* agent/session/rotation.* converter/base/estimate* "
+    ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
      "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c converter/numbers/leak_trend.c "
      "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.* "
      "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.* converter/tables/life_weights.*"),

@@ -16,14 +16,8 @@ struct hash_number *hash_numbers_place(struct hash_numbers *table, uint64_t hash
     STEP_INDEX_EACH (&table->index, index_hash(hash), place)
         if (table->entries[place].hash == hash)
             return &table->entries[place];
-    if (table->count == table->capacity) {
-        struct hash_number *grown =
-            step_grown(table->entries, &table->capacity, table->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        table->entries = grown;
-    }
-    if (!step_index_reserve(&table->index))
+    if (!step_room(&table->entries, &table->capacity, table->count + 1, sizeof *table->entries) ||
+        !step_index_reserve(&table->index))
         return NULL;
     table->entries[table->count] = (struct hash_number){0, 0};
     return &table->entries[table->count];

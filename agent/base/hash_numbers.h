@@ -33,6 +33,15 @@ static inline uint64_t text_hash(const char *text)
     return text_hash_more(TEXT_HASH_START, text, strlen(text));
 }
 
+/* Returns a table key of a number and texts, with the 0 bytes between them. */
+static inline uint64_t text_hash_names(uint64_t number, const char *const *texts, size_t count)
+{
+    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &number, sizeof number);
+    for (size_t i = 0; i < count; i++)
+        hash = text_hash_more(hash, texts[i], strlen(texts[i]) + 1);
+    return text_hash_key(hash);
+}
+
 struct hash_number {
     uint64_t hash; /* 0: free */
     uint64_t number;

@@ -149,21 +149,13 @@ const char *internal_never_reason(enum internal internal)
     return (state.never >> internal & 1) != 0 ? state.never_reason : NULL;
 }
 
-void internal_used(enum internal internal)
+void internal_settled(enum internal internal, const char *refused)
 {
     pthread_mutex_lock(&state.lock);
-    if (!state.used[internal]) {
-        state.used[internal] = true;
-        publish();
-    }
-    pthread_mutex_unlock(&state.lock);
-}
-
-void internal_refused(enum internal internal, const char *reason)
-{
-    pthread_mutex_lock(&state.lock);
-    if (state.refused[internal] == NULL) {
-        state.refused[internal] = reason;
+    if (refused == NULL ? !state.used[internal] : state.refused[internal] == NULL) {
+        state.used[internal] |= refused == NULL;
+        state.refused[internal] =
+            state.refused[internal] != NULL ? state.refused[internal] : refused;
         publish();
     }
     pthread_mutex_unlock(&state.lock);

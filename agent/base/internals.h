@@ -55,9 +55,9 @@ bool internal_is_allowed(enum internal internal);
 bool internals_are_to_be_proven(void);
 /* Returns why this JVM never gets it, whatever the option `internals` says; NULL if it may. */
 const char *internal_never_reason(enum internal internal);
-/* Record the outcome. `reason` must stay valid for ever. */
-void internal_used(enum internal internal);
-void internal_refused(enum internal internal, const char *reason);
+/* Records the outcome: why the internal is refused, which must stay valid for ever, or NULL: it is
+ * used. */
+void internal_settled(enum internal internal, const char *refused);
 
 /* Disallows INTERNALS_WRITES for the rest of the process, including later sessions. Keeps the first
  * reason, which must stay valid for ever. Any thread. The engine ends writes in progress

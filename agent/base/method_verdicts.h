@@ -45,8 +45,4 @@ static inline uint64_t verdict_key(jmethodID method)
     return (uint64_t) (uintptr_t) method << 1;
 }
 
-/* Returns true if the signature of the method's declaring class passes `test`; false if it is
- * unknown. */
-bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature));
-
 #endif

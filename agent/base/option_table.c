@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of options: word lists, a function set_X() and a row for each option, and the
+/* The table of options: word lists, setters by kind of value, a row for each option, and the
  * parser. */
-#include "agent/base/option_table.h"
+#include "agent/base/option_rules.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,28 @@
 #include "capture/log.h"
 #include "format/core/nearest_word.h"
 
+#define OPTION_FILE_DEFAULT "steptrace-%p.step"
 #define FILE_BYTES_MOST 65536
 #define FILE_DEPTH_MOST 4
+
+/* The table drives parsing, help and error messages. */
+struct option {
+    const char *key;
+    const char *values;
+    const char *fallback;
+    const char *meaning;
+    bool shared; /* also for recorders of native programs, not only for Java */
+    /* Logs and counts faults. */
+    void (*set)(struct option_parse *parse, const struct option *option, const char *value);
+    uint32_t named; /* enum option_named bit that is set, too */
+    size_t at;      /* of its member in struct options */
+    const struct option_word *words;
+    size_t word_count;
+    const struct option_units *units; /* of a quantity, from `least` to `most` */
+    uint64_t least, most;
+    bool may_be_none; /* a quantity: "none" is 0 */
+    bool of_methods;  /* patterns of methods, not of classes */
+};
 
 static const struct option_word event_words[] = {
     {"class", EVENT_CLASS},   {"alloc", EVENT_ALLOC},   {"free", EVENT_FREE},
@@ -52,114 +73,77 @@ static const struct option_word internal_words[] = {
     {"none", 0},
 };
 
-static void set_file(struct option_parse *parse, const char *key, const char *value)
+/* ---- setters ---- */
+
+static void *member_of(struct option_parse *parse, const struct option *option)
 {
-    option_parse_file(parse, key, value, parse->options->file, sizeof parse->options->file);
+    return (char *) parse->options + option->at;
 }
 
-static void set_events(struct option_parse *parse, const char *key, const char *value)
+static void set_file(struct option_parse *parse, const struct option *option, const char *value)
+{
+    option_parse_file(parse, option->key, value, parse->options->file, sizeof parse->options->file);
+}
+
+static void set_events(struct option_parse *parse, const struct option *option, const char *value)
 {
     uint32_t phase = parse->options->events & EVENT_PHASE;
     parse->options->events =
-        option_parse_words(parse, key, value, OPTION_WORDS(event_words)) | phase;
+        option_parse_words(parse, option->key, value, option->words, option->word_count) | phase;
 }
 
-static void set_engine(struct option_parse *parse, const char *key, const char *value)
+static void set_word(struct option_parse *parse, const struct option *option, const char *value)
 {
-    parse->options->engine_named =
-        option_parse_word(parse, key, value, OPTION_WORDS(engine_words), &parse->options->engine);
+    option_parse_word(parse, option->key, value, option->words, option->word_count,
+                      member_of(parse, option));
 }
 
-static void set_ring(struct option_parse *parse, const char *key, const char *value)
+static void set_engine(struct option_parse *parse, const struct option *option, const char *value)
 {
-    option_parse_word(parse, key, value, OPTION_WORDS(ring_words), &parse->options->ring);
+    parse->options->engine_named = option_parse_word(parse, option->key, value, option->words,
+                                                     option->word_count, &parse->options->engine);
 }
 
-static void set_overflow(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_word(parse, key, value, OPTION_WORDS(overflow_words), &parse->options->overflow);
-}
-
-static void set_clock(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_word(parse, key, value, OPTION_WORDS(clock_words), &parse->options->clock);
-}
-
-static void set_switch(struct option_parse *parse, const char *key, const char *value, bool *out)
+static void set_switch(struct option_parse *parse, const struct option *option, const char *value)
 {
     uint32_t on = 0;
-    if (option_parse_word(parse, key, value, OPTION_WORDS(switch_words), &on))
-        *out = on != 0;
+    if (option_parse_word(parse, option->key, value, option->words, option->word_count, &on))
+        *(bool *) member_of(parse, option) = on != 0;
 }
 
-static void set_named(struct option_parse *parse, enum option_named bit, bool on)
+static void set_existing(struct option_parse *parse, const struct option *option, const char *value)
 {
-    parse->options->named &= ~(uint32_t) bit;
-    parse->options->named |= on ? (uint32_t) bit : 0;
+    set_switch(parse, option, value);
+    parse->options->named &= ~(uint32_t) NAMED_EXISTING;
+    parse->options->named |= parse->options->existing ? (uint32_t) NAMED_EXISTING : 0;
 }
 
-static void set_existing(struct option_parse *parse, const char *key, const char *value)
+static void set_mode(struct option_parse *parse, const struct option *option, const char *value)
 {
-    set_switch(parse, key, value, &parse->options->existing);
-    set_named(parse, NAMED_EXISTING, parse->options->existing);
+    option_parse_mode(parse, option->key, value, &parse->options->mode);
 }
 
-static void set_gentle(struct option_parse *parse, const char *key, const char *value)
+static void set_quantity(struct option_parse *parse, const struct option *option, const char *value)
 {
-    option_parse_word(parse, key, value, OPTION_WORDS(gentle_words), &parse->options->gentle);
-}
-
-static void set_layout(struct option_parse *parse, const char *key, const char *value)
-{
-    set_switch(parse, key, value, &parse->options->layout);
-}
-
-static void set_required(struct option_parse *parse, const char *key, const char *value)
-{
-    set_switch(parse, key, value, &parse->options->required);
-}
-
-static void set_overwrite(struct option_parse *parse, const char *key, const char *value)
-{
-    set_switch(parse, key, value, &parse->options->overwrite);
-}
-
-static void set_mode(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_mode(parse, key, value, &parse->options->mode);
-}
-
-static void set_resolution(struct option_parse *parse, const char *key, const char *value)
-{
-    if (strcmp(value, "none") == 0)
-        parse->options->resolution_ns = 0;
+    uint64_t *out = member_of(parse, option);
+    if (option->may_be_none && strcmp(value, "none") == 0)
+        *out = 0;
     else
-        option_parse_quantity(parse, key, value, &option_times, 1, 1000000000,
-                              &parse->options->resolution_ns);
+        option_parse_quantity(parse, option->key, value, option->units, option->least, option->most,
+                              out);
 }
 
-static void set_limit(struct option_parse *parse, const char *key, const char *value)
+static void set_number(struct option_parse *parse, const struct option *option, const char *value)
 {
-    option_parse_quantity(parse, key, value, &option_sizes, 1 << 16, INT64_MAX,
-                          &parse->options->limit_bytes);
+    uint64_t number = 0;
+    option_parse_quantity(parse, option->key, value, &option_numbers, option->least, option->most,
+                          &number);
+    *(uint32_t *) member_of(parse, option) = (uint32_t) number;
 }
 
-static void set_finish(struct option_parse *parse, const char *key, const char *value)
+static void set_globs(struct option_parse *parse, const struct option *option, const char *value)
 {
-    option_parse_quantity(parse, key, value, &option_periods, 0, UINT64_C(86400000000000),
-                          &parse->options->finish_ns);
-}
-
-static void set_buffer(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_sizes, 1 << 20, UINT64_C(1) << 40,
-                          &parse->options->buffer_bytes);
-}
-
-static void set_memory(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_sizes, UINT64_C(8) << 20, UINT64_C(1) << 40,
-                          &parse->options->memory_bytes);
+    option_parse_globs(parse, option->key, value, member_of(parse, option), option->of_methods);
 }
 
 static void add_snapshot(struct option_parse *parse, const char *key, const char *word)
@@ -179,7 +163,7 @@ static void add_snapshot(struct option_parse *parse, const char *key, const char
     }
 }
 
-static void set_snapshot(struct option_parse *parse, const char *key, const char *value)
+static void set_snapshot(struct option_parse *parse, const struct option *option, const char *value)
 {
     parse->options->snapshots = 0;
     parse->options->snapshot_every_ns = 0;
@@ -187,106 +171,17 @@ static void set_snapshot(struct option_parse *parse, const char *key, const char
         char word[64];
         size_t length = strcspn(at, "+");
         snprintf(word, sizeof word, "%.*s", (int) length, at);
-        add_snapshot(parse, key, word);
+        add_snapshot(parse, option->key, word);
         if (at[length] == '\0')
             return;
         at += length + 1;
     }
 }
 
-static void set_collect(struct option_parse *parse, const char *key, const char *value)
+static void set_collect(struct option_parse *parse, const struct option *option, const char *value)
 {
     parse->options->collects = true;
-    option_parse_quantity(parse, key, value, &option_sizes, 0, UINT64_C(1) << 40,
-                          &parse->options->collect_every_bytes);
-}
-
-static void set_level(struct option_parse *parse, const char *key, const char *value)
-{
-    uint64_t level = 0;
-    option_parse_quantity(parse, key, value, &option_numbers, 1, 19, &level);
-    parse->options->level = (uint32_t) level;
-}
-
-static void set_stack(struct option_parse *parse, const char *key, const char *value)
-{
-    uint64_t depth = 0;
-    option_parse_quantity(parse, key, value, &option_numbers, 0, OPTION_STACK_MAX, &depth);
-    parse->options->stack = (uint32_t) depth;
-    set_named(parse, NAMED_STACK, true);
-}
-
-static void set_places(struct option_parse *parse, const char *key, const char *value)
-{
-    uint32_t places = 0;
-    if (option_parse_word(parse, key, value, OPTION_WORDS(place_words), &places))
-        parse->options->indexes = places != 0;
-}
-
-static void set_sample(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_sizes, 1, UINT64_C(1) << 30,
-                          &parse->options->sample_bytes);
-    set_named(parse, NAMED_SAMPLE, true);
-}
-
-static void set_rate(struct option_parse *parse, const char *key, const char *value)
-{
-    if (strcmp(value, "none") == 0)
-        parse->options->rate = 0;
-    else
-        option_parse_quantity(parse, key, value, &option_counts, 1, 1000000, &parse->options->rate);
-    set_named(parse, NAMED_SAMPLE, true);
-}
-
-static void set_live(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_counts, 100, 10000000, &parse->options->live);
-    set_named(parse, NAMED_SAMPLE, true);
-}
-
-static void set_rotate(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_periods, UINT64_C(1000000000),
-                          UINT64_C(30) * 86400 * 1000000000, &parse->options->rotate_ns);
-    set_named(parse, NAMED_SAMPLE, true);
-}
-
-static void set_keep(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_numbers, 2, 10000, &parse->options->keep);
-    set_named(parse, NAMED_KEEP, true);
-}
-
-static void set_window(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_quantity(parse, key, value, &option_periods, UINT64_C(1000000),
-                          UINT64_C(3600) * 1000000000, &parse->options->window_ns);
-}
-
-static void set_walk(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_word(parse, key, value, OPTION_WORDS(walk_words), &parse->options->walk);
-}
-
-static void set_include(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_globs(parse, key, value, &parse->options->include, false);
-}
-
-static void set_exclude(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_globs(parse, key, value, &parse->options->exclude, false);
-}
-
-static void set_start(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_globs(parse, key, value, &parse->options->start_at, true);
-}
-
-static void set_stop(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_globs(parse, key, value, &parse->options->stop_at, true);
+    set_quantity(parse, option, value);
 }
 
 static void add_phase(struct option_parse *parse, const char *key, const char *item)
@@ -304,7 +199,7 @@ static void add_phase(struct option_parse *parse, const char *key, const char *i
         option_parse_globs(parse, key, item, &options->phase_at, true);
 }
 
-static void set_phase(struct option_parse *parse, const char *key, const char *value)
+static void set_phase(struct option_parse *parse, const struct option *option, const char *value)
 {
     char items[OPTION_TEXT];
     struct options *options = parse->options;
@@ -315,114 +210,127 @@ static void set_phase(struct option_parse *parse, const char *key, const char *v
     snprintf(items, sizeof items, "%s", value);
     for (char *rest = NULL, *item = strtok_r(items, "+", &rest); item != NULL;
          item = strtok_r(NULL, "+", &rest))
-        add_phase(parse, key, item);
+        add_phase(parse, option->key, item);
     if (!options->phases)
         options->events &= ~(uint32_t) EVENT_PHASE;
 }
 
 /* auto, proven, safe and none cannot be combined with other words. */
-static void set_internals(struct option_parse *parse, const char *key, const char *value)
+static void set_internals(struct option_parse *parse, const struct option *option,
+                          const char *value)
 {
     struct options *options = parse->options;
-    size_t all = sizeof internal_words / sizeof internal_words[0];
-    size_t count = strchr(value, '+') != NULL ? (size_t) INTERNAL_COUNT : all;
-    options->internals = option_parse_words(parse, key, value, internal_words, count);
+    size_t count = strchr(value, '+') != NULL ? (size_t) INTERNAL_COUNT : option->word_count;
+    options->internals = option_parse_words(parse, option->key, value, option->words, count);
     options->internals_proven = strcmp(value, "proven") == 0;
 }
 
-static void set_method(struct option_parse *parse, const char *key, const char *value)
-{
-    option_parse_word(parse, key, value, OPTION_WORDS(method_words), &parse->options->method);
-}
+static void parse_file(struct option_parse *parse, const struct option *option, const char *path);
 
-static void parse_file(struct option_parse *parse, const char *key, const char *path);
+#define WORDS(table) .words = (table), .word_count = sizeof(table) / sizeof(table)[0]
+#define MEMBER(member) .at = offsetof(struct options, member)
+#define WORD(member, table) .set = set_word, MEMBER(member), WORDS(table)
+#define SWITCH(member) .set = set_switch, MEMBER(member), WORDS(switch_words)
+#define RANGE(a, b) .least = (a), .most = (b)
+#define QUANTITY(member, unit, a, b)                                                               \
+    .set = set_quantity, MEMBER(member), .units = &option_##unit, RANGE(a, b)
+#define GLOBS(member, methods) .set = set_globs, MEMBER(member), .of_methods = (methods)
 
-static void set_options_file(struct option_parse *parse, const char *key, const char *value)
-{
-    parse_file(parse, key, value);
-}
-
-const struct option option_table[] = {
+static const struct option option_table[] = {
     {"file", "NAME", OPTION_FILE_DEFAULT,
-     "the trace; %p is the process id, %t the time, %h the host, %% a %", set_file, true},
+     "the trace; %p is the process id, %t the time, %h the host, %% a %", true, .set = set_file},
     {"overwrite", "yes|no", "no",
-     "replace the user's own trace of that name; no: take NAME.2.step, NAME.3.step..",
-     set_overwrite, true},
-    {"mode", "600..666", "600", "permissions of the files, octal; the umask does not matter",
-     set_mode, true},
+     "replace the user's own trace of that name; no: take NAME.2.step, NAME.3.step..", true,
+     SWITCH(overwrite)},
+    {"mode", "600..666", "600", "permissions of the files, octal; the umask does not matter", true,
+     .set = set_mode},
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
-     "what is recorded", set_events, false},
+     "what is recorded", false, .set = set_events, WORDS(event_words)},
     {"engine", "bytecode|jvmti|sampled", "bytecode",
-     "how the JVM is observed; sampled: a sample of the objects", set_engine, false},
+     "how the JVM is observed; sampled: a sample of the objects", false, .set = set_engine,
+     WORDS(engine_words)},
     {"sample", "1..1g", "512k",
-     "engine=sampled: bytes allocated from one sample to the next, on average", set_sample, false},
+     "engine=sampled: bytes allocated from one sample to the next, on average", false,
+     QUANTITY(sample_bytes, sizes, 1, UINT64_C(1) << 30), .named = NAMED_SAMPLE},
     {"rate", "1..1m|none", "none",
-     "engine=sampled: samples a second, about; the interval grows when there are more", set_rate,
-     false},
+     "engine=sampled: samples a second, about; the interval grows when there are more", false,
+     QUANTITY(rate, counts, 1, 1000000), .may_be_none = true, .named = NAMED_SAMPLE},
     {"live", "100..10m", "100k",
-     "engine=sampled: objects whose deaths are awaited at a time; others are given up", set_live,
-     false},
+     "engine=sampled: objects whose deaths are awaited at a time; others are given up", false,
+     QUANTITY(live, counts, 100, 10000000), .named = NAMED_SAMPLE},
     {"rotate", "1s..43200min", "none",
-     "engine=sampled: a new file after each such time: NAME.000001.step, NAME.000002.step..",
-     set_rotate, false},
-    {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", set_keep,
-     false},
+     "engine=sampled: a new file after each such time: NAME.000001.step, NAME.000002.step..", false,
+     QUANTITY(rotate_ns, periods, UINT64_C(1000000000), UINT64_C(30) * 86400 * 1000000000),
+     .named = NAMED_SAMPLE},
+    {"keep", "2..10000", "12", "with rotate: files that stay; older ones are removed", false,
+     QUANTITY(keep, numbers, 2, 10000), .named = NAMED_KEEP},
     {"window", "1ms..60min", "none",
-     "in a JVM that records a sample: all objects for this time, then the sample again", set_window,
-     false},
+     "in a JVM that records a sample: all objects for this time, then the sample again", false,
+     QUANTITY(window_ns, periods, 1000000, UINT64_C(3600) * 1000000000)},
     {"resolution", "1ns..1s|none", "1us", "of the time stamps that are stored; none: no times",
-     set_resolution, false},
-    {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", set_existing,
-     false},
+     false, QUANTITY(resolution_ns, times, 1, 1000000000), .may_be_none = true},
+    {"existing", "yes|no", "yes", "report the objects that exist when tracing starts", false,
+     .set = set_existing, MEMBER(existing), WORDS(switch_words)},
     {"gentle", "auto|yes|no", "auto",
-     "in a running JVM: change loaded classes in slices, with pauses between", set_gentle, false},
+     "in a running JVM: change loaded classes in slices, with pauses between", false,
+     WORD(gentle, gentle_words)},
     {"layout", "yes|no", "no",
-     "record fields of classes and lengths of arrays, for `steptrace layout`", set_layout, false},
+     "record fields of classes and lengths of arrays, for `steptrace layout`", false,
+     SWITCH(layout)},
     {"stack", "0..1024", "0; sampled: 16", "frames of the call stack that each allocation gets",
-     set_stack, true},
+     true, .set = set_number, MEMBER(stack), RANGE(0, OPTION_STACK_MAX), .named = NAMED_STACK},
     {"places", "line|bytecode", "line",
-     "bytecode: frames have their bytecode index as well, for `steptrace escape`", set_places,
-     false},
+     "bytecode: frames have their bytecode index as well, for `steptrace escape`", false,
+     .set = set_switch, MEMBER(indexes), WORDS(place_words)},
     {"walk", "auto|jvmti|check", "auto", "how call stacks are found; check: both ways, compared",
-     set_walk, false},
+     false, WORD(walk, walk_words)},
     {"include", "GLOB+GLOB..", "the application's",
-     "classes whose methods are traced; ** takes all", set_include, false},
-    {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", set_exclude, false},
+     "classes whose methods are traced; ** takes all", false, GLOBS(include, false)},
+    {"exclude", "GLOB+GLOB..", "none", "classes whose methods are not traced", false,
+     GLOBS(exclude, false)},
     {"method", "events|count", "events",
-     "count: the calls and time of each method, at the end, not its events", set_method, false},
-    {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered",
-     set_start, false},
-    {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", set_stop,
-     false},
+     "count: the calls and time of each method, at the end, not its events", false,
+     WORD(method, method_words)},
+    {"start", "CLASS.METHOD+..", "none", "the trace begins when such a method is entered", false,
+     GLOBS(start_at, true)},
+    {"stop", "CLASS.METHOD+..", "none", "the trace ends when such a method has returned", false,
+     GLOBS(stop_at, true)},
     {"phase", "auto|none|CLASS.METHOD+..", "auto",
-     "calls of such a method are phases; program:CLASS.METHOD: of the whole program", set_phase,
-     false},
+     "calls of such a method are phases; program:CLASS.METHOD: of the whole program", false,
+     .set = set_phase},
     {"snapshot", "start+end+every:TIME", "none",
-     "all references and roots of the heap, at these moments", set_snapshot, false},
+     "all references and roots of the heap, at these moments", false, .set = set_snapshot},
     {"collect", "0|SIZE", "none",
-     "a collection after each that many bytes allocated; 0: after each object", set_collect, false},
-    {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count",
-     set_overflow, true},
-    {"buffer", "SIZE", "64m", "how much the buffers may hold", set_buffer, true},
+     "a collection after each that many bytes allocated; 0: after each object", false,
+     .set = set_collect, MEMBER(collect_every_bytes), .units = &option_sizes,
+     RANGE(0, UINT64_C(1) << 40)},
+    {"overflow", "block|drop", "block", "when the buffers are full: wait, or lose and count", true,
+     WORD(overflow, overflow_words)},
+    {"buffer", "SIZE", "64m", "how much the buffers may hold", true,
+     QUANTITY(buffer_bytes, sizes, 1 << 20, UINT64_C(1) << 40)},
     {"memory", "SIZE", "none",
      "how much the agent may take in all, buffers included; else the trace ends, not the program",
-     set_memory, false},
-    {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", set_ring,
-     false},
-    {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", set_limit,
-     true},
+     false, QUANTITY(memory_bytes, sizes, UINT64_C(8) << 20, UINT64_C(1) << 40)},
+    {"ring", "memory|file", "memory", "where the buffers are: file: in NAME.live, mapped", false,
+     WORD(ring, ring_words)},
+    {"limit", "SIZE", "none", "the trace ends, not the program, at this file size", true,
+     QUANTITY(limit_bytes, sizes, 1 << 16, INT64_MAX)},
     {"finish", "TIME", "5s",
-     "how long the JVM's end waits for the trace; the rest stays in NAME.live", set_finish, false},
-    {"level", "1..19", "3", "of the compression", set_level, true},
-    {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", set_clock, false},
+     "how long the JVM's end waits for the trace; the rest stays in NAME.live", false,
+     QUANTITY(finish_ns, periods, 0, UINT64_C(86400000000000))},
+    {"level", "1..19", "3", "of the compression", true, .set = set_number, MEMBER(level),
+     RANGE(1, 19)},
+    {"clock", "auto|tsc|monotonic", "auto", "where time stamps come from", false,
+     WORD(clock, clock_words)},
     {"internals", "auto|proven|safe|none|NAME+NAME..", "auto",
-     "which parts of the JVM are used that no specification promises", set_internals, false},
-    {"required", "yes|no", "no", "what cannot be traced does not run", set_required, true},
-    {"options", "FILE", "none", "read options from a file, one or more a line", set_options_file,
-     true},
+     "which parts of the JVM are used that no specification promises", false, .set = set_internals,
+     WORDS(internal_words)},
+    {"required", "yes|no", "no", "what cannot be traced does not run", true, SWITCH(required)},
+    {"options", "FILE", "none", "read options from a file, one or more a line", true,
+     .set = parse_file},
 };
 
-const size_t option_count = sizeof option_table / sizeof option_table[0];
+static const size_t option_count = sizeof option_table / sizeof option_table[0];
 
 void options_event_names(uint32_t events, char *out, size_t out_size)
 {
@@ -456,7 +364,8 @@ static bool parse_value(struct option_parse *parse, const char *key, const char 
     for (size_t i = 0; i < option_count; i++) {
         if (strcmp(option_table[i].key, key) == 0 &&
             (option_table[i].shared || !parse->only_shared)) {
-            option_table[i].set(parse, key, value);
+            option_table[i].set(parse, &option_table[i], value);
+            parse->options->named |= option_table[i].named;
             return true;
         }
     }
@@ -492,7 +401,9 @@ static void parse_pair(struct option_parse *parse, char *pair)
     }
 }
 
-void options_parse_text(struct option_parse *parse, char *text, const char *separators)
+/* Parses `key=value` pairs and commands in `text`, which are separated by any of `separators`, and
+ * modifies `text`. Logs and counts faults. */
+static void options_parse_text(struct option_parse *parse, char *text, const char *separators)
 {
     for (char *rest = NULL, *pair = strtok_r(text, separators, &rest); pair != NULL;
          pair = strtok_r(NULL, separators, &rest))
@@ -526,12 +437,12 @@ static void blank_comments(char *text)
         memset(hash, ' ', strcspn(hash, "\n"));
 }
 
-static void parse_file(struct option_parse *parse, const char *key, const char *path)
+static void parse_file(struct option_parse *parse, const struct option *option, const char *path)
 {
     errno = 0;
     char *text = parse->file_depth < FILE_DEPTH_MOST ? read_text(path) : NULL;
     if (text == NULL) {
-        log_message("option %s: '%s' cannot be read: %s", key, path,
+        log_message("option %s: '%s' cannot be read: %s", option->key, path,
                     errno != 0 ? strerror(errno) : "too large or no text");
         parse->faults++;
         return;
@@ -541,4 +452,70 @@ static void parse_file(struct option_parse *parse, const char *key, const char *
     options_parse_text(parse, text, ", \t\r\n");
     parse->file_depth--;
     free(text);
+}
+
+static void set_defaults(struct options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->events = EVENT_DEFAULT;
+    options->engine = ENGINE_BYTECODE;
+    options->existing = true;
+    options->mode = 0600;
+    options->resolution_ns = 1000;
+    options->buffer_bytes = UINT64_C(64) << 20;
+    options->finish_ns = UINT64_C(5000000000);
+    options->level = 3;
+    options->sample_bytes = OPTION_SAMPLE_DEFAULT;
+    options->live = OPTION_LIVE_DEFAULT;
+    options->keep = OPTION_KEEP_DEFAULT;
+    options->file_number = 1;
+    options->internals = INTERNALS_ALL;
+    options->phases = options->phases_known = true;
+}
+
+/* Returns false if the text is too long; counts other faults. */
+static bool parse_text(struct option_parse *parse, const char *text)
+{
+    struct options *options = parse->options;
+    set_defaults(options);
+    option_parse_file(parse, "file", OPTION_FILE_DEFAULT, options->file, sizeof options->file);
+    if (text != NULL && strlen(text) >= sizeof options->text) {
+        log_message("the options are longer than %zu characters; use options=FILE",
+                    sizeof options->text - 1);
+        return false;
+    }
+    if (text != NULL) {
+        char copy[sizeof options->text];
+        snprintf(options->text, sizeof options->text, "%s", text);
+        snprintf(copy, sizeof copy, "%s", text);
+        options_parse_text(parse, copy, ",");
+    }
+    return true;
+}
+
+bool options_parse_shared(struct options *options, const char *text)
+{
+    struct option_parse parse = {.options = options, .only_shared = true};
+    return parse_text(&parse, text) && parse.faults == 0;
+}
+
+bool options_parse(struct options *options, const char *text)
+{
+    struct option_parse parse = {.options = options};
+    if (!parse_text(&parse, text))
+        return false;
+    option_rules_apply(&parse);
+    return parse.faults == 0;
+}
+
+void options_print_help(void)
+{
+    log_message("java -agentpath:/path/to/libtracer.so=key=value,key=value,... records a complete "
+                "trace\n\n  %-11s %-34s %-24s %s",
+                "option", "values", "default", "meaning");
+    for (size_t i = 0; i < option_count; i++)
+        fprintf(stderr, "  %-11s %-34s %-24s %s\n", option_table[i].key, option_table[i].values,
+                option_table[i].fallback, option_table[i].meaning);
+    fprintf(stderr, "\nLoaded into a running JVM the agent also takes: start, stop, flush, "
+                    "status, snapshot\n");
 }

@@ -62,7 +62,6 @@ struct session_last_words {
 struct session_references {
     uint64_t snapshot_count;  /* heap_graph.h */
     uint64_t snapshot_due_ns; /* used by the reaper; 0: not set yet */
-    uint64_t field_count;     /* dictionary entries; under global_lock */
 };
 
 /* agent/bytecode/new_objects.c */

@@ -9,9 +9,9 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/retransform.h"
@@ -80,6 +80,88 @@ static size_t hash_name(const char *name)
     return (size_t) (text_hash(name) >> (64 - CHANGED_BITS));
 }
 
+/* ---- facts about classes without probes that are found before their session is published: a
+ * gentle session changes the loaded classes before that ---- */
+
+#define HELD_BYTES ((size_t) 4 << 20)
+enum { CLASS_NAME, METHOD_NAME, DESCRIPTOR, REASON, TEXTS };
+
+struct held_fact {
+    struct held_fact *next;
+    uint64_t missing;
+    const char *texts[TEXTS];
+    char bytes[];
+};
+
+static struct {
+    pthread_mutex_t lock;
+    bool holds;
+    size_t bytes;
+    struct held_fact *first, **last;
+} held = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct held_fact *make_fact(const char *const texts[TEXTS], size_t *size)
+{
+    *size = sizeof(struct held_fact);
+    for (size_t i = 0; i < TEXTS; i++)
+        *size += strlen(texts[i]) + 1;
+    struct held_fact *fact = held.bytes + *size <= HELD_BYTES ? calloc(1, *size) : NULL;
+    char *at = fact != NULL ? fact->bytes : NULL;
+    for (size_t i = 0; fact != NULL && i < TEXTS; i++) {
+        fact->texts[i] = strcpy(at, texts[i]);
+        at += strlen(at) + 1;
+    }
+    return fact;
+}
+
+/* Arguments as of fact_not_probed(). Returns false if no facts are held, or this one cannot be. */
+static bool hold_fact(const char *class_name, const char *method_name, const char *descriptor,
+                      const char *reason, uint64_t missing)
+{
+    const char *const texts[TEXTS] = {class_name, method_name, descriptor, reason};
+    size_t size = 0;
+    pthread_mutex_lock(&held.lock);
+    struct held_fact *fact = held.holds ? make_fact(texts, &size) : NULL;
+    if (fact != NULL) {
+        fact->missing = missing;
+        held.bytes += size;
+        *held.last = fact;
+        held.last = &fact->next;
+    }
+    pthread_mutex_unlock(&held.lock);
+    return fact != NULL;
+}
+
+/* Records them in the session, or drops them if it is NULL. Facts are not held any more. */
+static void end_held(struct session *session)
+{
+    pthread_mutex_lock(&held.lock);
+    struct held_fact *fact = held.first;
+    held.first = NULL;
+    held.holds = false;
+    held.bytes = 0;
+    pthread_mutex_unlock(&held.lock);
+    while (fact != NULL) {
+        struct held_fact *next = fact->next;
+        if (session != NULL)
+            fact_not_probed(session, fact->texts[CLASS_NAME], fact->texts[METHOD_NAME],
+                            fact->texts[DESCRIPTOR], fact->texts[REASON], fact->missing);
+        free(fact);
+        fact = next;
+    }
+}
+
+void class_hook_hold(void)
+{
+    end_held(NULL);
+    pthread_mutex_lock(&held.lock);
+    held.holds = true;
+    held.last = &held.first;
+    pthread_mutex_unlock(&held.lock);
+}
+
+/* ---- classes without probes ---- */
+
 /* The trace lists all of them, stderr only the first. */
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, uint64_t missing)
@@ -90,9 +172,9 @@ static void report_left_alone(const char *class_name, const char *method_name,
         return;
     }
     struct session *session = class_hook.armed ? NULL : probe_enter(&os); /* else a sample */
-    bool held =
-        session == NULL && held_facts_add(class_name, method_name, descriptor, reason, missing);
-    if (session == NULL && !held) {
+    bool is_held =
+        session == NULL && hold_fact(class_name, method_name, descriptor, reason, missing);
+    if (session == NULL && !is_held) {
         log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
                     reason);
         return;
@@ -100,7 +182,7 @@ static void report_left_alone(const char *class_name, const char *method_name,
     if (atomic_fetch_add(&hook.left_alone, 1) == 0)
         log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
                     method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
-    if (held)
+    if (is_held)
         return;
     fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
     probe_leave(os);
@@ -164,9 +246,11 @@ static uint32_t number_method(void *context, const char *class_name, const char 
         !(plan->traced && options_trace_class(&class_hook.session->options, class_name)))
         return 0;
     uint32_t number = new_number(plan, class_name, method_name, descriptor);
-    if (number == 0 || (triggers != 0 && !watched_method_add(number, triggers)))
+    if (number == 0)
         report_left_alone(class_name, method_name, descriptor, "there are too many methods",
                           FACT_METHOD_EVENTS);
+    else if (triggers != 0)
+        watched_method_add(number, triggers);
     return number;
 }
 
@@ -377,7 +461,7 @@ static void record_unmodifiable(const char *name, const char *reason, uint64_t m
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL) {
-        held_facts_add(name, "", "", reason, missing);
+        hold_fact(name, "", "", reason, missing);
         return;
     }
     fact_not_probed(session, name, "", "", reason, missing);
@@ -387,24 +471,22 @@ static void record_unmodifiable(const char *name, const char *reason, uint64_t m
 /* The JVM refuses probes in a class that it has loaded. */
 static void report_refused(jclass class, jvmtiError code)
 {
-    char *signature = NULL, *error = NULL;
     if (!atomic_load(&hook.on))
         return;
+    char *signature = class_signature(class), *error = NULL;
     (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
-        JVMTI_ERROR_NONE) {
-        size_t length = strlen(signature);
-        if (length > 2)
-            signature[length - 1] = '\0';
-        const char *name = signature + (length > 2), *reason = error != NULL ? error : "refused";
-        uint64_t missing = missing_of(name, code);
-        if (missing != 0 && code == JVMTI_ERROR_UNMODIFIABLE_CLASS)
-            record_unmodifiable(name, reason, missing);
-        else if (missing != 0)
-            report_left_alone(name, "", "", reason, missing);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
+    size_t length = signature != NULL ? strlen(signature) : 0;
+    if (length > 2)
+        signature[length - 1] = '\0';
+    const char *name = length > 2 ? signature + 1 : signature;
+    const char *reason = error != NULL ? error : "refused";
+    uint64_t missing = name != NULL ? missing_of(name, code) : 0;
+    if (missing != 0 && code == JVMTI_ERROR_UNMODIFIABLE_CLASS)
+        record_unmodifiable(name, reason, missing);
+    else if (missing != 0)
+        report_left_alone(name, "", "", reason, missing);
+    jvm_free(signature);
+    jvm_free(error);
 }
 
 struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle)
@@ -419,14 +501,14 @@ void class_hook_report_held(void)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
-    held_facts_end(session);
+    end_held(session);
     if (session != NULL)
         probe_leave(os);
 }
 
 void class_hook_forget(void)
 {
-    held_facts_end(NULL);
+    end_held(NULL);
     memset(hook.changed, 0, sizeof hook.changed);
 }
 

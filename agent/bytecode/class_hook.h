@@ -36,6 +36,8 @@ uint8_t *class_hook_hidden(JNIEnv *jni, jobject loader, const uint8_t *bytes, si
  * start= or stop=, or those that were changed. */
 enum class_choice { CLASSES_WANTED, CLASSES_WATCHED, CLASSES_CHANGED };
 struct retransformed class_hook_retransform(JNIEnv *jni, enum class_choice choice, bool gentle);
+/* From now on, what cannot get probes is held until class_hook_report_held(). */
+void class_hook_hold(void);
 /* Records in the session, which is published now, what could not get probes before. */
 void class_hook_report_held(void);
 /* Forgets which classes were changed. */

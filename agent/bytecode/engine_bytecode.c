@@ -13,7 +13,6 @@
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/held_facts.h"
 #include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/leaf_calls.h"
@@ -82,7 +81,7 @@ static void prepare(JNIEnv *jni, jobject loader, jclass lookup, struct definitio
 static void announce(JNIEnv *jni, jclass class)
 {
     jthrowable of_program = exception_set_aside(jni);
-    event_class_load(NULL, class);
+    event_class_load(class);
     stores_of_vm(jni, class);
     stores_of_constants(jni, class);
     exception_restore(jni, of_program);
@@ -118,12 +117,10 @@ static void hidden_classes_intercept(JNIEnv *jni)
     if (!internal_is_allowed(INTERNAL_DEFINE))
         return;
     void *library = done ? NULL : dlopen("libjava.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (done)
-        internal_used(INTERNAL_DEFINE);
-    else if (library == NULL)
-        internal_refused(INTERNAL_DEFINE, "libjava.so is not there");
-    if (library == NULL)
+    if (library == NULL) {
+        internal_settled(INTERNAL_DEFINE, done ? NULL : "libjava.so is not there");
         return;
+    }
     original.symbol = dlsym(library, "Java_java_lang_ClassLoader_defineClass0");
     jthrowable of_program = exception_set_aside(jni);
     jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
@@ -133,10 +130,7 @@ static void hidden_classes_intercept(JNIEnv *jni)
     } ours = {define_class};
     JNINativeMethod method = {name, descriptor, ours.address};
     done = original.symbol != NULL && loader != NULL && natives_register(jni, loader, &method, 1);
-    if (done)
-        internal_used(INTERNAL_DEFINE);
-    else
-        internal_refused(INTERNAL_DEFINE, "the JDK has none with these arguments");
+    internal_settled(INTERNAL_DEFINE, done ? NULL : "the JDK has none with these arguments");
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, loader);
 }
@@ -303,7 +297,7 @@ static bool instrument(JNIEnv *jni, struct session *session, uint32_t *classes, 
         return true;
     if (!prepare_hook(jni, session))
         return false;
-    held_facts_begin();
+    class_hook_hold();
     struct retransformed changed = add_probes(jni, true);
     *classes = changed.classes;
     *slices = changed.slices;

@@ -10,7 +10,7 @@ extern const struct engine engine_bytecode;
 /* At load, before a session. */
 void engine_bytecode_initialize(void);
 
-/* Returns true if leaf methods have one probe (agent/rewriter/leaf_method.c), and their calls one
+/* Returns true if leaf methods have one probe (agent/rewriter/method_scan.c), and their calls one
  * time. */
 bool leaf_methods_have_one_time(const struct options *options);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/retransform.h"
 
 static const char *const class_names[] = {
@@ -41,13 +42,12 @@ void engine_proof_fail(const char *class_name, const char *method_name, const ch
 
 static void refused(jclass class, jvmtiError code)
 {
-    char *error = NULL, *signature = NULL;
+    char *error = NULL, *signature = class_signature(class);
     (*tracer.jvmti)->GetErrorName(tracer.jvmti, code, &error);
-    (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL);
     engine_proof_fail(signature != NULL ? signature : "a class of the JDK", "",
                       error != NULL ? error : "refused");
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) error);
+    jvm_free(signature);
+    jvm_free(error);
 }
 
 /* Classes that cannot be restored keep their probes: without a session these do nothing. */

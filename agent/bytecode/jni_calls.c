@@ -146,21 +146,10 @@ static jobjectArray JNICALL new_object_array(JNIEnv *jni, jsize length, jclass c
 PRIMITIVE_ARRAYS(NEW_ARRAY)
 #undef NEW_ARRAY
 
-/* Returns NULL if there is no session with references. */
-static struct session *enter_store(struct os_thread **os)
-{
-    struct session *session = probe_enter(os);
-    if (session != NULL && !stores_wanted(session)) {
-        probe_leave(*os);
-        return NULL;
-    }
-    return session;
-}
-
 static void stored(JNIEnv *jni, jobject holder, jclass class, jfieldID field, jobject value)
 {
     struct os_thread *os;
-    struct session *session = enter_store(&os);
+    struct session *session = store_enter(&os);
     if (session == NULL)
         return;
     jthrowable of_program = exception_set_aside(jni);
@@ -198,7 +187,7 @@ static void JNICALL set_object_array_element(JNIEnv *jni, jobjectArray array, js
     below(ENTRY_SetObjectArrayElement, &outermost)->SetObjectArrayElement(jni, array, index, value);
     if (!back(ENTRY_SetObjectArrayElement, outermost) || (*jni)->ExceptionCheck(jni))
         return;
-    struct session *session = enter_store(&os);
+    struct session *session = store_enter(&os);
     if (session == NULL)
         return;
     store_into_element(session, os, jni, array, index, value);
@@ -234,11 +223,19 @@ static void set_objects(jniNativeInterface *table, bool on)
     }
 }
 
+/* Copies the current table to *table unless there is a copy. Returns false if the JVM provides
+ * none. */
+static bool read_table(jniNativeInterface **table)
+{
+    return *table != NULL ||
+           (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+}
+
 void jni_calls_intercept(bool on, bool stores)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
     jniNativeInterface *table = NULL;
-    if (!plain_calls_read() || !jni_table_read(&plain) || !jni_table_read(&table))
+    if (!read_table(&plain_calls) || !read_table(&plain) || !read_table(&table))
         return;
     set_objects(table, on);
     set_stores(table, on && stores);

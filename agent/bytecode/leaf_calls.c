@@ -190,7 +190,7 @@ static uintptr_t on_tan(void)
 bool leaf_calls_possible(void)
 {
     if (!routine_find(&tan_calls.routine))
-        internal_refused(INTERNAL_TAN,
+        internal_settled(INTERNAL_TAN,
                          "the JVM does not publish its routine, or where it is stored");
     return tan_calls.routine.variable != NULL;
 }
@@ -236,7 +236,7 @@ static bool run_proof(JNIEnv *jni, jclass probes)
         uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
         (*jni)->CallStaticVoidMethod(jni, probes, proof.methods[2], (jint) PROOF_LOOPS);
         if ((*jni)->ExceptionCheck(jni) || proof.wrong || proof.calls != wanted) {
-            internal_refused(INTERNAL_TAN, "calls were lost or out of order");
+            internal_settled(INTERNAL_TAN, "calls were lost or out of order");
             return false;
         }
         if (interprets || compilations_are_made())
@@ -245,7 +245,7 @@ static bool run_proof(JNIEnv *jni, jclass probes)
             compilations_wait();
     }
     if (after == 0)
-        internal_refused(INTERNAL_TAN, "no compiled code came to show that calls are kept");
+        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
     return after != 0;
 }
 
@@ -276,11 +276,11 @@ void leaf_calls_use(JNIEnv *jni, jclass probes, enum leaf_mode mode)
         return;
     if (!tan_calls.proven && internals_are_to_be_proven() &&
         !(tan_calls.proven = prove(jni, probes))) {
-        internal_refused(INTERNAL_TAN, "the proof could not be made");
+        internal_settled(INTERNAL_TAN, "the proof could not be made");
         tan_calls.routine.variable = NULL;
         return;
     }
-    internal_used(INTERNAL_TAN);
+    internal_settled(INTERNAL_TAN, NULL);
     atomic_store(&tan_calls.mode, mode);
     routine_replace(&tan_calls.routine, on_tan());
 }

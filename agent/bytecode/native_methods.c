@@ -10,6 +10,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/methods.h"
@@ -98,13 +99,8 @@ __asm__(".text\n"
 
 static bool push(const struct native_method *method, const uintptr_t *return_slot, JNIEnv *jni)
 {
-    if (stack.depth == stack.capacity) {
-        struct native_frame *grown =
-            step_grown(stack.frames, &stack.capacity, stack.capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        stack.frames = grown;
-    }
+    if (!step_room(&stack.frames, &stack.capacity, stack.depth + 1, sizeof *stack.frames))
+        return false;
     stack.frames[stack.depth++] = (struct native_frame){*return_slot, return_slot, method, jni};
     return true;
 }
@@ -221,24 +217,16 @@ static void *make_stub(const struct native_method *method)
     return made;
 }
 
-static bool is_probe(jmethodID method)
+static bool is_no_probe(const char *signature)
 {
-    jclass class = NULL;
-    char *signature = NULL;
-    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) !=
-            JVMTI_ERROR_NONE ||
-        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-            JVMTI_ERROR_NONE)
-        return true;
-    bool is = strcmp(signature, "L" PROBE_CLASS ";") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
-    return is;
+    return strcmp(signature, "L" PROBE_CLASS ";") != 0;
 }
 
-static void *stub_for(struct session *session, jmethodID method, void *address)
+static void *stub_for(struct session *session, JNIEnv *jni, jmethodID method, void *address)
 {
     const struct method_entry *entry = method_lookup(session, method);
-    if (entry == NULL || !entry->is_traced || entry->id == 0 || is_probe(method))
+    if (entry == NULL || !entry->is_traced || entry->id == 0 ||
+        !method_owner_passes(jni, method, is_no_probe))
         return NULL;
     struct native_method *native = calloc(1, sizeof *native);
     if (native == NULL)
@@ -254,14 +242,14 @@ void JNICALL native_methods_on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
                                     void *address, void **new_address)
 {
     struct os_thread *os;
-    (void) jvmti, (void) jni, (void) thread;
+    (void) jvmti, (void) thread;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    void *stub = stub_for(session, method, address);
+    void *stub = stub_for(session, jni, method, address);
     if (stub != NULL) {
         *new_address = stub;
-        internal_used(INTERNAL_NATIVES);
+        internal_settled(INTERNAL_NATIVES, NULL);
     }
     probe_leave(os);
 }
@@ -280,7 +268,7 @@ bool native_methods_possible(void)
         return false;
     if (!has_shadow_stack())
         return true;
-    internal_refused(INTERNAL_NATIVES, "the machine's shadow stack is on");
+    internal_settled(INTERNAL_NATIVES, "the machine's shadow stack is on");
     return false;
 }
 
@@ -293,7 +281,7 @@ void native_methods_thread_ended(struct os_thread *os)
 
 bool native_methods_possible(void)
 {
-    internal_refused(INTERNAL_NATIVES, "known for x86-64 only");
+    internal_settled(INTERNAL_NATIVES, "known for x86-64 only");
     return false;
 }
 

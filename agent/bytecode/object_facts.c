@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"
@@ -75,11 +76,8 @@ static jint JNICALL note_size(jlong class_tag, jlong size, jlong *tag, jint leng
  * that constructor if this is another thread. */
 static uint64_t size_in_heap(jclass class)
 {
-    jvmtiHeapCallbacks callbacks;
     jlong size = 0;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_iteration_callback = note_size;
-    (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, class, &callbacks, &size);
+    heap_each_object(0, class, note_size, &size);
     return (uint64_t) size;
 }
 

@@ -75,12 +75,10 @@ struct phase_method {
     char *name;   /* of the phase, or NULL */
     /* number of that name in a session's dictionary, below the session's number */
     _Atomic uint64_t name_of_session;
-    uint32_t next; /* with the same place in the index; 0: none */
 };
 
 #define CHUNK_METHODS 1024u
 #define CHUNKS 64u
-#define INDEX_BITS 10u
 #define NAME_NUMBER_BITS 40u
 #define DACAPO_KEY (CHUNK_METHODS * CHUNKS)
 
@@ -90,7 +88,7 @@ static struct {
     pthread_mutex_t lock;
     struct phase_method *_Atomic chunks[CHUNKS];
     uint32_t count;
-    uint32_t index[1u << INDEX_BITS];
+    struct hash_numbers numbers;
 } methods = {.lock = PTHREAD_MUTEX_INITIALIZER, .count = 1};
 
 static struct phase_method *method_at(uint32_t number)
@@ -130,9 +128,6 @@ static uint32_t add_method(const struct phase_method *wanted)
     added->name = wanted->name;
     added->key =
         wanted->action == EXIT_BEGINS || wanted->action == ENTRY_FINISHES ? DACAPO_KEY : number;
-    uint32_t *place = &methods.index[wanted->hash >> (64 - INDEX_BITS)];
-    added->next = *place;
-    *place = number;
     methods.count++;
     return number;
 }
@@ -141,12 +136,11 @@ static uint32_t add_method(const struct phase_method *wanted)
 static uint32_t number_of(const struct phase_method *wanted)
 {
     pthread_mutex_lock(&methods.lock);
-    uint32_t number = methods.index[wanted->hash >> (64 - INDEX_BITS)];
-    while (number != 0 && method_at(number)->hash != wanted->hash)
-        number = method_at(number)->next;
-    bool is_new = number == 0;
-    if (is_new)
-        number = add_method(wanted);
+    struct hash_number *place = hash_numbers_place(&methods.numbers, wanted->hash);
+    bool is_new = place == NULL || place->hash == 0;
+    uint32_t number = is_new ? 0 : (uint32_t) place->number;
+    if (place != NULL && is_new && (number = add_method(wanted)) != 0)
+        hash_numbers_put(&methods.numbers, place, wanted->hash, number);
     pthread_mutex_unlock(&methods.lock);
     if (!is_new || number == 0)
         free(wanted->name);
@@ -204,10 +198,7 @@ static const struct known_method *find_known(const struct options *options, cons
 
 static uint64_t hash_of(const char *class_name, const char *method_name, uint64_t variant)
 {
-    uint64_t hash = text_hash_more(TEXT_HASH_START, class_name, strlen(class_name) + 1);
-    hash = text_hash_more(hash, method_name, strlen(method_name) + 1);
-    hash = text_hash_more(hash, (const char *) &variant, sizeof variant);
-    return hash * UINT64_C(0x9e3779b97f4a7c15);
+    return text_hash_names(variant, (const char *const[]){class_name, method_name}, 2);
 }
 
 static uint32_t number_known(const struct known_method *known)

@@ -4,15 +4,9 @@
 #define AGENT_BYTECODE_PLAIN_CALLS_H
 
 #include <jvmti.h>
-#include <stdbool.h>
 
 /* NULL: nothing has been replaced yet. */
 extern jniNativeInterface *plain_calls;
-/* Reads them once; call before any function is replaced. */
-bool plain_calls_read(void);
-/* Copies the current table to *table unless there is a copy. Returns false if the JVM provides
- * none. */
-bool jni_table_read(jniNativeInterface **table);
 
 /* Creates an array that no probe reports. */
 jbyteArray plain_bytes(JNIEnv *jni, jsize length);

@@ -93,8 +93,7 @@ static void store_range(struct session *session, struct os_thread *os, JNIEnv *j
         (uint32_t) first | (uint64_t) (uint32_t) at << 32);
 }
 
-/* Returns NULL if there is no session with references. */
-static struct session *enter(struct os_thread **os)
+struct session *store_enter(struct os_thread **os)
 {
     struct session *session = probe_enter(os);
     if (session != NULL && !stores_wanted(session)) {
@@ -107,7 +106,7 @@ static struct session *enter(struct os_thread **os)
 void JNICALL on_store_field(JNIEnv *jni, jclass class, jobject holder, jobject value, jint number)
 {
     struct os_thread *os;
-    struct session *session = enter(&os);
+    struct session *session = store_enter(&os);
     (void) class;
     if (session == NULL)
         return;
@@ -124,7 +123,7 @@ void JNICALL on_store_static(JNIEnv *jni, jclass class, jobject value, jint numb
 void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint index, jobject value)
 {
     struct os_thread *os;
-    struct session *session = enter(&os);
+    struct session *session = store_enter(&os);
     (void) class;
     if (session == NULL)
         return;
@@ -135,7 +134,7 @@ void JNICALL on_store_element(JNIEnv *jni, jclass class, jobject array, jint ind
 void JNICALL on_store_copy(JNIEnv *jni, jclass class, jobject array, jobject from, jint first)
 {
     struct os_thread *os;
-    struct session *session = array != NULL && from != NULL ? enter(&os) : NULL;
+    struct session *session = array != NULL && from != NULL ? store_enter(&os) : NULL;
     (void) class;
     if (session == NULL)
         return;
@@ -149,7 +148,7 @@ void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first,
                             jint at, jint length)
 {
     struct os_thread *os;
-    struct session *session = enter(&os);
+    struct session *session = store_enter(&os);
     (void) class;
     if (session == NULL)
         return;
@@ -160,7 +159,7 @@ void JNICALL on_store_range(JNIEnv *jni, jclass class, jobject from, jint first,
 void JNICALL on_store_offset(JNIEnv *jni, jclass class, jobject holder, jlong offset, jobject value)
 {
     struct os_thread *os;
-    struct session *session = holder != NULL ? enter(&os) : NULL;
+    struct session *session = holder != NULL ? store_enter(&os) : NULL;
     (void) class;
     if (session == NULL)
         return;

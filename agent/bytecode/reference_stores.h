@@ -5,6 +5,9 @@
 
 #include "agent/records/threads.h"
 
+/* As probe_enter(). Returns NULL if there is no session with references. */
+struct session *store_enter(struct os_thread **os);
+
 /* Call between probe_enter() and probe_leave(), in a session with references. */
 void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
                       jobject value, uint64_t field);

@@ -2,11 +2,10 @@
 /* Stores by the JVM itself, which no probe sees, read afterwards: references of objects that it
  * creates or that its native methods store into, and constants of static fields. */
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/references/class_fields.h"
 #include "agent/references/fields.h"
-
-#define ACCESS_STATIC 0x0008
 
 static void store_elements(struct session *session, struct os_thread *os, JNIEnv *jni,
                            jobject array)
@@ -20,65 +19,46 @@ static void store_elements(struct session *session, struct os_thread *os, JNIEnv
     }
 }
 
-static void store_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
-                        jclass class, jfieldID field, const char *descriptor)
-{
-    jobject value = holder != NULL ? (*jni)->GetObjectField(jni, holder, field)
-                                   : (*jni)->GetStaticObjectField(jni, class, field);
-    if (value != NULL && class_field_has(jni, descriptor, value))
-        store_into_field(session, os, jni, holder, value,
-                         field_number_of_id(session, jni, class, field));
-    (*jni)->DeleteLocalRef(jni, value);
-}
+struct filled {
+    struct session *session;
+    struct os_thread *os;
+    JNIEnv *jni;
+    jobject holder; /* NULL: the class's static fields */
+};
 
-/* Returns the descriptor of a reference field, allocated by the JVM; NULL for another field. Only
- * reference fields have an L or [. */
-static char *wanted_descriptor(jclass class, jfieldID field, bool of_class)
+static bool store_field(void *context, jclass class, struct class_field *field)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    char *descriptor = NULL;
-    jint modifiers = 0;
-    if ((*jvmti)->GetFieldName(jvmti, class, field, NULL, &descriptor, NULL) != JVMTI_ERROR_NONE)
-        return NULL;
-    (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers);
-    bool is_reference = descriptor[0] == 'L' || descriptor[0] == '[';
-    if (is_reference && ((modifiers & ACCESS_STATIC) != 0) == of_class)
-        return descriptor;
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-    return NULL;
+    const struct filled *filled = context;
+    JNIEnv *jni = filled->jni;
+    if (!field->is_reference || field->is_static != (filled->holder == NULL))
+        return true;
+    jobject value = filled->holder != NULL ? (*jni)->GetObjectField(jni, filled->holder, field->id)
+                                           : (*jni)->GetStaticObjectField(jni, class, field->id);
+    if (value != NULL && class_field_has(jni, field->descriptor, value))
+        store_into_field(filled->session, filled->os, jni, filled->holder, value,
+                         field_number_of_id(filled->session, jni, class, field->id));
+    (*jni)->DeleteLocalRef(jni, value);
+    return true;
 }
 
 static void store_fields(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
                          jclass class)
 {
-    jint count = 0;
-    jfieldID *fields = NULL;
-    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
-        return;
-    for (jint i = 0; i < count; i++) {
-        char *descriptor = wanted_descriptor(class, fields[i], holder == NULL);
-        if (descriptor != NULL)
-            store_field(session, os, jni, holder, class, fields[i], descriptor);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
+    class_each_field(class, store_field, &(struct filled){session, os, jni, holder});
 }
 
 static bool has_elements(jclass class, bool *is_array)
 {
-    char *signature = NULL;
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
-    *is_array = signature[0] == '[';
-    bool has = *is_array && (signature[1] == 'L' || signature[1] == '[');
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    char *signature = class_signature(class);
+    *is_array = signature == NULL || signature[0] == '[';
+    bool has = signature != NULL && *is_array && (signature[1] == 'L' || signature[1] == '[');
+    jvm_free(signature);
     return has;
 }
 
 void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
-    bool is_array = true;
+    bool is_array;
     jclass class = (*jni)->GetObjectClass(jni, object);
     if (has_elements(class, &is_array))
         store_elements(session, os, jni, object);

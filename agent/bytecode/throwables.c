@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
 #include "agent/base/own_frames.h"
 #include "agent/bytecode/new_objects.h"

@@ -151,9 +151,6 @@ void vm_natives_intercept(JNIEnv *jni)
         done |= intercept(jni, class, library, i);
     if (class != NULL)
         done |= intercept_unsafe(jni);
-    if (done)
-        internal_used(INTERNAL_REFLECT);
-    else
-        internal_refused(INTERNAL_REFLECT, "the JVM has no such functions");
+    internal_settled(INTERNAL_REFLECT, done ? NULL : "the JVM has no such functions");
     (*jni)->DeleteLocalRef(jni, class);
 }

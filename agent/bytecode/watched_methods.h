@@ -17,9 +17,9 @@ struct watch_actions {
 
 /* Sets the actions, once, before such methods have probes; `actions` must stay valid. */
 void watched_methods_act(const struct watch_actions *actions);
-/* Marks probes with this number as those of such a method, in this session. Returns false if the
- * table is full. */
-bool watched_method_add(uint32_t number, unsigned triggers);
+/* Marks probes with this number, of method_new_number(), as those of such a method, in this
+ * session. */
+void watched_method_add(uint32_t number, unsigned triggers);
 /* Removes all triggers; when a session begins or is armed. */
 void watched_methods_forget(void);
 /* Called first in a method with probes, before its entry is recorded; may begin the trace. */

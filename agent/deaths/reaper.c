@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/base/exceptions.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/deaths/canary.h"
@@ -15,7 +16,6 @@
 #include "agent/deaths/recycle.h"
 #include "agent/deaths/reference_blocks.h"
 #include "agent/deaths/weak_table.h"
-#include "agent/events/agent_thread.h"
 #include "agent/events/collections.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
@@ -187,8 +187,8 @@ static struct weak_page *find_active(const struct reaper_pass *pass)
 
 static void trim(JNIEnv *jni)
 {
-    recycle_trim(jni);
-    reference_blocks_trim();
+    recycle_trim(jni, false);
+    reference_blocks_trim(false);
 }
 
 /* Scans every entry, reports dead objects, and recycles their references. The caller holds the
@@ -444,7 +444,7 @@ bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
         canary_reset(jni);
         recycle_clear(jni);
         weak_table_reset(&reaper_table);
-        reference_blocks_clear();
+        reference_blocks_trim(true);
         identity_reset();
     }
     unlock_passes();
@@ -509,6 +509,28 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
         if (also != NULL)
             also(jni);
     }
+}
+
+jthread agent_thread_new(JNIEnv *jni, const char *name_text)
+{
+    jint count = 0;
+    jthreadGroup *groups = NULL;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+    jmethodID init = class != NULL ? (*jni)->GetMethodID(jni, class, "<init>",
+                                                         "(Ljava/lang/ThreadGroup;"
+                                                         "Ljava/lang/String;)V")
+                                   : NULL;
+    jstring name = (*jni)->NewStringUTF(jni, name_text);
+    jthread thread = NULL;
+    if (init != NULL && name != NULL &&
+        (*tracer.jvmti)->GetTopThreadGroups(tracer.jvmti, &count, &groups) == JVMTI_ERROR_NONE) {
+        if (count > 0)
+            thread = (*jni)->NewObject(jni, class, init, groups[0], name);
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) groups);
+    }
+    exception_restore(jni, of_program);
+    return thread;
 }
 
 bool reaper_start(JNIEnv *jni)

@@ -12,6 +12,10 @@ struct os_thread;
 /* References of the running session, or of one that ended until they are deleted. */
 extern struct weak_table reaper_table;
 
+/* Returns a new java.lang.Thread, for RunAgentThread; NULL if there is none. Leaves the program's
+ * exception alone. */
+jthread agent_thread_new(JNIEnv *jni, const char *name);
+
 /* Starts the thread, once per process. Returns false, with a message, on failure. */
 bool reaper_start(JNIEnv *jni);
 /* Call when a native thread ends: passes its references to the reaper. */

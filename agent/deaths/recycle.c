@@ -12,16 +12,14 @@
 /* References beyond this are deleted: 33 million, as many objects as die at once in a large young
  * generation. */
 #define MOST_BATCHES 16384u
-#define TRIMMED 8u /* one in so many batches that were not needed since a collection is freed */
 #define ATTEMPTS 1000
 #define ATTEMPT_NS 1000000L
 
 static struct {
-    pthread_mutex_t lock;
-    struct recycled *batches, *partial; /* `partial` is being filled by the reaper */
-    size_t count, least;                /* `least`: since the last collection */
+    struct block_pool full;
+    struct recycled *partial; /* being filled by the reaper, under its lock */
     _Atomic bool proven;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} pool = {.full.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void recycle_begin(void)
 {
@@ -84,28 +82,18 @@ void recycle_prove(const struct session *session, struct os_thread *os, JNIEnv *
 {
     if (!internal_is_allowed(INTERNAL_RECYCLE))
         return;
-    if (!session->holds)
-        internal_refused(INTERNAL_RECYCLE, "not with this collector");
-    else if (!prove(os, jni, cleared))
-        internal_refused(INTERNAL_RECYCLE, "slots hold something else");
-    else {
-        internal_used(INTERNAL_RECYCLE);
+    const char *refused = !session->holds            ? "not with this collector"
+                          : !prove(os, jni, cleared) ? "slots hold something else"
+                                                     : NULL;
+    internal_settled(INTERNAL_RECYCLE, refused);
+    if (refused == NULL)
         atomic_store(&pool.proven, true);
-    }
 }
 
-/* Adds a batch that is not empty. The caller holds the lock. */
-static void keep_batch(struct recycled *batch)
-{
-    batch->next = pool.batches;
-    pool.batches = batch;
-    pool.count++;
-}
-
-/* Returns a batch with room for one more, or NULL. The caller holds the lock. */
+/* Returns a batch with room for one more, or NULL. */
 static struct recycled *partial_batch(void)
 {
-    if (pool.partial == NULL && pool.count < MOST_BATCHES &&
+    if (pool.partial == NULL && pool.full.count < MOST_BATCHES &&
         (pool.partial = reference_block_take()) != NULL)
         pool.partial->count = 0;
     return pool.partial;
@@ -116,32 +104,23 @@ size_t recycle_give(const jweak *references, size_t count)
     size_t taken = 0;
     if (!atomic_load_explicit(&pool.proven, memory_order_relaxed))
         return 0;
-    pthread_mutex_lock(&pool.lock);
     while (taken < count && partial_batch() != NULL) {
         struct recycled *batch = pool.partial;
         while (taken < count && batch->count < RECYCLED_BATCH)
             batch->references[batch->count++] = references[taken++];
         if (batch->count == RECYCLED_BATCH) {
-            keep_batch(batch);
+            block_pool_give(&pool.full, batch);
             pool.partial = NULL;
         }
     }
-    pthread_mutex_unlock(&pool.lock);
     return taken;
 }
 
 struct recycled *recycle_turn(struct os_thread *os)
 {
-    if (!atomic_load_explicit(&pool.proven, memory_order_relaxed))
-        return NULL;
-    pthread_mutex_lock(&pool.lock);
-    struct recycled *batch = pool.batches;
-    if (batch != NULL) {
-        pool.batches = batch->next;
-        pool.count--;
-    }
-    pool.least = pool.count < pool.least ? pool.count : pool.least;
-    pthread_mutex_unlock(&pool.lock);
+    struct recycled *batch = atomic_load_explicit(&pool.proven, memory_order_relaxed)
+                                 ? block_pool_take(&pool.full)
+                                 : NULL;
     if (batch != NULL)
         reference_block_give(atomic_exchange(&os->deaths.recycled, batch));
     return batch;
@@ -199,9 +178,7 @@ void recycle_thread_ended(struct os_thread *os)
         reference_block_give(batch);
         return;
     }
-    pthread_mutex_lock(&pool.lock);
-    keep_batch(batch);
-    pthread_mutex_unlock(&pool.lock);
+    block_pool_give(&pool.full, batch);
 }
 
 static void delete_batch(JNIEnv *jni, struct recycled *batch)
@@ -211,40 +188,21 @@ static void delete_batch(JNIEnv *jni, struct recycled *batch)
     reference_block_give(batch);
 }
 
-static void delete_batches(JNIEnv *jni, struct recycled *batch)
+void recycle_trim(JNIEnv *jni, bool all)
 {
+    struct block *batch = block_pool_trim(&pool.full, all);
     while (batch != NULL) {
-        struct recycled *next = batch->next;
-        delete_batch(jni, batch);
+        struct block *next = batch->next;
+        delete_batch(jni, (struct recycled *) batch);
         batch = next;
     }
-}
-
-void recycle_trim(JNIEnv *jni)
-{
-    struct recycled *unused = NULL;
-    pthread_mutex_lock(&pool.lock);
-    for (size_t left = pool.least / TRIMMED; left != 0 && pool.batches != NULL; left--) {
-        struct recycled *batch = pool.batches;
-        pool.batches = batch->next;
-        pool.count--;
-        batch->next = unused;
-        unused = batch;
-    }
-    pool.least = pool.count;
-    pthread_mutex_unlock(&pool.lock);
-    delete_batches(jni, unused);
 }
 
 void recycle_clear(JNIEnv *jni)
 {
     for (struct os_thread *os = threads_first(); os != NULL; os = os->next_all)
         recycle_thread_ended(os);
-    pthread_mutex_lock(&pool.lock);
-    struct recycled *batch = pool.batches, *partial = pool.partial;
-    pool.batches = pool.partial = NULL;
-    pool.count = pool.least = 0;
-    pthread_mutex_unlock(&pool.lock);
-    delete_batch(jni, partial);
-    delete_batches(jni, batch);
+    delete_batch(jni, pool.partial);
+    pool.partial = NULL;
+    recycle_trim(jni, true);
 }

@@ -19,7 +19,7 @@
 
 /* A batch of references whose slots are empty. */
 struct recycled {
-    struct recycled *next;
+    struct block in_pool;
     size_t count;
     jweak references[RECYCLED_BATCH];
 };
@@ -38,8 +38,9 @@ struct recycled *recycle_turn(struct os_thread *os);
 /* Creates a weak reference to the object, and some for the thread's next ones. Returns NULL if out
  * of memory. */
 jweak recycle_make(struct os_thread *os, JNIEnv *jni, jobject object);
-/* Call after a collection: deletes some of the references that were unused since the one before. */
-void recycle_trim(JNIEnv *jni);
+/* Call after a collection: deletes some of the references that were unused since the one before, or
+ * all. */
+void recycle_trim(JNIEnv *jni, bool all);
 /* Call when the thread ends or the session has ended: passes the thread's references to other
  * threads. Both may call this at the same time. */
 void recycle_thread_ended(struct os_thread *os);

@@ -11,12 +11,15 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/patience.h"
-#include "agent/events/carrier_classes.h"
 #include "agent/events/collections.h"
 #include "agent/events/events.h"
+#include "agent/events/last_words.h"
 #include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
+#include "agent/records/classes.h"
 #include "agent/records/hold.h"
+#include "agent/records/method_counts.h"
+#include "agent/records/phases.h"
 #include "capture/log.h"
 
 /* Events of JDK 21 and later, which JDK 17's headers do not define. */
@@ -63,31 +66,108 @@ static void JNICALL on_collection_end(jvmtiEnv *jvmti)
         engine->collection_ended();
 }
 
+void event_class_load(jclass class)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    if ((session->options.events & EVENT_CLASS) != 0)
+        class_loaded(session, class, tracer_is_starting(session));
+    probe_leave(os);
+}
+
 static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
-    (void) jvmti, (void) jni;
+    (void) jvmti, (void) jni, (void) thread;
     archived_class_loaded(class);
-    event_class_load(thread, class);
+    event_class_load(class);
+}
+
+static void thread_starts(jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_started(session, os, thread, is_virtual);
+    if (!is_virtual && session->engine->thread_starts != NULL)
+        session->engine->thread_starts(session, os);
+    probe_leave(os);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti, (void) jni;
-    event_thread_start(thread, false);
+    thread_starts(thread, false);
+}
+
+static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
+{
+    struct java_thread *java = thread_known(session, os);
+    if (java != NULL && session->engine->thread_leaves != NULL)
+        session->engine->thread_leaves(session, os, jni, java);
+}
+
+/* The last words of a session that has just ended may mention the thread. */
+static void end_unseen(JNIEnv *jni, jthread thread, bool is_virtual)
+{
+    const struct java_thread *java = thread_of(thread);
+    if (java != NULL && (java->pending == 0 || last_words_pass(jni, java->session)))
+        thread_ended_unseen(thread, is_virtual);
+}
+
+static void thread_ends(JNIEnv *jni, jthread thread, bool is_virtual)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL) {
+        end_unseen(jni, thread, is_virtual);
+        return;
+    }
+    if (!is_virtual)
+        leave(session, os, jni);
+    phases_thread_ends(session, os, thread_of(thread));
+    struct java_thread *java = thread_ended(session, os, thread);
+    if (java != NULL)
+        method_counts_thread_ended(session, os, java);
+    thread_forget(os, java, is_virtual);
+    probe_leave(os);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti;
     collections_thread_ends(thread);
-    event_thread_end(jni, thread, false);
+    thread_ends(jni, thread, false);
+}
+
+/* Loads the classes of a virtual thread's first timed wait, which VirtualThread.scheduleUnpark() of
+ * JDK 21 passes to a ScheduledThreadPoolExecutor while the thread changes its carrier (later JDKs:
+ * at another time). If such a class is loaded then, the JVM announces neither its class file nor
+ * the class (JDK-8330146): it would have no probes, and no class load event before its first
+ * object. */
+static void load_carrier_classes(JNIEnv *jni)
+{
+    static const char *const names[] = {
+        "java/util/concurrent/ScheduledThreadPoolExecutor$ScheduledFutureTask",
+        "java/util/concurrent/FutureTask$WaitNode",
+        "java/util/concurrent/Executors$RunnableAdapter",
+        "java/util/concurrent/ThreadPoolExecutor$Worker"};
+    static _Atomic bool loaded;
+    if (tracer.java_major >= JAVA_WAITS_OPENLY || atomic_exchange(&loaded, true))
+        return;
+    jthrowable of_program = exception_set_aside(jni);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (*jni)->DeleteLocalRef(jni, (*jni)->FindClass(jni, names[i]));
+    exception_restore(jni, of_program);
 }
 
 static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti;
-    event_thread_start(thread, true);
-    carrier_classes_load(jni);
+    thread_starts(thread, true);
+    load_carrier_classes(jni);
     const struct engine *engine = atomic_load(&prepared_engine);
     if (engine->virtual_starts != NULL)
         engine->virtual_starts(jni);
@@ -96,7 +176,7 @@ static void JNICALL on_virtual_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void) jvmti;
-    event_thread_end(jni, thread, true);
+    thread_ends(jni, thread, true);
 }
 
 /* Extension events: jvmtiEnv, JNIEnv, the virtual thread. */
@@ -107,7 +187,12 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
     (void) va_arg(arguments, JNIEnv *);
     jthread thread = va_arg(arguments, jthread);
     va_end(arguments);
-    event_mount(thread);
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    thread_mounted(session, os, thread);
+    probe_leave(os);
 }
 
 static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
@@ -116,7 +201,16 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
     va_start(arguments, jvmti);
     JNIEnv *jni = va_arg(arguments, JNIEnv *);
     va_end(arguments);
-    event_unmount(jni);
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    struct java_thread *java = thread_known(session, os);
+    leave(session, os, jni);
+    if (java != NULL && java->is_virtual)
+        method_counts_unmounted(os, java);
+    thread_unmounted(session, os);
+    probe_leave(os);
 }
 
 /* can_support_virtual_threads is the bit after the last capability that JDK 17 knows. */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=jvmti: allocation and method events from JVMTI. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/method_verdicts.h"
+#include "agent/base/own_frames.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
+#include "agent/records/method_counts.h"
+#include "agent/records/methods.h"
+#include "agent/records/put_record.h"
 
 /* The distance to a thread's first sample is exponentially distributed, 512 KiB on average. */
 #define ADVANCE_BYTES (1 << 16)
@@ -34,20 +40,118 @@ static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
     event_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
 }
 
+static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
+                                                jmethodID method)
+{
+    if (os->events.methods == NULL &&
+        (os->events.methods = calloc(METHOD_CACHE, sizeof *os->events.methods)) == NULL)
+        return method_lookup(session, method);
+    if (os->events.methods_session != session->number) /* entries of the last session are freed */
+        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
+    os->events.methods_session = session->number;
+    size_t slot = method_slot(method, METHOD_CACHE);
+    const struct method_entry *entry = os->events.methods[slot].entry;
+    if (os->events.methods[slot].key == method && method_is_of(entry, session))
+        return entry;
+    entry = method_lookup(session, method);
+    if (entry != NULL) {
+        os->events.methods[slot].key = method;
+        os->events.methods[slot].entry = entry;
+    }
+    return entry;
+}
+
+/* Returns the id of `this` in the frame just entered. */
+static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
+                            JNIEnv *jni)
+{
+    bool is_new;
+    jobject object = (session->options.events & EVENT_ALLOC) != 0 ? own_frame_object() : NULL;
+    if (object == NULL)
+        return 0;
+    uint64_t id = event_tagged_object(session, stream, thread, jni, object, &is_new);
+    (*jni)->DeleteLocalRef(jni, object);
+    return id;
+}
+
+static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
+                         jmethodID method)
+{
+    const struct method_entry *entry = cached_method(session, os, method);
+    if (entry == NULL || !entry->is_traced || entry->id == 0)
+        return;
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java == NULL || stream == NULL)
+        return;
+    if (session->options.method == METHOD_COUNT) {
+        method_counts_enter(session, os, java, entry->id, method);
+        return;
+    }
+    uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
+    uint64_t *room = reserve_event(session, stream, java->id, 3);
+    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL, 0}))
+        return;
+    write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
+}
+
 static void JNICALL on_method_entry(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method)
 {
+    struct os_thread *os;
     (void) jvmti;
     if (atomic_load_explicit(&tracer.session, memory_order_relaxed) == NULL)
         engine_switch_off();
-    else
-        event_method_entry(jni, thread, method);
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    enter_method(session, os, jni, thread, method);
+    probe_leave(os);
+}
+
+/* Records the exit of the innermost frame. If there is no room, the frame stays, and the next exit
+ * closes it. */
+static bool write_exit(struct session *session, struct live_stream *stream,
+                       struct java_thread *java, enum step_live_kind kind)
+{
+    uint64_t *room = reserve_event(session, stream, java->id, 2);
+    if (room == NULL)
+        return false;
+    write_event(session, stream, room, kind, java->frames[--java->depth].method, 0);
+    return true;
+}
+
+/* An exit closes its own entry. It pops frames above it that the JVM left without an event. The
+ * exit of a frame that was entered before tracing is not recorded. */
+static void leave_method(struct session *session, struct os_thread *os, jthread thread,
+                         jmethodID method, bool by_exception)
+{
+    struct java_thread *java = thread_current(session, os, thread);
+    struct live_stream *stream = thread_stream(session, os);
+    if (java != NULL && session->options.method == METHOD_COUNT)
+        method_counts_leave(session, os, java, method, by_exception ? LEAVE_UNWIND : LEAVE_RETURN);
+    if (java == NULL || stream == NULL || java->depth == 0)
+        return;
+    size_t found = java->depth;
+    while (found > 0 && java->frames[found - 1].key != method)
+        found--;
+    if (found == 0)
+        return;
+    while (java->depth > found)
+        if (!write_exit(session, stream, java, STEP_LIVE_FRAME_POP))
+            return;
+    write_exit(session, stream, java, by_exception ? STEP_LIVE_FRAME_POP : STEP_LIVE_EXIT);
 }
 
 static void JNICALL on_method_exit(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                    jboolean by_exception, jvalue value)
 {
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
     (void) jvmti, (void) jni, (void) value;
-    event_method_exit(thread, method, by_exception != JNI_FALSE);
+    if (session == NULL)
+        return;
+    leave_method(session, os, thread, method, by_exception != JNI_FALSE);
+    probe_leave(os);
 }
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)

@@ -4,10 +4,223 @@
 #include <string.h>
 
 #include "agent/base/patience.h"
+#include "agent/events/draw_repeats.h"
 #include "agent/events/engine.h"
-#include "agent/events/sample_rate.h"
+#include "agent/events/events.h"
 #include "agent/events/sampled_lives.h"
-#include "agent/events/sampled_objects.h"
+#include "agent/records/classes.h"
+#include "agent/records/put_record.h"
+#include "agent/stacks/stacks.h"
+
+/* ---- the JVM's sampling interval, which grows while there are more samples a second than rate=
+ * allows, and shrinks to that of sample= when there are fewer; Java threads only ---- */
+
+/* The rate is looked at when a quarter of a second's samples have come, or after a second. */
+#define LOOKS_PER_SECOND 4u
+#define WINDOW_NS UINT64_C(1000000000)
+#define INTERVAL_MOST (UINT64_C(1) << 30)
+/* A change by less is not worth one: each sample then carries its interval in the trace. */
+#define GROWTH_LEAST 1.125
+/* After a pause in which little was allocated, the interval comes down in steps. */
+#define SHRINK_MOST 0.25
+
+static struct {
+    _Atomic uint64_t interval_bytes, count, since_ns;
+    _Atomic bool busy; /* one thread looks at a time */
+    _Atomic uint64_t least_bytes, rate;
+} sampling;
+
+static void set_interval(uint64_t bytes)
+{
+    atomic_store(&sampling.interval_bytes, bytes);
+    (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, (jint) bytes);
+}
+
+/* Returns the interval in force. */
+static uint64_t sample_rate_interval(void)
+{
+    return atomic_load_explicit(&sampling.interval_bytes, memory_order_relaxed);
+}
+
+static void sample_rate_begin(const struct session *session)
+{
+    atomic_store(&sampling.least_bytes, session->options.sample_bytes);
+    atomic_store(&sampling.rate, session->options.rate);
+    atomic_store(&sampling.count, 0);
+    atomic_store(&sampling.since_ns, clock_monotonic_ns());
+    /* the next file of a ring goes on with the interval of the last one */
+    set_interval(session->options.file_number > 1 ? sample_rate_interval()
+                                                  : session->options.sample_bytes);
+}
+
+static void sample_rate_end(void)
+{
+    atomic_store(&sampling.rate, 0);
+    while (atomic_exchange(&sampling.busy, true))
+        sched_yield();
+    (*tracer.jvmti)->SetHeapSamplingInterval(tracer.jvmti, (jint) OPTION_SAMPLE_DEFAULT);
+    atomic_store(&sampling.busy, false);
+}
+
+/* Returns the interval that would have given `rate` samples a second. */
+static uint64_t fitting(uint64_t interval_bytes, uint64_t count, uint64_t passed_ns, uint64_t rate)
+{
+    double found = (double) count * 1e9 / (double) (passed_ns > 0 ? passed_ns : 1);
+    double factor = found / (double) rate;
+    double wanted = (double) interval_bytes * (factor > SHRINK_MOST ? factor : SHRINK_MOST);
+    uint64_t least = atomic_load(&sampling.least_bytes);
+    if (factor > 1 && factor < GROWTH_LEAST)
+        return interval_bytes;
+    if (wanted >= (double) INTERVAL_MOST)
+        return INTERVAL_MOST;
+    return wanted > (double) least ? (uint64_t) wanted : least;
+}
+
+static void look(uint64_t rate)
+{
+    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t passed_ns = now_ns - atomic_load(&sampling.since_ns);
+    uint64_t count = atomic_load(&sampling.count);
+    if (passed_ns < WINDOW_NS && count * LOOKS_PER_SECOND < rate)
+        return;
+    uint64_t old = sample_rate_interval();
+    uint64_t wanted = fitting(old, count, passed_ns, rate);
+    /* fewer samples than a window has need the whole window to be judged */
+    if (wanted < old && passed_ns < WINDOW_NS)
+        return;
+    atomic_store(&sampling.count, 0);
+    atomic_store(&sampling.since_ns, now_ns);
+    if (wanted != old)
+        set_interval(wanted);
+}
+
+/* Counts a sample, and changes the interval where it must. */
+static void sample_rate_count(void)
+{
+    uint64_t rate = atomic_load_explicit(&sampling.rate, memory_order_relaxed);
+    if (rate == 0)
+        return;
+    atomic_fetch_add_explicit(&sampling.count, 1, memory_order_relaxed);
+    if (atomic_exchange(&sampling.busy, true))
+        return;
+    rate = atomic_load(&sampling.rate); /* the session may have ended meanwhile */
+    if (rate != 0)
+        look(rate);
+    atomic_store(&sampling.busy, false);
+}
+
+/* ---- samples ---- */
+
+/* Writes a record of each sample. The JVM draws the distance to a thread's next sample when it
+ * takes the last one, from the interval of that moment: so each thread remembers the interval, and
+ * a sample that was drawn with another than that of the trace is recorded with it. */
+
+#define SAMPLED_WORDS 6u
+
+/* The first session of the ring of files that the current one is of: between them nobody draws. */
+static _Atomic uint64_t first_session;
+
+struct sample {
+    uint64_t class, size_bytes, drawn_bytes;
+    uint64_t stack;
+};
+
+static void sampled_objects_begin(const struct session *session)
+{
+    if (session->options.file_number == 1)
+        atomic_store(&first_session, session->number);
+    draw_repeats_begin(session->options.file_number > 1);
+}
+
+static void note_draw(const struct session *session, struct os_thread *os, uint64_t draw)
+{
+    os->events.sampled = session->number;
+    os->events.drawn_bytes = sample_rate_interval();
+    os->events.draw = draw;
+}
+
+/* A platform thread starts: the distance to its first sample is drawn now. */
+static void sampled_thread_starts(const struct session *session, struct os_thread *os)
+{
+    JNIEnv *jni = NULL;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return;
+    os->events.thread_began = true;
+    note_draw(session, os, draw_repeats_thread(jni));
+}
+
+/* Returns the interval with which this sample was drawn; 0 for the first sample of a thread that
+ * was there before the session. That was drawn long ago, with an interval that is not known: it is
+ * left out (docs/engine-sampled.md). */
+static uint64_t draw_next(const struct session *session, struct os_thread *os)
+{
+    uint64_t first = atomic_load_explicit(&first_session, memory_order_relaxed);
+    uint64_t drawn_bytes = os->events.sampled >= first ? os->events.drawn_bytes : 0;
+    if (drawn_bytes != 0)
+        draw_repeats_count(os->events.draw, os->events.thread_began);
+    note_draw(session, os, draw_repeats_next());
+    return drawn_bytes;
+}
+
+static bool tag(const struct session *session, jobject object, uint64_t id)
+{
+    jlong old = 0;
+    (*tracer.jvmti)->GetTag(tracer.jvmti, object, &old);
+    return (old & TAG_MARKS) != 0 ? object_claim_tag(session, old, id)
+                                  : event_set_tag(object, tag_of_object(session, id));
+}
+
+static void write_with_interval(uint64_t stamp, struct live_stream *stream, uint64_t *room,
+                                const struct sample *sample, uint64_t id)
+{
+    stream->base_stamp = stamp;
+    room[0] = live_word(STEP_LIVE_FACT, stamp);
+    room[1] = STEP_LIVE_SAMPLED;
+    room[2] = STEP_LIVE_SAMPLED_BYTES;
+    room[3] = step_live_alloc_word(sample->class, 0, sample->size_bytes);
+    room[4] = id;
+    room[5] = sample->drawn_bytes;
+    live_commit(stream, SAMPLED_WORDS, 1);
+}
+
+/* Returns the object's id, or 0. */
+static uint64_t record(struct session *session, struct live_stream *stream, uint64_t thread,
+                       jobject object, const struct sample *sample)
+{
+    uint64_t *room = reserve_alloc(session, stream, thread, sample->stack, SAMPLED_WORDS);
+    if (room == NULL)
+        return 0;
+    uint64_t id = live_next_object(session->map, stream);
+    uint64_t stamp = thread_stamp(session, stream);
+    if (!tag(session, object, id))
+        return 0;
+    if (sample->drawn_bytes == session->options.sample_bytes)
+        write_alloc_at(session, stamp, stream, room, sample->class, sample->size_bytes, id, false);
+    else
+        write_with_interval(stamp, stream, room, sample, id);
+    return id;
+}
+
+static void sampled_object(struct session *session, struct os_thread *os, JNIEnv *jni,
+                           jthread thread, jobject object, jclass class, jlong size_bytes)
+{
+    struct live_stream *stream = thread_stream(session, os);
+    struct sample sample = {.drawn_bytes = draw_next(session, os)};
+    sample_rate_count();
+    if (stream == NULL || size_bytes < 0 || sample.drawn_bytes == 0)
+        return;
+    sample.size_bytes = (uint64_t) size_bytes;
+    sample.class = class_cached(session, os, jni, class)->number;
+    if (sample.class == 0)
+        return;
+    const struct java_thread *java = thread_current(session, os, thread);
+    sample.stack = stack_of_allocation(session, os, jni, NULL, 0);
+    uint64_t id = record(session, stream, java != NULL ? java->id : 0, object, &sample);
+    if (id != 0 && (session->options.events & EVENT_FREE) != 0)
+        sampled_lives_add(session, jni, object, id);
+}
+
+/* ---- the engine ---- */
 
 static void want_capabilities(uint32_t event, jvmtiCapabilities *wanted)
 {

@@ -3,19 +3,12 @@
 #include "agent/events/events.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 #include "agent/base/java_versions.h"
-#include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/events/engine_type.h"
-#include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"
-#include "agent/records/method_counts.h"
-#include "agent/records/methods.h"
-#include "agent/records/phases.h"
 #include "agent/records/put_record.h"
 #include "agent/stacks/stacks.h"
 
@@ -306,108 +299,6 @@ void event_set_free_gap(struct session *session)
     session->free_batch.gap = tracer_stamps_of_ns(FREE_GAP_NS);
 }
 
-void event_class_load(jthread thread, jclass class)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    (void) thread;
-    if ((session->options.events & EVENT_CLASS) != 0)
-        class_loaded(session, class, tracer_is_starting(session));
-    probe_leave(os);
-}
-
-void event_thread_start(jthread thread, bool is_virtual)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    thread_started(session, os, thread, is_virtual);
-    if (!is_virtual && session->engine->thread_starts != NULL)
-        session->engine->thread_starts(session, os);
-    probe_leave(os);
-}
-
-static void leave(struct session *session, struct os_thread *os, JNIEnv *jni)
-{
-    struct java_thread *java = thread_known(session, os);
-    if (java != NULL && session->engine->thread_leaves != NULL)
-        session->engine->thread_leaves(session, os, jni, java);
-}
-
-/* The last words of a session that has just ended may mention the thread. */
-static void end_unseen(JNIEnv *jni, jthread thread, bool is_virtual)
-{
-    const struct java_thread *java = thread_of(thread);
-    if (java != NULL && (java->pending == 0 || last_words_pass(jni, java->session)))
-        thread_ended_unseen(thread, is_virtual);
-}
-
-void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL) {
-        end_unseen(jni, thread, is_virtual);
-        return;
-    }
-    if (!is_virtual)
-        leave(session, os, jni);
-    phases_thread_ends(session, os, thread_of(thread));
-    struct java_thread *java = thread_ended(session, os, thread);
-    if (java != NULL)
-        method_counts_thread_ended(session, os, java);
-    thread_forget(os, java, is_virtual);
-    probe_leave(os);
-}
-
-void event_mount(jthread thread)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    thread_mounted(session, os, thread);
-    probe_leave(os);
-}
-
-void event_unmount(JNIEnv *jni)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    struct java_thread *java = thread_known(session, os);
-    leave(session, os, jni);
-    if (java != NULL && java->is_virtual)
-        method_counts_unmounted(os, java);
-    thread_unmounted(session, os);
-    probe_leave(os);
-}
-
-static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
-                                                jmethodID method)
-{
-    if (os->events.methods == NULL &&
-        (os->events.methods = calloc(METHOD_CACHE, sizeof *os->events.methods)) == NULL)
-        return method_lookup(session, method);
-    if (os->events.methods_session != session->number) /* entries of the last session are freed */
-        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
-    os->events.methods_session = session->number;
-    size_t slot = method_slot(method, METHOD_CACHE);
-    const struct method_entry *entry = os->events.methods[slot].entry;
-    if (os->events.methods[slot].key == method && method_is_of(entry, session))
-        return entry;
-    entry = method_lookup(session, method);
-    if (entry != NULL) {
-        os->events.methods[slot].key = method;
-        os->events.methods[slot].entry = entry;
-    }
-    return entry;
-}
-
 /* The VM posts no event for some of the objects that it creates. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
                              JNIEnv *jni, jobject object, bool *is_new)
@@ -430,92 +321,4 @@ uint64_t event_tagged_object(struct session *session, struct live_stream *stream
         (*jni)->DeleteLocalRef(jni, class);
     }
     return id;
-}
-
-/* Returns the id of `this` in the frame just entered. */
-static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
-                            JNIEnv *jni)
-{
-    bool is_new;
-    jobject object = (session->options.events & EVENT_ALLOC) != 0 ? own_frame_object() : NULL;
-    if (object == NULL)
-        return 0;
-    uint64_t id = event_tagged_object(session, stream, thread, jni, object, &is_new);
-    (*jni)->DeleteLocalRef(jni, object);
-    return id;
-}
-
-static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
-                         jmethodID method)
-{
-    const struct method_entry *entry = cached_method(session, os, method);
-    if (entry == NULL || !entry->is_traced || entry->id == 0)
-        return;
-    struct java_thread *java = thread_current(session, os, thread);
-    struct live_stream *stream = thread_stream(session, os);
-    if (java == NULL || stream == NULL)
-        return;
-    if (session->options.method == METHOD_COUNT) {
-        method_counts_enter(session, os, java, entry->id, method);
-        return;
-    }
-    uint64_t object = entry->is_static ? 0 : this_object(session, stream, java->id, jni);
-    uint64_t *room = reserve_event(session, stream, java->id, 3);
-    if (room == NULL || !push_frame(java, (struct method_frame){entry->id, method, 0, NULL, 0}))
-        return;
-    write_event(session, stream, room, STEP_LIVE_ENTRY, entry->id, object);
-}
-
-void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    enter_method(session, os, jni, thread, method);
-    probe_leave(os);
-}
-
-/* Records the exit of the innermost frame. If there is no room, the frame stays, and the next exit
- * closes it. */
-static bool write_exit(struct session *session, struct live_stream *stream,
-                       struct java_thread *java, enum step_live_kind kind)
-{
-    uint64_t *room = reserve_event(session, stream, java->id, 2);
-    if (room == NULL)
-        return false;
-    write_event(session, stream, room, kind, java->frames[--java->depth].method, 0);
-    return true;
-}
-
-/* An exit closes its own entry. It pops frames above it that the JVM left without an event. The
- * exit of a frame that was entered before tracing is not recorded. */
-static void leave_method(struct session *session, struct os_thread *os, jthread thread,
-                         jmethodID method, bool by_exception)
-{
-    struct java_thread *java = thread_current(session, os, thread);
-    struct live_stream *stream = thread_stream(session, os);
-    if (java != NULL && session->options.method == METHOD_COUNT)
-        method_counts_leave(session, os, java, method, by_exception ? LEAVE_UNWIND : LEAVE_RETURN);
-    if (java == NULL || stream == NULL || java->depth == 0)
-        return;
-    size_t found = java->depth;
-    while (found > 0 && java->frames[found - 1].key != method)
-        found--;
-    if (found == 0)
-        return;
-    while (java->depth > found)
-        if (!write_exit(session, stream, java, STEP_LIVE_FRAME_POP))
-            return;
-    write_exit(session, stream, java, by_exception ? STEP_LIVE_FRAME_POP : STEP_LIVE_EXIT);
-}
-
-void event_method_exit(jthread thread, jmethodID method, bool by_exception)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    leave_method(session, os, thread, method, by_exception);
-    probe_leave(os);
 }

@@ -27,13 +27,8 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
  * objects, reports the object now and sets `*is_new`. */
 uint64_t event_tagged_object(struct session *session, struct live_stream *stream, uint64_t thread,
                              JNIEnv *jni, jobject object, bool *is_new);
-void event_class_load(jthread thread, jclass class);
-void event_thread_start(jthread thread, bool is_virtual);
-void event_thread_end(JNIEnv *jni, jthread thread, bool is_virtual);
-void event_mount(jthread thread);
-void event_unmount(JNIEnv *jni);
-void event_method_entry(JNIEnv *jni, jthread thread, jmethodID method);
-void event_method_exit(jthread thread, jmethodID method, bool by_exception);
+/* Records a class that has been loaded. */
+void event_class_load(jclass class);
 
 /* Tags an object. */
 bool event_set_tag(jobject object, jlong tag);

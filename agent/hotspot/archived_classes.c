@@ -16,10 +16,11 @@
 #include "agent/base/hash_numbers.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/vm_structs.h"
-#include "agent/rewriter/callees.h"
+#include "agent/rewriter/class_file.h"
 #include "capture/apart.h"
 
 /* The JVM has its archive mapped, and all its classes are structures in one region of it. Each
@@ -251,17 +252,15 @@ void archived_classes_read(void)
     if (!hash_state_is_known() || !internal_is_allowed(INTERNAL_ARCHIVE))
         return;
     if (tracer.java_major >= JAVA_TAGS_BY_HASH && tracer.java_major < JAVA_LINKS_WITH_HASH) {
-        internal_refused(INTERNAL_ARCHIVE, "this JDK's archive has hashes of some classes only");
+        internal_settled(INTERNAL_ARCHIVE, "this JDK's archive has hashes of some classes only");
         return;
     }
     if (table_count == 0)
         archive_scan(add_class);
     if (table_count != 0 && !has_known())
         table_count = 0;
-    if (table_count != 0)
-        internal_used(INTERNAL_ARCHIVE);
-    else
-        internal_refused(INTERNAL_ARCHIVE, "the JVM uses none, or does not publish it");
+    internal_settled(INTERNAL_ARCHIVE,
+                     table_count != 0 ? NULL : "the JVM uses none, or does not publish it");
     static bool is_read;
     if (is_read)
         return;
@@ -302,17 +301,14 @@ void archived_class_loads(const char *name, bool changed)
 
 static bool is_loading(jclass class)
 {
-    char *signature = NULL;
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
-    size_t length = strlen(signature);
+    char *signature = class_signature(class);
+    size_t length = signature != NULL ? strlen(signature) : 0;
     bool changed = false;
     if (length > 2) {
         uint64_t hash = hash_class((struct text){signature + 1, length - 2});
         changed = (atomic_fetch_and(place_of(hash), ~UINT64_C(1)) & 1) != 0;
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    jvm_free(signature);
     return changed;
 }
 
@@ -342,14 +338,12 @@ static bool is_of_lambda(void *context, const struct class_callee *callee)
 
 bool archived_class_has_lambda(jclass class, const uint8_t *bytes, size_t length)
 {
-    char *signature = NULL;
-    if (table_count == 0 ||
-        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-            JVMTI_ERROR_NONE)
+    char *signature = table_count != 0 ? class_signature(class) : NULL;
+    if (signature == NULL)
         return false;
     size_t end = strlen(signature);
     struct text caller = {signature + 1, end > 2 ? end - 2 : 0};
     bool has = class_has_callee(bytes, length, is_of_lambda, &caller);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    jvm_free(signature);
     return has;
 }

@@ -159,9 +159,7 @@ bool hash_state_is_known(void)
 
 void hash_state_report(void)
 {
-    if (hash_state_is_known())
-        internal_used(INTERNAL_HASH);
-    else
-        internal_refused(INTERNAL_HASH,
-                         "they are not where JDKs have them, or hashCode is another");
+    internal_settled(
+        INTERNAL_HASH,
+        hash_state_is_known() ? NULL : "they are not where JDKs have them, or hashCode is another");
 }

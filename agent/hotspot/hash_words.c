@@ -48,11 +48,10 @@ bool hash_words_draw(const struct hash_words *memory, uint32_t hash)
 size_t hash_words_search(const uint32_t *before, const uint32_t *after, size_t count,
                          const uint32_t hashes[HASH_WORDS], size_t *found)
 {
-    static const size_t first[] = {0, 1};
     size_t places = 0;
     for (size_t at = 0; at + HASH_WORDS <= count; at++)
-        for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
-            if (leads_to(before + at, after + at, first[i], hashes) && places++ == 0)
+        for (size_t first = 0; first <= 1; first++)
+            if (leads_to(before + at, after + at, first, hashes) && places++ == 0)
                 *found = at;
     return places;
 }

@@ -187,11 +187,13 @@ static bool find_words(JNIEnv *jni, jclass element)
     return found;
 }
 
-static bool find_layout(JNIEnv *jni)
+/* `words`: also the places of class and length. */
+static bool find_layout(JNIEnv *jni, bool words)
 {
     jthrowable of_program = exception_set_aside(jni);
     jclass element = (*jni)->FindClass(jni, "java/lang/Object");
-    bool found = element != NULL && find_sizes(jni, element) && find_words(jni, element);
+    bool found =
+        element != NULL && find_sizes(jni, element) && (!words || find_words(jni, element));
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, element);
     return found;
@@ -199,12 +201,7 @@ static bool find_layout(JNIEnv *jni)
 
 bool headers_find_sizes(JNIEnv *jni)
 {
-    jthrowable of_program = exception_set_aside(jni);
-    jclass element = (*jni)->FindClass(jni, "java/lang/Object");
-    bool found = element != NULL && find_sizes(jni, element);
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, element);
-    return found;
+    return find_layout(jni, false);
 }
 
 void headers_prove(JNIEnv *jni, bool announced)
@@ -212,14 +209,10 @@ void headers_prove(JNIEnv *jni, bool announced)
     header_layout.known = false;
     if (!internal_is_allowed(INTERNAL_HEADERS))
         return;
-    if (!atomic_load(&slots_readable))
-        internal_refused(INTERNAL_HEADERS, "slots are not read");
-    else if (!announced)
-        internal_refused(INTERNAL_HEADERS, "not with this collector");
-    else if (!find_layout(jni))
-        internal_refused(INTERNAL_HEADERS, "objects are laid out in another way");
-    else {
-        header_layout.known = true;
-        internal_used(INTERNAL_HEADERS);
-    }
+    const char *refused = !atomic_load(&slots_readable) ? "slots are not read"
+                          : !announced                  ? "not with this collector"
+                          : !find_layout(jni, true)     ? "objects are laid out in another way"
+                                                        : NULL;
+    header_layout.known = refused == NULL;
+    internal_settled(INTERNAL_HEADERS, refused);
 }

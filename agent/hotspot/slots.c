@@ -44,8 +44,6 @@ void slots_prove(JNIEnv *jni)
 {
     bool so = internal_is_allowed(INTERNAL_SLOTS) && is_so(jni);
     atomic_store(&slots_readable, so);
-    if (so)
-        internal_used(INTERNAL_SLOTS);
-    else
-        internal_refused(INTERNAL_SLOTS, "references do not lead to them, or they cannot be read");
+    internal_settled(INTERNAL_SLOTS,
+                     so ? NULL : "references do not lead to them, or they cannot be read");
 }

@@ -7,18 +7,145 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
 #include "agent/hotspot/untagged_classes.h"
 #include "agent/records/global_stream.h"
-#include "agent/records/named_objects.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
 
 #define NAME_LIMIT 65536u
 
 #define NUMBER_BITS 40u
+
+/* ---- tables of classes and class loaders by the index in their tags; an unloaded class's entry is
+ * reused, but only after a whole session: until then the JVM may report the death of the class by
+ * that tag ---- */
+
+#define NAMED_PAGE_ENTRIES 1024u
+#define NAMED_PAGES 65536u /* 64 Mi entries */
+
+enum named_state { NAMED_USED, NAMED_GONE, NAMED_EMPTY };
+
+/* A class or a class loader. */
+struct named_object {
+    char *name; /* class: as in a class file, standard UTF-8 */
+    uint32_t name_length;
+    enum named_state state;
+    uint64_t loader;         /* in an empty entry: index of the next one */
+    _Atomic uint64_t object; /* the tag that it would have if it were not a class or loader */
+    _Atomic(jweak) mirror;   /* of a class */
+    /* number in the dictionary of a session: session << 40 | number */
+    _Atomic uint64_t session_number;
+};
+
+struct named_table {
+    _Atomic(struct named_object *) pages[NAMED_PAGES];
+    uint64_t count;  /* entry 0 is not used */
+    uint64_t unused; /* first of the entries to reuse */
+    uint64_t empty;  /* first of the entries that the last named_empty_gone() emptied */
+};
+
+/* Returns NULL if there is no such entry. */
+static struct named_object *named_at(struct named_table *table, uint64_t index)
+{
+    if (index == 0 || index >= (uint64_t) NAMED_PAGES * NAMED_PAGE_ENTRIES)
+        return NULL;
+    struct named_object *page =
+        atomic_load_explicit(&table->pages[index / NAMED_PAGE_ENTRIES], memory_order_acquire);
+    return page != NULL ? &page[index % NAMED_PAGE_ENTRIES] : NULL;
+}
+
+static uint64_t take_unused(struct named_table *table)
+{
+    uint64_t index = table->unused;
+    struct named_object *named = named_at(table, index);
+    table->unused = named->loader;
+    named->loader = 0;
+    named->state = NAMED_USED;
+    return index;
+}
+
+/* This and the following functions are called with the class lock held. Returns an entry for an
+ * object; 0: out of memory. */
+static uint64_t named_add(struct named_table *table)
+{
+    if (table->unused != 0)
+        return take_unused(table);
+    uint64_t index = table->count;
+    if (index >= (uint64_t) NAMED_PAGES * NAMED_PAGE_ENTRIES)
+        return 0;
+    if (atomic_load(&table->pages[index / NAMED_PAGE_ENTRIES]) == NULL) {
+        struct named_object *page = calloc(NAMED_PAGE_ENTRIES, sizeof *page);
+        if (page == NULL)
+            return 0;
+        atomic_store_explicit(&table->pages[index / NAMED_PAGE_ENTRIES], page,
+                              memory_order_release);
+    }
+    table->count++;
+    return index;
+}
+
+/* Call these while no thread is in a probe. named_reuse() lets entries that were emptied the last
+ * time be reused. named_find_gone() finds those of classes unloaded since then (false: none), and
+ * named_empty_gone() empties them. */
+static void named_reuse(struct named_table *table)
+{
+    while (table->empty != 0) {
+        uint64_t index = table->empty;
+        struct named_object *named = named_at(table, index);
+        table->empty = named->loader;
+        named->loader = table->unused;
+        table->unused = index;
+    }
+}
+
+static bool named_find_gone(struct named_table *table, JNIEnv *jni)
+{
+    bool found = false;
+    for (uint64_t index = 1; index < table->count; index++) {
+        struct named_object *named = named_at(table, index);
+        jweak mirror = named != NULL ? atomic_load(&named->mirror) : NULL;
+        if (mirror == NULL || !(*jni)->IsSameObject(jni, mirror, NULL))
+            continue;
+        named->state = NAMED_GONE;
+        found = true;
+    }
+    return found;
+}
+
+static bool named_is_gone(struct named_table *table, uint64_t index)
+{
+    const struct named_object *named = named_at(table, index);
+    return named != NULL && named->state == NAMED_GONE;
+}
+
+static void empty(struct named_table *table, JNIEnv *jni, struct named_object *named,
+                  uint64_t index)
+{
+    (*jni)->DeleteWeakGlobalRef(jni, atomic_exchange(&named->mirror, NULL));
+    free(named->name);
+    named->name = NULL;
+    named->name_length = 0;
+    atomic_store(&named->object, 0);
+    atomic_store(&named->session_number, 0);
+    named->state = NAMED_EMPTY;
+    named->loader = table->empty;
+    table->empty = index;
+}
+
+static void named_empty_gone(struct named_table *table, JNIEnv *jni)
+{
+    for (uint64_t index = 1; index < table->count; index++) {
+        struct named_object *named = named_at(table, index);
+        if (named != NULL && named->state == NAMED_GONE)
+            empty(table, jni, named, index);
+    }
+}
+
+/* ---- tags ---- */
 
 static struct named_table classes = {.count = 1};
 static struct named_table loaders = {.count = 1};
@@ -88,16 +215,12 @@ void tags_forget(struct session *session)
     /* engine=sampled leaves no tags, and its ring of files is no reason to walk the heap */
     if (session->number < TAG_SESSIONS || session->options.file_number > 1)
         return;
-    jvmtiHeapCallbacks callbacks;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_iteration_callback = forget_tag;
     if (!session_lock(session, &class_lock))
         return;
     forget_named(&classes, session);
     forget_named(&loaders, session);
     pthread_mutex_unlock(&class_lock);
-    (*tracer.jvmti)
-        ->IterateThroughHeap(tracer.jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &callbacks, session);
+    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, forget_tag, session);
 }
 
 static bool is_gone(uint64_t number)
@@ -234,10 +357,9 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
 static uint64_t index_untagged(jclass mirror, bool stays_untagged)
 {
     JNIEnv *jni = NULL;
-    char *signature = NULL;
+    char *signature;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (*tracer.jvmti)->GetClassSignature(tracer.jvmti, mirror, &signature, NULL) !=
-            JVMTI_ERROR_NONE)
+        (signature = class_signature(mirror)) == NULL)
         return 0;
     uint64_t index = untagged_class_take(jni, signature, mirror);
     if (index == 0)
@@ -245,7 +367,7 @@ static uint64_t index_untagged(jclass mirror, bool stays_untagged)
     if (index != 0 && stays_untagged &&
         !untagged_class_add(signature, index, atomic_load(&named_at(&classes, index)->mirror)))
         index = 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    jvm_free(signature);
     return index;
 }
 

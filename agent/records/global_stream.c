@@ -7,6 +7,7 @@
 
 #include "agent/records/stamps.h"
 #include "agent/records/threads.h"
+#include "format/core/hash.h"
 
 static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
 {
@@ -68,8 +69,58 @@ void global_event(struct session *session, enum step_live_kind kind, uint64_t wo
     global_write(session, record, words, 1);
 }
 
-#define HEAD_WORDS 3u
 #define TEXT_LIMIT 200000u /* fits into a chunk */
+
+struct hash_number *dictionary_place(struct session_dictionary *dictionary,
+                                     const struct session *session, uint64_t hash)
+{
+    if (dictionary->session != session->number) {
+        dictionary->session = session->number;
+        dictionary->count = 0;
+        hash_numbers_clear(&dictionary->numbers);
+    }
+    return hash_numbers_place(&dictionary->numbers, hash);
+}
+
+bool dictionary_add_class(struct session_dictionary *dictionary, const struct session *session,
+                          uint64_t class)
+{
+    uint64_t hash = step_hash(class);
+    struct hash_number *place = dictionary_place(dictionary, session, hash);
+    if (place == NULL || place->hash != 0)
+        return false;
+    hash_numbers_put(&dictionary->numbers, place, hash, 1);
+    return true;
+}
+
+#define DEFINE_WORDS 4u
+
+uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
+                       uint64_t kind, const char *name, const char *more)
+{
+    size_t room = strlen(name) + strlen(more);
+    uint64_t *words =
+        room <= TEXT_LIMIT ? calloc(DEFINE_WORDS + (room + 7) / 8, sizeof *words) : NULL;
+    if (words == NULL)
+        return 0;
+    char *text = (char *) &words[DEFINE_WORDS];
+    size_t length = utf8_of_modified(name, text);
+    if (kind == STEP_LIVE_IS_PHASE_NAME)
+        length = utf8_cut(text, length);
+    size_t more_length = utf8_of_modified(more, text + length);
+    words[1] = class;
+    words[2] = kind;
+    words[3] = length | (uint64_t) more_length << 32;
+    pthread_mutex_lock(&session->global_lock);
+    uint64_t number = ++*count;
+    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
+    global_write(session, words, DEFINE_WORDS + (length + more_length + 7) / 8, 0);
+    pthread_mutex_unlock(&session->global_lock);
+    free(words);
+    return number;
+}
+
+#define HEAD_WORDS 3u
 
 /* `words` has room for the head. */
 static void put_fact(struct session *session, enum step_live_fact fact, uint64_t *words,

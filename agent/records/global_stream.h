@@ -4,6 +4,7 @@
 #ifndef AGENT_RECORDS_GLOBAL_STREAM_H
 #define AGENT_RECORDS_GLOBAL_STREAM_H
 
+#include "agent/base/hash_numbers.h"
 #include "agent/base/tracer.h"
 
 /* Writes words to the global stream, stamped now if `kind` has a stamp. The caller holds the
@@ -16,6 +17,24 @@ void global_event(struct session *session, enum step_live_kind kind, uint64_t wo
  * has room for strlen(text) bytes. Returns the length. */
 size_t utf8_of_modified(const char *text, char *out);
 
+/* What the dictionary of a session has besides methods: numbers by hash. */
+struct session_dictionary {
+    pthread_mutex_t lock;
+    uint64_t session; /* the session that the table belongs to */
+    _Atomic uint64_t count;
+    struct hash_numbers numbers;
+};
+/* The caller holds the lock. Returns the place for that hash as hash_numbers_place() does. */
+struct hash_number *dictionary_place(struct session_dictionary *dictionary,
+                                     const struct session *session, uint64_t hash);
+/* The caller holds the lock. Adds the class. Returns false if it was there, or out of memory. */
+bool dictionary_add_class(struct session_dictionary *dictionary, const struct session *session,
+                          uint64_t class);
+/* Writes an entry (STEP_LIVE_DEFINE_METHOD) with the texts, modified UTF-8, and returns its number:
+ * *count, incremented under the session's global_lock, which the caller does not hold. 0: out of
+ * memory, or the texts are too long. The name of a phase is cut to 65,536 bytes. */
+uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
+                       uint64_t kind, const char *name, const char *more);
 /* Cuts UTF-8 of more than 65,536 bytes before a character and ends it with three dots and zeros up
  * to a multiple of 8 bytes. Returns the length. */
 size_t utf8_cut(char *text, size_t length);

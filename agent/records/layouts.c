@@ -9,25 +9,17 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
-#include "agent/base/hash_numbers.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/hotspot/headers.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 #include "capture/log.h"
 #include "format/core/grow.h"
-#include "format/core/hash.h"
 
-#define DEFINE_WORDS 4u
 #define TEXT_LIMIT 131072u /* fits into a chunk */
-#define ACC_STATIC 0x0008
 
-static struct {
-    pthread_mutex_t lock;
-    uint64_t session; /* the session that the table belongs to */
-    uint64_t count;
-    struct hash_numbers classes; /* those that were asked for */
-} layouts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct session_dictionary layouts = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- arrays ---- */
 
@@ -71,95 +63,24 @@ uint64_t layout_used_of_tag(jlong class_tag, jint length, uint64_t size)
 
 /* ---- fields ---- */
 
-/* The caller holds the table's lock. Returns true if the class is new. */
-static bool class_is_new(struct session *session, uint64_t class)
-{
-    if (layouts.session != session->number) {
-        layouts.session = session->number;
-        layouts.count = 0;
-        hash_numbers_clear(&layouts.classes);
-    }
-    struct hash_number *place = hash_numbers_place(&layouts.classes, step_hash(class));
-    if (place == NULL || place->hash != 0)
-        return false;
-    hash_numbers_put(&layouts.classes, place, step_hash(class), 1);
-    return true;
-}
-
 /* The descriptors of a class's own instance fields. */
 struct fields {
     char *text;
     size_t length, capacity;
-    bool failed;
 };
 
-static void add_descriptor(struct fields *fields, const char *descriptor)
+static bool add_field(void *context, jclass class, struct class_field *field)
 {
-    size_t length = strlen(descriptor);
-    if (fields->length + length + 1 > fields->capacity) {
-        size_t need = fields->length + length + 1;
-        char *grown =
-            need <= TEXT_LIMIT ? step_grown(fields->text, &fields->capacity, need, 1) : NULL;
-        if (grown == NULL) {
-            fields->failed = true;
-            return;
-        }
-        fields->text = grown;
-    }
-    memcpy(fields->text + fields->length, descriptor, length + 1);
+    struct fields *fields = context;
+    size_t length = strlen(field->descriptor), need = fields->length + length + 1;
+    (void) class;
+    if (field->is_static)
+        return true;
+    if (need > TEXT_LIMIT || !step_room(&fields->text, &fields->capacity, need, 1))
+        return false;
+    memcpy(fields->text + fields->length, field->descriptor, length + 1);
     fields->length += length;
-}
-
-static void add_field(struct fields *fields, jclass mirror, jfieldID field)
-{
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jint modifiers = 0;
-    char *name = NULL, *descriptor = NULL;
-    if ((*jvmti)->GetFieldModifiers(jvmti, mirror, field, &modifiers) != JVMTI_ERROR_NONE) {
-        fields->failed = true;
-        return;
-    }
-    if ((modifiers & ACC_STATIC) != 0)
-        return;
-    if ((*jvmti)->GetFieldName(jvmti, mirror, field, &name, &descriptor, NULL) == JVMTI_ERROR_NONE)
-        add_descriptor(fields, descriptor);
-    else
-        fields->failed = true;
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-}
-
-static struct fields fields_of(jclass mirror)
-{
-    jvmtiEnv *jvmti = tracer.jvmti;
-    struct fields fields = {.text = NULL};
-    jint count = 0;
-    jfieldID *ids = NULL;
-    fields.failed = (*jvmti)->GetClassFields(jvmti, mirror, &count, &ids) != JVMTI_ERROR_NONE;
-    for (jint i = 0; i < count && !fields.failed; i++)
-        add_field(&fields, mirror, ids[i]);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) ids);
-    fields.failed |= fields.length > TEXT_LIMIT;
-    return fields;
-}
-
-/* The caller holds the table's lock. */
-static void write_layout(struct session *session, uint64_t class, uint64_t super,
-                         const struct fields *fields)
-{
-    uint64_t *words = calloc(DEFINE_WORDS + (fields->length + 7) / 8, sizeof *words);
-    if (words == NULL)
-        return;
-    size_t length =
-        fields->length > 0 ? utf8_of_modified(fields->text, (char *) &words[DEFINE_WORDS]) : 0;
-    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, ++layouts.count);
-    words[1] = class;
-    words[2] = STEP_LIVE_IS_LAYOUT | super;
-    words[3] = length;
-    pthread_mutex_lock(&session->global_lock);
-    global_write(session, words, DEFINE_WORDS + (length + 7) / 8, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    free(words);
+    return true;
 }
 
 /* Writes a class. The caller holds the table's lock. Returns a reference to the superclass, whose
@@ -167,13 +88,14 @@ static void write_layout(struct session *session, uint64_t class, uint64_t super
 static jclass define_one(struct session *session, JNIEnv *jni, jclass mirror, uint64_t class,
                          uint64_t *super)
 {
-    if (!class_is_new(session, class))
+    if (!dictionary_add_class(&layouts, session, class))
         return NULL;
     jclass above = (*jni)->GetSuperclass(jni, mirror);
     *super = above != NULL ? class_number(session, above) : 0;
-    struct fields fields = fields_of(mirror);
-    if (!fields.failed && (above == NULL || *super != 0))
-        write_layout(session, class, *super, &fields);
+    struct fields fields = {.text = NULL};
+    if (class_each_field(mirror, add_field, &fields) && (above == NULL || *super != 0))
+        global_define(session, &layouts.count, class, STEP_LIVE_IS_LAYOUT | *super,
+                      fields.text != NULL ? fields.text : "", "");
     free(fields.text);
     return above;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/hash_numbers.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
@@ -88,11 +89,10 @@ static char *signature_of_class(jmethodID method)
 {
     JNIEnv *jni = NULL;
     jclass class = NULL;
-    char *signature = NULL;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
         (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
         return NULL;
-    (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL);
+    char *signature = class_signature(class);
     (*jni)->DeleteLocalRef(jni, class);
     return signature;
 }
@@ -104,9 +104,9 @@ static bool is_called(jmethodID method, uint32_t wanted)
                  (*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, &descriptor, NULL) ==
                      JVMTI_ERROR_NONE &&
                  hash_name(class + 1, name, descriptor) == wanted;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) class);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
+    jvm_free(class);
+    jvm_free(name);
+    jvm_free(descriptor);
     return is_it;
 }
 
@@ -169,18 +169,11 @@ static struct {
     struct hash_numbers numbers;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t hash_method(uint64_t loader, const char *const names[3])
-{
-    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
-    for (size_t i = 0; i < 3; i++) /* including the 0 byte between them */
-        hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
-    return text_hash_key(hash);
-}
-
 uint32_t method_number_of(uint64_t loader, const char *class_name, const char *method_name,
                           const char *descriptor)
 {
-    uint64_t hash = hash_method(loader, (const char *const[]){class_name, method_name, descriptor});
+    uint64_t hash =
+        text_hash_names(loader, (const char *const[]){class_name, method_name, descriptor}, 3);
     uint32_t number = 0;
     pthread_mutex_lock(&table.lock);
     struct hash_number *place = hash_numbers_place(&table.numbers, hash);

@@ -10,8 +10,6 @@
 #include "agent/records/source_files.h"
 #include "format/core/hash.h"
 
-#define TEXT_LIMIT 131072u
-
 /* Read without a lock, which step_index does not support. A table that became too small is kept, as
  * readers may still use it until the session ends. */
 struct method_table {
@@ -74,27 +72,6 @@ static struct method_table *method_table_grown(void)
     return table;
 }
 
-static void write_method(struct session *session, struct method_entry *entry, uint64_t class,
-                         uint64_t modifiers, const char *name, const char *descriptor)
-{
-    size_t room = strlen(name) + strlen(descriptor);
-    uint64_t *words = room <= TEXT_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
-    if (words == NULL)
-        return;
-    char *text = (char *) &words[4];
-    size_t name_length = utf8_of_modified(name, text);
-    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
-    words[1] = class;
-    words[2] = modifiers;
-    words[3] = name_length | (uint64_t) descriptor_length << 32;
-    pthread_mutex_lock(&session->global_lock);
-    entry->id = atomic_fetch_add(&session->method_count, 1) + 1;
-    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, entry->id);
-    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    free(words);
-}
-
 static bool is_traced(const struct session *session, jclass mirror, const char *name)
 {
     JNIEnv *jni = NULL;
@@ -127,7 +104,8 @@ static void describe_method(struct session *session, struct method_entry *entry,
         if (entry->is_traced || session->options.stack != 0 ||
             session->references.snapshot_count != 0) {
             source_file_define(session, mirror, class);
-            write_method(session, entry, class, (uint64_t) (uint32_t) modifiers, name, descriptor);
+            entry->id = global_define(session, &session->method_count, class, (uint32_t) modifiers,
+                                      name, descriptor);
         }
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *) name);

@@ -11,50 +11,21 @@
 #include "agent/records/put_record.h"
 #include "format/core/grow.h"
 
-#define DEFINE_WORDS 4u
 #define MARK_WORDS 5u
 
 /* ---- names ---- */
 
-static struct {
-    pthread_mutex_t lock;
-    uint64_t session; /* the session that the table belongs to */
-    uint64_t count;
-    struct hash_numbers numbers;
-} names = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* The caller holds the names' lock. */
-static uint64_t define(struct session *session, const char *name)
-{
-    uint64_t *words = calloc(DEFINE_WORDS + (strlen(name) + 7) / 8, sizeof *words);
-    if (words == NULL)
-        return 0;
-    char *text = (char *) &words[DEFINE_WORDS];
-    size_t length = utf8_cut(text, utf8_of_modified(name, text));
-    uint64_t number = ++names.count;
-    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
-    words[2] = STEP_LIVE_IS_PHASE_NAME;
-    words[3] = length;
-    pthread_mutex_lock(&session->global_lock);
-    global_write(session, words, DEFINE_WORDS + (length + 7) / 8, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    free(words);
-    return number;
-}
+static struct session_dictionary names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 uint64_t phase_name(struct session *session, const char *name)
 {
     uint64_t hash = text_hash_key(text_hash(name)), number = 0;
     if (!session_lock(session, &names.lock))
         return 0;
-    if (names.session != session->number) {
-        names.session = session->number;
-        names.count = 0;
-        hash_numbers_clear(&names.numbers);
-    }
-    struct hash_number *place = hash_numbers_place(&names.numbers, hash);
+    struct hash_number *place = dictionary_place(&names, session, hash);
     if (place != NULL) {
-        if (place->hash == 0 && (number = define(session, name)) != 0)
+        if (place->hash == 0 && (number = global_define(session, &names.count, 0,
+                                                        STEP_LIVE_IS_PHASE_NAME, name, "")) != 0)
             hash_numbers_put(&names.numbers, place, hash, number);
         number = place->number;
     }
@@ -88,22 +59,11 @@ static bool put_mark(struct session *session, struct os_thread *os, const struct
     return true;
 }
 
-static bool has_room(struct phase_list *list)
-{
-    if (list->count < list->capacity)
-        return true;
-    struct open_phase *grown =
-        step_grown(list->open, &list->capacity, list->count + 1, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    list->open = grown;
-    return true;
-}
-
 static void begin_in(struct session *session, struct os_thread *os, const struct java_thread *java,
                      struct phase_list *list, struct open_phase phase, uint64_t bits)
 {
-    if (has_room(list) && put_mark(session, os, java, phase.name, list->count + 1, bits))
+    if (step_room(&list->open, &list->capacity, list->count + 1, sizeof *list->open) &&
+        put_mark(session, os, java, phase.name, list->count + 1, bits))
         list->open[list->count++] = phase;
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"
 #include "agent/records/put_record.h"
@@ -100,16 +101,13 @@ static void switch_to_vm(struct session *session, struct live_stream *stream)
 static void take_objects(struct session *session, struct os_thread *os, JNIEnv *jni)
 {
     struct live_stream *stream = thread_stream(session, os);
-    jvmtiHeapCallbacks callbacks;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_iteration_callback = on_object;
     if (stream == NULL)
         return;
     switch_to_vm(session, stream);
     for (int round = 0; round < ROUNDS; round++) {
         struct walk walk = {.session = session, .stream = stream};
         live_stand_still(stream, true);
-        (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, 0, NULL, &callbacks, &walk);
+        heap_each_object(0, NULL, on_object, &walk);
         live_stand_still(stream, false);
         if (walk.unknown_classes == 0)
             break;

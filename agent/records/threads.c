@@ -277,12 +277,7 @@ struct os_thread *threads_first(void)
 
 bool thread_grow_frames(struct java_thread *java)
 {
-    struct method_frame *grown =
-        step_grown(java->frames, &java->capacity, java->capacity + 1, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    java->frames = grown;
-    return true;
+    return step_room(&java->frames, &java->capacity, java->capacity + 1, sizeof *java->frames);
 }
 
 struct live_stream *thread_stream(struct session *session, struct os_thread *os)

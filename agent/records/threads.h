@@ -97,7 +97,7 @@ struct sight {
 /* State of the layers above in a thread. They own it. It is part of the thread so that no further
  * pointer is needed; this layer only initialises it. */
 struct thread_of_events {
-    uint64_t sampled;     /* the session in which its next sample was drawn: sampled_objects.c */
+    uint64_t sampled;     /* the session in which its next sample was drawn: engine_sampled.c */
     uint64_t drawn_bytes; /* ... the mean interval then */
     uint64_t draw;        /* ... and the draw's number: draw_repeats.h */
     bool thread_began;    /* while a session sampled */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/records/classes.h"
 #include "agent/references/fields.h"
 #include "format/core/grow.h"
 
-#define ACCESS_STATIC 0x0008
 #define CLASS "Ljava/lang/Class;"
 #define FIELDS_MOST 64u
 /* Local references per frame. -Xcheck:jni counts them, and the JVM refuses larger frames. */
@@ -28,7 +28,9 @@ struct held_value {
 };
 
 struct class_fields {
+    struct session *session;
     JNIEnv *jni;
+    bool failed; /* out of memory */
     struct held_field fields[FIELDS_MOST];
     size_t field_count;
     struct held_value *values;
@@ -36,52 +38,36 @@ struct class_fields {
     size_t frames, frame_used;
 };
 
+static bool is_class(const char *signature)
+{
+    return strcmp(signature, CLASS) == 0;
+}
+
 bool class_field_has(JNIEnv *jni, const char *descriptor, jobject value)
 {
-    char *signature = NULL;
-    if (strcmp(descriptor, CLASS) != 0)
+    if (!is_class(descriptor))
         return true;
     jclass class = (*jni)->GetObjectClass(jni, value);
-    bool is_class = (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
-                        JVMTI_ERROR_NONE &&
-                    strcmp(signature, CLASS) == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    bool has = class_passes(class, is_class);
     (*jni)->DeleteLocalRef(jni, class);
-    return is_class;
+    return has;
 }
 
 /* ---- the fields of Class ---- */
 
-static void add_field(struct class_fields *held, struct session *session, jclass of_class,
-                      jfieldID id)
+static bool add_field(void *context, jclass class, struct class_field *field)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    struct held_field field = {.id = id};
-    jint modifiers = ACCESS_STATIC;
-    if (held->field_count == FIELDS_MOST ||
-        (*jvmti)->GetFieldName(jvmti, of_class, id, NULL, &field.descriptor, NULL) !=
-            JVMTI_ERROR_NONE)
-        return;
-    (*jvmti)->GetFieldModifiers(jvmti, of_class, id, &modifiers);
-    bool is_reference = field.descriptor[0] == 'L' || field.descriptor[0] == '[';
-    if (is_reference && (modifiers & ACCESS_STATIC) == 0)
-        field.number = field_number_of_id(session, held->jni, of_class, id);
-    if (field.number != 0)
-        held->fields[held->field_count++] = field;
-    else
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) field.descriptor);
-}
-
-static void find_fields(struct class_fields *held, struct session *session, jclass of_class)
-{
-    jint count = 0;
-    jfieldID *fields = NULL;
-    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, of_class, &count, &fields) !=
-        JVMTI_ERROR_NONE)
-        return;
-    for (jint i = 0; i < count; i++)
-        add_field(held, session, of_class, fields[i]);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
+    struct class_fields *held = context;
+    if (held->field_count == FIELDS_MOST)
+        return false;
+    struct held_field added = {.id = field->id, .descriptor = field->descriptor};
+    if (field->is_reference && !field->is_static)
+        added.number = field_number_of_id(held->session, held->jni, class, field->id);
+    if (added.number != 0) {
+        held->fields[held->field_count++] = added;
+        field->descriptor = NULL;
+    }
+    return true;
 }
 
 /* ---- their values ---- */
@@ -102,13 +88,8 @@ static bool make_room(struct class_fields *held)
 static bool keep(struct class_fields *held, jobject holder, const struct held_field *field,
                  jobject value)
 {
-    if (held->count == held->capacity) {
-        struct held_value *grown =
-            step_grown(held->values, &held->capacity, held->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        held->values = grown;
-    }
+    if (!step_room(&held->values, &held->capacity, held->count + 1, sizeof *held->values))
+        return false;
     held->values[held->count++] = (struct held_value){holder, value, field};
     held->frame_used++;
     return true;
@@ -155,47 +136,36 @@ static bool is_wrapper(jclass class)
 }
 
 /* Reads the static field TYPE, which does not initialise the class. */
-static bool hold_primitive(struct class_fields *held, jclass wrapper)
+static bool hold_primitive(void *context, jclass wrapper, struct class_field *field)
 {
-    jint count = 0;
-    jfieldID *fields = NULL;
-    bool ok = true;
-    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, wrapper, &count, &fields) != JVMTI_ERROR_NONE)
+    struct class_fields *held = context;
+    if (strcmp(field->name, "TYPE") != 0 || !is_class(field->descriptor))
         return true;
-    for (jint i = 0; i < count && ok; i++) {
-        char *name = NULL, *descriptor = NULL;
-        (*tracer.jvmti)->GetFieldName(tracer.jvmti, wrapper, fields[i], &name, &descriptor, NULL);
-        jobject class = name != NULL && strcmp(name, "TYPE") == 0 && strcmp(descriptor, CLASS) == 0
-                            ? (*held->jni)->GetStaticObjectField(held->jni, wrapper, fields[i])
-                            : NULL;
-        ok = class == NULL || hold_class(held, class);
-        (*held->jni)->DeleteLocalRef(held->jni, class);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
-    return ok;
+    jobject class = (*held->jni)->GetStaticObjectField(held->jni, wrapper, field->id);
+    held->failed = held->failed || (class != NULL && !hold_class(held, class));
+    (*held->jni)->DeleteLocalRef(held->jni, class);
+    return !held->failed;
 }
 
-static bool hold_classes(struct class_fields *held, struct session *session)
+static bool hold_classes(struct class_fields *held)
 {
     jint count = 0;
     jclass *classes = NULL;
-    bool ok = true;
     if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
         return false;
     if (count > 0) {
         jclass of_class = (*held->jni)->GetObjectClass(held->jni, classes[0]);
-        find_fields(held, session, of_class);
+        class_each_field(of_class, add_field, held);
         (*held->jni)->DeleteLocalRef(held->jni, of_class);
     }
     for (jint i = 0; i < count; i++) {
-        ok = ok && hold_class(held, classes[i]) &&
-             (!is_wrapper(classes[i]) || hold_primitive(held, classes[i]));
+        held->failed = held->failed || !hold_class(held, classes[i]);
+        if (!held->failed && is_wrapper(classes[i]))
+            class_each_field(classes[i], hold_primitive, held);
         (*held->jni)->DeleteLocalRef(held->jni, classes[i]);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
-    return ok;
+    jvm_free(classes);
+    return !held->failed;
 }
 
 struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
@@ -203,8 +173,9 @@ struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
     struct class_fields *held = calloc(1, sizeof *held);
     if (held == NULL)
         return NULL;
+    held->session = session;
     held->jni = jni;
-    if (hold_classes(held, session))
+    if (hold_classes(held))
         return held;
     class_fields_release(held);
     return NULL;
@@ -232,7 +203,7 @@ void class_fields_release(struct class_fields *held)
     for (size_t i = 0; i < held->frames; i++)
         (*held->jni)->PopLocalFrame(held->jni, NULL);
     for (size_t i = 0; i < held->field_count; i++)
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) held->fields[i].descriptor);
+        jvm_free(held->fields[i].descriptor);
     free(held->values);
     free(held);
 }

@@ -7,13 +7,13 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/hotspot/peek.h"
 #include "agent/records/classes.h"
 #include "agent/references/fields.h"
 #include "format/core/hash.h"
 
 #define TABLE_SIZE 4096u
-#define ACCESS_STATIC 0x0008
 
 struct known_place {
     uint64_t class, offset, session;
@@ -109,41 +109,32 @@ void field_places_begin(const struct session *session, JNIEnv *jni)
     if (!internal_is_allowed(INTERNAL_FIELDS))
         return;
     places.proven = prove(jni);
-    if (places.proven)
-        internal_used(INTERNAL_FIELDS);
-    else
-        internal_refused(INTERNAL_FIELDS, "identifiers of fields are made in another way");
+    internal_settled(INTERNAL_FIELDS,
+                     places.proven ? NULL : "identifiers of fields are made in another way");
 }
 
-static bool is_reference(jclass class, jfieldID field, bool *is_static)
+struct field_search {
+    uint64_t offset;
+    bool of_class; /* a static field is wanted */
+    jfieldID found;
+};
+
+static bool is_elsewhere(void *context, jclass class, struct class_field *field)
 {
-    char *descriptor = NULL;
-    jint modifiers = 0;
-    if ((*tracer.jvmti)->GetFieldName(tracer.jvmti, class, field, NULL, &descriptor, NULL) !=
-            JVMTI_ERROR_NONE ||
-        (*tracer.jvmti)->GetFieldModifiers(tracer.jvmti, class, field, &modifiers) !=
-            JVMTI_ERROR_NONE)
-        modifiers = 0;
-    bool is_it = descriptor != NULL && (descriptor[0] == 'L' || descriptor[0] == '[');
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) descriptor);
-    *is_static = (modifiers & ACCESS_STATIC) != 0;
-    return is_it;
+    struct field_search *search = context;
+    (void) class;
+    if (field->is_reference && field->is_static == search->of_class &&
+        (field->is_static ? static_offset_of(field->id) : offset_of(field->id)) == search->offset)
+        search->found = field->id;
+    return search->found == NULL;
 }
 
 /* Returns the reference field that this class declares at the offset, or NULL. */
 static jfieldID declared_at(jclass class, uint64_t offset, bool of_class)
 {
-    jint count = 0;
-    jfieldID *fields = NULL, found = NULL;
-    bool is_static;
-    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
-        return NULL;
-    for (jint i = 0; i < count && found == NULL; i++)
-        if (is_reference(class, fields[i], &is_static) && is_static == of_class &&
-            (is_static ? static_offset_of(fields[i]) : offset_of(fields[i])) == offset)
-            found = fields[i];
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields);
-    return found;
+    struct field_search search = {.offset = offset, .of_class = of_class};
+    class_each_field(class, is_elsewhere, &search);
+    return search.found;
 }
 
 static uint64_t instance_field_at(struct session *session, JNIEnv *jni, jobject holder,

@@ -7,60 +7,25 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 
-#define TEXT_LIMIT 131072u
-
-static struct {
-    pthread_mutex_t lock;
-    uint64_t session; /* the session that the table belongs to */
-    struct hash_numbers numbers;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void begin_session(const struct session *session)
-{
-    if (table.session == session->number)
-        return;
-    table.session = session->number;
-    hash_numbers_clear(&table.numbers);
-}
-
-static uint64_t define(struct session *session, uint64_t class, const char *name,
-                       const char *descriptor, uint64_t modifiers)
-{
-    size_t room = strlen(name) + strlen(descriptor);
-    uint64_t *words = room <= TEXT_LIMIT ? calloc(4 + (room + 7) / 8, sizeof *words) : NULL;
-    if (words == NULL)
-        return 0;
-    char *text = (char *) &words[4];
-    size_t name_length = utf8_of_modified(name, text);
-    size_t descriptor_length = utf8_of_modified(descriptor, text + name_length);
-    words[1] = class;
-    words[2] = (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD;
-    words[3] = name_length | (uint64_t) descriptor_length << 32;
-    pthread_mutex_lock(&session->global_lock);
-    uint64_t number = ++session->references.field_count;
-    words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
-    global_write(session, words, 4 + (name_length + descriptor_length + 7) / 8, 0);
-    pthread_mutex_unlock(&session->global_lock);
-    free(words);
-    return number;
-}
+static struct session_dictionary table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 uint64_t field_number(struct session *session, uint64_t class, const char *name,
                       const char *descriptor, uint64_t modifiers)
 {
-    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &class, sizeof class);
-    hash = text_hash_more(hash, name, strlen(name) + 1);
-    hash = text_hash_key(text_hash_more(hash, descriptor, strlen(descriptor)));
+    uint64_t hash = text_hash_names(class, (const char *const[]){name, descriptor}, 2);
     uint64_t number = 0;
     pthread_mutex_lock(&table.lock);
-    begin_session(session);
-    struct hash_number *place = hash_numbers_place(&table.numbers, hash);
+    struct hash_number *place = dictionary_place(&table, session, hash);
     if (place != NULL) {
-        if (place->hash == 0 && (number = define(session, class, name, descriptor, modifiers)) != 0)
+        if (place->hash == 0 &&
+            (number = global_define(session, &table.count, class,
+                                    (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD, name,
+                                    descriptor)) != 0)
             hash_numbers_put(&table.numbers, place, hash, number);
         number = place->number;
     }
@@ -152,19 +117,11 @@ static uint32_t new_site(const char *owner, const char *name, const char *descri
     return number;
 }
 
-static uint64_t hash_site(uint64_t loader, const char *const names[3], bool is_static)
-{
-    uint64_t hash = text_hash_more(TEXT_HASH_START, (const char *) &loader, sizeof loader);
-    for (size_t i = 0; i < 3; i++) /* including the 0 byte between them */
-        hash = text_hash_more(hash, names[i], strlen(names[i]) + 1);
-    hash = text_hash_more(hash, is_static ? "s" : "i", 1);
-    return text_hash_key(hash);
-}
-
 uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, const char *name,
                            const char *descriptor, bool is_static)
 {
-    uint64_t hash = hash_site(loader, (const char *const[]){owner, name, descriptor}, is_static);
+    uint64_t hash =
+        text_hash_names(loader << 1 | is_static, (const char *const[]){owner, name, descriptor}, 3);
     uint32_t number = 0;
     struct hash_number *place;
     pthread_mutex_lock(&sites.lock);
@@ -181,15 +138,13 @@ uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, cons
 
 static bool is_called(jclass class, const char *owner)
 {
-    char *signature = NULL;
+    char *signature = class_signature(class);
     size_t length = strlen(owner);
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) !=
-        JVMTI_ERROR_NONE)
-        return false;
     /* "Lp/Name;", or "Lp/Name.0x...;" for a hidden class */
-    bool is_it = signature[0] == 'L' && strncmp(signature + 1, owner, length) == 0 &&
+    bool is_it = signature != NULL && signature[0] == 'L' &&
+                 strncmp(signature + 1, owner, length) == 0 &&
                  (signature[length + 1] == ';' || signature[length + 1] == '.');
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    jvm_free(signature);
     return is_it;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/records/classes.h"
 #include "agent/references/fields.h"
 #include "format/core/grow.h"
@@ -26,6 +27,7 @@ struct graph_fields {
     size_t class_capacity;
     struct declared_field *fields;
     size_t count, capacity;
+    bool failed; /* out of memory */
 };
 
 static struct graph_class *class_at(struct graph_fields *all, uint64_t number)
@@ -43,22 +45,18 @@ static struct graph_class *class_at(struct graph_fields *all, uint64_t number)
     return &all->classes[number];
 }
 
-static bool add_field(struct graph_fields *all, jclass class, jfieldID id)
+static bool add_field(void *context, jclass class, struct class_field *field)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    struct declared_field field = {.number = 0};
-    jint modifiers = 0;
-    if (all->count == all->capacity) {
-        struct declared_field *grown =
-            step_grown(all->fields, &all->capacity, all->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        all->fields = grown;
-    }
-    (*jvmti)->GetFieldName(jvmti, class, id, &field.name, &field.descriptor, NULL);
-    (*jvmti)->GetFieldModifiers(jvmti, class, id, &modifiers);
-    field.modifiers = (uint32_t) modifiers & FIELD_MODIFIERS;
-    all->fields[all->count++] = field;
+    struct graph_fields *all = context;
+    (void) class;
+    all->failed = !step_room(&all->fields, &all->capacity, all->count + 1, sizeof *all->fields);
+    if (all->failed)
+        return false;
+    all->fields[all->count++] =
+        (struct declared_field){.name = field->name,
+                                .descriptor = field->descriptor,
+                                .modifiers = (uint32_t) field->modifiers & FIELD_MODIFIERS};
+    field->name = field->descriptor = NULL;
     return true;
 }
 
@@ -121,8 +119,7 @@ static uint32_t interface_fields(JNIEnv *jni, jclass class)
 static bool add_class(struct graph_fields *all, struct session *session, JNIEnv *jni, jclass class)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
-    jint status = 0, count = 0;
-    jfieldID *fields = NULL;
+    jint status = 0;
     const jint usable = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY;
     if ((*jvmti)->GetClassStatus(jvmti, class, &status) != JVMTI_ERROR_NONE ||
         (status & usable) == 0)
@@ -136,17 +133,13 @@ static bool add_class(struct graph_fields *all, struct session *session, JNIEnv 
                                 .interface_fields = interface_fields(jni, class),
                                 .first = (uint32_t) all->count};
     (*jni)->DeleteLocalRef(jni, super);
-    if ((*jvmti)->GetClassFields(jvmti, class, &count, &fields) != JVMTI_ERROR_NONE)
-        return true;
-    bool added = true;
-    for (jint i = 0; i < count && added; i++)
-        added = add_field(all, class, fields[i]);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) fields);
+    if (!class_each_field(class, add_field, all))
+        return !all->failed;
     found.count = (uint32_t) all->count - found.first;
     struct graph_class *place = class_at(all, number);
     if (place != NULL)
         *place = found;
-    return added && place != NULL;
+    return place != NULL;
 }
 
 struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni)
@@ -176,8 +169,8 @@ void graph_fields_destroy(struct graph_fields *fields)
     if (fields == NULL)
         return;
     for (size_t i = 0; i < fields->count; i++) {
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields->fields[i].name);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) fields->fields[i].descriptor);
+        jvm_free(fields->fields[i].name);
+        jvm_free(fields->fields[i].descriptor);
     }
     free(fields->fields);
     free(fields->classes);
@@ -207,7 +200,7 @@ uint64_t graph_field(struct graph_fields *all, struct session *session, uint64_t
     if (at == NULL || left - above >= at->count)
         return 0;
     struct declared_field *field = &all->fields[at->first + (left - above)];
-    if (field->number == 0 && field->name != NULL && field->descriptor != NULL)
+    if (field->number == 0)
         field->number =
             field_number(session, class, field->name, field->descriptor, field->modifiers);
     return field->number;

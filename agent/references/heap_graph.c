@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
 #include "agent/hotspot/hash_state.h"
@@ -59,13 +60,9 @@ static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* taken befor
 
 static bool keep_marked(struct walk *walk, jlong tag, uint64_t id)
 {
-    if (walk->marked_count == walk->marked_capacity) {
-        struct marked_object *grown =
-            step_grown(walk->marked, &walk->marked_capacity, walk->marked_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        walk->marked = grown;
-    }
+    if (!step_room(&walk->marked, &walk->marked_capacity, walk->marked_count + 1,
+                   sizeof *walk->marked))
+        return false;
     walk->marked[walk->marked_count++] = (struct marked_object){tag, id};
     return true;
 }
@@ -111,11 +108,7 @@ static jint JNICALL on_tagged(jlong class_tag, jlong size, jlong *tag, jint leng
 
 static void untag_objects(struct walk *walk)
 {
-    jvmtiHeapCallbacks callbacks;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.heap_iteration_callback = on_tagged;
-    (*tracer.jvmti)
-        ->IterateThroughHeap(tracer.jvmti, JVMTI_HEAP_FILTER_UNTAGGED, NULL, &callbacks, walk);
+    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk);
 }
 
 /* ---- records ---- */
@@ -156,16 +149,10 @@ static void put_edge(struct walk *walk, enum step_live_reference kind, uint64_t 
 
 static void keep_root(struct walk *walk, const struct graph_root *root)
 {
-    if (walk->root_count == walk->root_capacity) {
-        struct graph_root *grown =
-            step_grown(walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *grown);
-        if (grown == NULL) {
-            walk->unknown++;
-            return;
-        }
-        walk->roots = grown;
-    }
-    walk->roots[walk->root_count++] = *root;
+    if (step_room(&walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *walk->roots))
+        walk->roots[walk->root_count++] = *root;
+    else
+        walk->unknown++;
 }
 
 static void take_root(struct walk *walk, jvmtiHeapReferenceKind kind,

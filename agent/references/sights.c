@@ -216,9 +216,7 @@ void sights_end(void)
 void sights_use(bool wanted)
 {
     bool on = wanted && internal_is_allowed(INTERNAL_SIGHT);
-    if (on && sights.refused != NULL)
-        internal_refused(INTERNAL_SIGHT, sights.refused);
-    else if (on)
-        internal_used(INTERNAL_SIGHT);
+    if (on)
+        internal_settled(INTERNAL_SIGHT, sights.refused);
     atomic_store(&sights.on, on && sights.refused == NULL);
 }

@@ -12,54 +12,56 @@
 #define BIG "java/math/BigInteger"
 #define THROWABLE "java/lang/Throwable"
 
-struct method_row {
+static const struct method_row {
     const char *owner, *name, *descriptor;
     enum alloc_call kind;
-};
-
-static const struct method_row calls[] = {
-    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_CLONE_OBJECT},
+    bool silent; /* neither array instructions nor calls in its own body get probes */
+} rows[] = {
+    {OBJECT, "clone", "()Ljava/lang/Object;", ALLOC_CALL_CLONE_OBJECT, false},
     {ARRAYS, "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
-     ALLOC_CALL_FRESH},
+     ALLOC_CALL_FRESH, true},
     {ARRAYS, "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",
-     ALLOC_CALL_FRESH},
-    {ARRAY, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", ALLOC_CALL_FRESH},
-    {ARRAY, "multiNewArray", "(Ljava/lang/Class;[I)Ljava/lang/Object;", ALLOC_CALL_ARRAYS},
-    {UNSAFE, "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", ALLOC_CALL_FRESH},
+     ALLOC_CALL_FRESH, true},
+    {ARRAY, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", ALLOC_CALL_FRESH, true},
+    {ARRAY, "multiNewArray", "(Ljava/lang/Class;[I)Ljava/lang/Object;", ALLOC_CALL_ARRAYS, false},
+    {UNSAFE, "allocateInstance", "(Ljava/lang/Class;)Ljava/lang/Object;", ALLOC_CALL_FRESH, false},
     {UNSAFE, "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;",
-     ALLOC_CALL_FRESH},
-    {UTF16, "toBytes", "([CII)[B", ALLOC_CALL_FRESH},
-    {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH},
+     ALLOC_CALL_FRESH, true},
+    {UTF16, "toBytes", "([CII)[B", ALLOC_CALL_FRESH, true},
+    {UTF16, "newBytesFor", "(I)[B", ALLOC_CALL_FRESH, true},
     /* may get an array for its result from multiplyToLen(), its only caller, which may have got it,
      * too */
-    {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_UNLESS},
+    {BIG, "implMultiplyToLen", "([II[II[I)[I", ALLOC_CALL_UNLESS, true},
     {"java/lang/NullPointerException", "getExtendedNPEMessage", "()Ljava/lang/String;",
-     ALLOC_CALL_STRING},
-    {THROWABLE, "fillInStackTrace", "(I)Ljava/lang/Throwable;", ALLOC_CALL_TRACE},
-    {THROWABLE, "fillInStackTrace", "()Ljava/lang/Throwable;", ALLOC_CALL_MESSAGE},
-    {"java/lang/StringBuilder", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
-    {"java/lang/StringBuffer", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP},
-};
-
-/* Bodies in which neither array instructions nor calls get probes. */
-static const struct method_row silent[] = {
-    {ARRAYS, "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;", 0},
-    {ARRAYS, "copyOfRange", "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", 0},
-    {ARRAY, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;", 0},
-    {UNSAFE, "allocateUninitializedArray0", "(Ljava/lang/Class;I)Ljava/lang/Object;", 0},
-    {UTF16, "toBytes", "([CII)[B", 0},
-    {UTF16, "newBytesFor", "(I)[B", 0},
-    {BIG, "implMultiplyToLen", "([II[II[I)[I", 0},
-    /* these allocate an instance for a constructor to fill */
+     ALLOC_CALL_STRING, false},
+    {THROWABLE, "fillInStackTrace", "(I)Ljava/lang/Throwable;", ALLOC_CALL_TRACE, false},
+    {THROWABLE, "fillInStackTrace", "()Ljava/lang/Throwable;", ALLOC_CALL_MESSAGE, false},
+    {"java/lang/StringBuilder", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP, false},
+    {"java/lang/StringBuffer", "toString", "()Ljava/lang/String;", ALLOC_CALL_KEEP, false},
+    /* allocates an instance for a constructor to fill */
     {"java/lang/invoke/DirectMethodHandle", "allocateInstance",
-     "(Ljava/lang/Object;)Ljava/lang/Object;", 0},
+     "(Ljava/lang/Object;)Ljava/lang/Object;", ALLOC_CALL_NONE, true},
 };
 
-static bool row_is(const struct method_row *row, struct class_text owner, struct class_text name,
-                   struct class_text descriptor)
+const struct alloc_result alloc_results[] = {
+    [ALLOC_CALL_FRESH] = {MARK_ALLOC, PROBE_ALLOC, 0},
+    [ALLOC_CALL_CLONE_OBJECT] = {0, PROBE_ALLOC, 0},
+    [ALLOC_CALL_CLONE_ARRAY] = {0, PROBE_ALLOC, 0},
+    [ALLOC_CALL_STRING] = {MARK_ALLOC, PROBE_ALLOC_STRING, 0},
+    [ALLOC_CALL_TRACE] = {MARK_ALLOC, PROBE_ALLOC_TRACE, 0},
+    [ALLOC_CALL_UNLESS] = {MARK_VARIABLE, PROBE_ALLOC_UNLESS, 4},
+    [ALLOC_CALL_MESSAGE] = {MARK_VARIABLE, PROBE_ALLOC_MESSAGE, 1},
+    [ALLOC_CALL_ARRAYS] = {MARK_ARRAYS_CALL, PROBE_ALLOC_ARRAYS, 0},
+    [ALLOC_CALL_KEEP] = {MARK_KEEP, PROBE_KEEP, 0},
+};
+
+static const struct method_row *find_row(const struct class_callee *callee)
 {
-    return text_is(name, row->name) && text_is(owner, row->owner) &&
-           text_is(descriptor, row->descriptor);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (text_is(callee->name, rows[i].name) && text_is(callee->owner, rows[i].owner) &&
+            text_is(callee->descriptor, rows[i].descriptor))
+            return &rows[i];
+    return NULL;
 }
 
 /* clone() of any class: arrays have no such method; for other classes only the JVM knows. */
@@ -78,11 +80,8 @@ static enum alloc_call find_kind(struct class_file *file, uint32_t index)
     struct class_callee callee;
     if (!pool_callee(file, index, &callee))
         return ALLOC_CALL_UNKNOWN;
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        if (row_is(&calls[i], callee.owner, callee.name, callee.descriptor))
-            return calls[i].kind;
-    }
-    return clone_kind(file, &callee);
+    const struct method_row *row = find_row(&callee);
+    return row != NULL ? row->kind : clone_kind(file, &callee);
 }
 
 enum alloc_call alloc_call_of(struct class_file *file, uint32_t index)
@@ -94,44 +93,18 @@ enum alloc_call alloc_call_of(struct class_file *file, uint32_t index)
     return file->callee_kinds[index];
 }
 
-enum probe alloc_call_probe(enum alloc_call kind)
-{
-    switch (kind) {
-    case ALLOC_CALL_STRING:
-        return PROBE_ALLOC_STRING;
-    case ALLOC_CALL_TRACE:
-        return PROBE_ALLOC_TRACE;
-    case ALLOC_CALL_UNLESS:
-        return PROBE_ALLOC_UNLESS;
-    case ALLOC_CALL_MESSAGE:
-        return PROBE_ALLOC_MESSAGE;
-    default:
-        return PROBE_ALLOC;
-    }
-}
-
-uint32_t alloc_call_variable(enum alloc_call kind)
-{
-    return kind == ALLOC_CALL_UNLESS ? 4 : kind == ALLOC_CALL_MESSAGE ? 1 : 0;
-}
-
 /* Messages are arguments of Throwable's constructors. */
-bool alloc_call_fits(enum alloc_call kind, const struct class_file *file,
-                     struct class_text descriptor, uint32_t max_locals)
+bool alloc_call_fits(enum alloc_call kind, const struct method_code *method)
 {
-    uint32_t variable = alloc_call_variable(kind);
-    if (kind == ALLOC_CALL_MESSAGE &&
-        !(text_is(file->name, THROWABLE) && text_is(descriptor, "(Ljava/lang/String;)V")))
+    uint32_t variable = alloc_results[kind].variable;
+    if (kind == ALLOC_CALL_MESSAGE && !(text_is(method->self.owner, THROWABLE) &&
+                                        text_is(method->self.descriptor, "(Ljava/lang/String;)V")))
         return false;
-    return variable == 0 || max_locals > variable;
+    return variable == 0 || method->max_locals > variable;
 }
 
-bool alloc_body_is_silent(const struct class_file *file, struct class_text name,
-                          struct class_text descriptor)
+bool alloc_body_is_silent(const struct method_code *method)
 {
-    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
-        if (row_is(&silent[i], file->name, name, descriptor))
-            return true;
-    }
-    return false;
+    const struct method_row *row = find_row(&method->self);
+    return row != NULL && row->silent;
 }

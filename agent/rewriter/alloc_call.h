@@ -3,7 +3,7 @@
 #ifndef AGENT_REWRITER_ALLOC_CALL_H
 #define AGENT_REWRITER_ALLOC_CALL_H
 
-#include "agent/rewriter/class_file.h"
+#include "agent/rewriter/method_code.h"
 
 enum alloc_call {
     ALLOC_CALL_UNKNOWN, /* not looked up yet */
@@ -22,20 +22,21 @@ enum alloc_call {
     ALLOC_CALL_KEEP          /* before calls that C2 would remove */
 };
 
-/* Returns the probe for the result of such a call. */
-enum probe alloc_call_probe(enum alloc_call kind);
-/* Returns the variable of the caller that the probe gets as well; 0: none. */
-uint32_t alloc_call_variable(enum alloc_call kind);
+/* What the calling method does about such a call, by its kind; about clones see method_scan.c. */
+extern const struct alloc_result {
+    uint32_t mark; /* enum code_mark */
+    enum probe probe;
+    uint32_t variable; /* of the caller, which the probe gets as well; 0: none */
+} alloc_results[];
+
 /* Returns false if the caller has no such variable, or it means something else. */
-bool alloc_call_fits(enum alloc_call kind, const struct class_file *file,
-                     struct class_text descriptor, uint32_t max_locals);
+bool alloc_call_fits(enum alloc_call kind, const struct method_code *method);
 
 /* Returns what a call of the method constant `index` gives. UNKNOWN: it is not a method, and the
  * fault is set. */
 enum alloc_call alloc_call_of(struct class_file *file, uint32_t index);
 
 /* Returns true if a method's callers report what its body allocates, so that the body must not. */
-bool alloc_body_is_silent(const struct class_file *file, struct class_text name,
-                          struct class_text descriptor);
+bool alloc_body_is_silent(const struct method_code *method);
 
 #endif

@@ -6,10 +6,14 @@
 #ifndef AGENT_REWRITER_CLASS_FILE_H
 #define AGENT_REWRITER_CLASS_FILE_H
 
-#include "agent/class_bytes/class_bytes.h"
+#include "agent/rewriter/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
+#include "format/core/arena.h"
 
 #define VERSION_FRAMES 50 /* the first that has StackMapTable */
+#define CLASS_FILE_MEMORY                                                                          \
+    (UINT64_C(256) << 20) /* limit of the arena: real classes need far less                        \
+                           */
 
 enum {
     CONSTANT_UTF8 = 1,
@@ -56,7 +60,7 @@ struct class_file {
     const struct rewrite_request *request;
     const uint8_t *bytes;
     size_t size;
-    struct class_arena arena;
+    struct step_arena arena;
     enum rewrite_result result;
     struct rewrite_error error;
 
@@ -78,8 +82,9 @@ struct class_file {
     const struct added_class *added_classes;
     uint16_t frames_name; /* "StackMapTable" */
 
-    struct class_output output; /* the part after the constant pool */
-    size_t copied;              /* the input up to here is in the output */
+    struct class_output output;          /* the part after the constant pool */
+    size_t copied;                       /* the input up to here is in the output */
+    struct class_output probes_measured; /* see code_measure() */
 };
 
 /* Always returns false. */
@@ -89,6 +94,22 @@ static inline bool class_malformed(struct class_file *file, const uint8_t *at, c
 {
     return class_fault(file, REWRITE_MALFORMED, (size_t) (at - file->bytes), message);
 }
+
+/* class_rewrite.c: going through a class file. */
+struct class_cursor {
+    struct class_file *file;
+    const uint8_t *at, *end;
+};
+/* `member`: the field's or method's start; NULL: the attribute is of the class. The attribute's
+ * length is checked. */
+typedef bool class_visitor(void *context, const uint8_t *member, const uint8_t *attribute);
+/* Reads everything before the fields. */
+bool class_open(struct class_cursor *cursor, struct class_file *file);
+/* Reads all fields or all methods, or a list of attributes, and calls `visit`, which may be NULL,
+ * for each attribute. */
+bool class_members(struct class_cursor *cursor, class_visitor *visit, void *context);
+bool class_attributes(struct class_cursor *cursor, const uint8_t *member, class_visitor *visit,
+                      void *context);
 
 /* constant_pool.c */
 bool pool_parse(struct class_file *file);
@@ -104,9 +125,30 @@ struct class_callee {
 /* Reads a method or interface method. */
 bool pool_callee(struct class_file *file, uint32_t index, struct class_callee *callee);
 bool pool_field(struct class_file *file, uint32_t index, struct class_callee *field);
+/* Returns true if `is_wanted` accepts any method or interface method of a class file's constant
+ * pool. Returns false if the constant pool is malformed. */
+bool class_has_callee(const uint8_t *bytes, size_t size_bytes,
+                      bool (*is_wanted)(void *context, const struct class_callee *callee),
+                      void *context);
 bool text_is(struct class_text text, const char *wanted);
-/* Returns a copy with a terminating 0, in the file's arena; NULL: out of memory. */
-char *class_text_copy(struct class_file *file, struct class_text text);
+/* Copies owner, name and descriptor with terminating 0s into the file's arena. Returns false if out
+ * of memory; the fault is set. */
+bool callee_texts(struct class_file *file, const struct class_callee *callee, char *texts[3]);
+/* Advances *at over a type of a descriptor. Returns its first letter, or 0 if there is none. */
+uint32_t type_next(struct class_text descriptor, size_t *at);
+
+/* Name and descriptor of each probe. */
+extern const struct probe_method {
+    const char *name, *descriptor;
+} probe_methods[PROBES_CALLED];
+
+/* Constants for a new file: write the tag, a text, a class, and a member of a class of the new
+ * file. They return the index, or 0 if the pool is full (REWRITE_UNSUPPORTED is set). */
+uint32_t pool_add(struct class_file *file, uint32_t tag);
+uint32_t pool_add_text(struct class_file *file, const char *text);
+uint32_t pool_add_class(struct class_file *file, const char *name);
+uint32_t pool_add_member(struct class_file *file, uint32_t tag, uint32_t owner, const char *name,
+                         const char *descriptor);
 
 /* Constants for the new file, each added once. They return 0 if the pool is full
  * (REWRITE_UNSUPPORTED is set). */

@@ -5,40 +5,104 @@
 #include "agent/rewriter/class_file.h"
 #include "agent/rewriter/method_code.h"
 
-/* Rewrites one method's Code attribute: reads it, selects probes, and writes it. */
+/* ---- going through a class file ---- */
 
-struct method_head {
-    uint16_t access;
-    struct class_text name, descriptor;
-};
+static bool need(struct class_cursor *cursor, size_t bytes)
+{
+    if ((size_t) (cursor->end - cursor->at) >= bytes)
+        return true;
+    return class_malformed(cursor->file, cursor->at, "the class file is cut short");
+}
+
+/* Reads the number of what follows. */
+static bool read_count(struct class_cursor *cursor, uint32_t *count)
+{
+    if (!need(cursor, 2))
+        return false;
+    *count = load_u2(cursor->at);
+    cursor->at += 2;
+    return true;
+}
+
+bool class_attributes(struct class_cursor *cursor, const uint8_t *member, class_visitor *visit,
+                      void *context)
+{
+    uint32_t count;
+    if (!read_count(cursor, &count))
+        return false;
+    for (; count > 0; count--) {
+        const uint8_t *attribute = cursor->at;
+        if (!need(cursor, 6) || !need(cursor, (size_t) 6 + load_u4(attribute + 2)))
+            return false;
+        cursor->at += (size_t) 6 + load_u4(attribute + 2);
+        if (visit != NULL && !visit(context, member, attribute))
+            return false;
+    }
+    return true;
+}
+
+bool class_members(struct class_cursor *cursor, class_visitor *visit, void *context)
+{
+    uint32_t count;
+    if (!read_count(cursor, &count))
+        return false;
+    for (; count > 0; count--) {
+        const uint8_t *member = cursor->at;
+        if (!need(cursor, 6))
+            return false;
+        cursor->at += 6;
+        if (!class_attributes(cursor, member, visit, context))
+            return false;
+    }
+    return true;
+}
+
+bool class_open(struct class_cursor *cursor, struct class_file *file)
+{
+    *cursor = (struct class_cursor){file, file->bytes, file->bytes + file->size};
+    if (!need(cursor, 10))
+        return false;
+    if (load_u4(cursor->at) != 0xCAFEBABE)
+        return class_malformed(file, cursor->at, "no class file");
+    if (file->size > INT32_MAX)
+        return class_fault(file, REWRITE_UNSUPPORTED, 0, "a class file over 2 GiB");
+    file->version = load_u2(cursor->at + 6);
+    if (file->version < 45)
+        return class_malformed(file, cursor->at + 6, "a class file version before 45");
+    if (!pool_parse(file))
+        return false;
+    cursor->at = file->bytes + file->pool_end;
+    if (!need(cursor, 8) || !need(cursor, 8 + 2 * (size_t) load_u2(cursor->at + 6)))
+        return false;
+    file->this_class = load_u2(cursor->at + 2);
+    file->copied = file->pool_end;
+    cursor->at += 8 + 2 * (size_t) load_u2(cursor->at + 6);
+    return pool_class_name(file, file->this_class, &file->name);
+}
+
+/* ---- a method's code ---- */
 
 static bool cut_short(struct class_file *file, const uint8_t *at)
 {
     return class_malformed(file, at, "a Code attribute is cut short");
 }
 
-/* Checks the attributes of the code and finds the StackMapTable. */
-static bool read_attributes(struct method_code *method, const uint8_t *at, const uint8_t *end)
+/* Checks an attribute of the code and finds the StackMapTable. */
+static bool visit_code(void *context, const uint8_t *member, const uint8_t *attribute)
 {
+    struct method_code *method = context;
     struct class_text name;
-    method->attributes = at;
-    for (uint32_t i = 0; i < method->attribute_count; i++) {
-        if (end - at < 6 || (size_t) (end - at) - 6 < load_u4(at + 2))
-            return cut_short(method->file, at);
-        const uint8_t *next = at + 6 + load_u4(at + 2);
-        if (!pool_text(method->file, load_u2(at), &name))
-            return false;
-        if (method->file->version >= VERSION_FRAMES && text_is(name, "StackMapTable")) {
-            if (method->frames != NULL)
-                return class_malformed(method->file, at, "two StackMapTables");
-            method->frames = at + 6;
-            method->frames_end = next;
-            method->frames_name = load_u2(at);
-        }
-        at = next;
-    }
-    method->attributes_end = at;
-    return at == end || class_malformed(method->file, at, "bytes after a Code's attributes");
+    (void) member;
+    if (!pool_text(method->file, load_u2(attribute), &name))
+        return false;
+    if (method->file->version < VERSION_FRAMES || !text_is(name, "StackMapTable"))
+        return true;
+    if (method->frames != NULL)
+        return class_malformed(method->file, attribute, "two StackMapTables");
+    method->frames = attribute + 6;
+    method->frames_end = method->frames + load_u4(attribute + 2);
+    method->frames_name = load_u2(attribute);
+    return true;
 }
 
 static bool read_code(struct method_code *method, const uint8_t *at, const uint8_t *end)
@@ -61,17 +125,12 @@ static bool read_code(struct method_code *method, const uint8_t *at, const uint8
         return cut_short(file, at);
     at += 2 + 8 * method->handler_count;
     method->attribute_count = load_u2(at);
-    return read_attributes(method, at + 2, end);
-}
-
-/* Copies the names for the request's functions. Returns false if out of memory. */
-static bool name_texts(const struct method_code *method, char *names[3])
-{
-    struct class_file *file = method->file;
-    names[0] = class_text_copy(file, file->name);
-    names[1] = class_text_copy(file, method->name);
-    names[2] = class_text_copy(file, method->descriptor);
-    return names[0] != NULL && names[1] != NULL && names[2] != NULL;
+    method->attributes = at + 2;
+    struct class_cursor cursor = {file, at, end};
+    if (!class_attributes(&cursor, NULL, visit_code, method))
+        return false;
+    method->attributes_end = cursor.at;
+    return cursor.at == end || class_malformed(file, cursor.at, "bytes after a Code's attributes");
 }
 
 static bool ask_number(struct method_code *method)
@@ -80,8 +139,8 @@ static bool ask_number(struct method_code *method)
     char *names[3];
     if (!request->method || request->method_number == NULL)
         return true;
-    if (!name_texts(method, names))
-        return method_no_memory(method);
+    if (!callee_texts(method->file, &method->self, names))
+        return false;
     method->number =
         request->method_number(request->context, names[0], names[1], names[2], method->access);
     return true;
@@ -91,14 +150,8 @@ static void report(const struct method_code *method, enum rewrite_loss loss)
 {
     const struct rewrite_request *request = method->file->request;
     char *names[3];
-    if (request->left_alone != NULL && name_texts(method, names))
+    if (request->left_alone != NULL && callee_texts(method->file, &method->self, names))
         request->left_alone(request->context, names[0], names[1], names[2], method->reason, loss);
-}
-
-/* Makes the instruction that pushes the method's number. */
-static bool make_push(struct method_code *method)
-{
-    return pool_push(method->file, method->number, &method->push);
 }
 
 static bool put_attributes(struct method_code *method)
@@ -154,7 +207,7 @@ static bool outgrows(const struct method_code *method)
 /* Selects and writes probes. A failure leaves part of them in the output. */
 static bool try_probes(struct method_code *method, const uint8_t *attribute)
 {
-    if (method->number != 0 && !make_push(method))
+    if (method->number != 0 && !pool_push(method->file, method->number, &method->push))
         return false;
     if (!method_scan(method))
         return false;
@@ -256,7 +309,7 @@ static bool rewrite_code(struct method_code *method, const uint8_t *attribute)
     method->references = file->request->references;
     if (!method->alloc && method->number == 0 && !method->references)
         return true;
-    method->marks = arena_take(&file->arena, (method->length + 1) * sizeof *method->marks);
+    method->marks = step_arena_take(&file->arena, method->length + 1, sizeof *method->marks);
     if (method->marks == NULL)
         return method_no_memory(method);
     return try_less(method, attribute);
@@ -264,137 +317,49 @@ static bool rewrite_code(struct method_code *method, const uint8_t *attribute)
 
 /* Rewrites the Code attribute at `attribute`, whose length is checked. If the method gets a probe,
  * everything of the class up to the attribute and the new attribute are written to the output. */
-static bool method_rewrite(struct class_file *file, const struct method_head *head,
-                           const uint8_t *attribute)
+static bool method_rewrite(struct class_file *file, const uint8_t *member, const uint8_t *attribute)
 {
-    struct method_code method = {
-        .file = file, .name = head->name, .descriptor = head->descriptor, .access = head->access};
-    bool constructor = text_is(head->name, "<init>");
+    struct method_code method = {.file = file, .output = &file->output, .access = load_u2(member)};
+    method.self.owner = file->name;
+    if (!pool_text(file, load_u2(member + 2), &method.self.name) ||
+        !pool_text(file, load_u2(member + 4), &method.self.descriptor))
+        return false;
+    bool constructor = text_is(method.self.name, "<init>");
     method.object_init = constructor && text_is(file->name, "java/lang/Object");
     method.constructor = constructor && !method.object_init;
     return read_code(&method, attribute + 6, attribute + 6 + load_u4(attribute + 2)) &&
            rewrite_code(&method, attribute);
 }
 
-/* How far the class file has been read. */
-struct cursor {
+struct method_visit {
     struct class_file *file;
-    const uint8_t *at, *end;
+    const uint8_t *last; /* the last method with code */
 };
 
-static bool need(struct cursor *cursor, size_t bytes)
+static bool visit_method(void *context, const uint8_t *member, const uint8_t *attribute)
 {
-    if ((size_t) (cursor->end - cursor->at) >= bytes)
-        return true;
-    return class_malformed(cursor->file, cursor->at, "the class file is cut short");
-}
-
-/* Reads an attribute; *attribute is its start. */
-static bool next_attribute(struct cursor *cursor, const uint8_t **attribute)
-{
-    if (!need(cursor, 6) || !need(cursor, (size_t) 6 + load_u4(cursor->at + 2)))
-        return false;
-    *attribute = cursor->at;
-    cursor->at += (size_t) 6 + load_u4(cursor->at + 2);
-    return true;
-}
-
-static bool skip_attributes(struct cursor *cursor)
-{
-    const uint8_t *attribute;
-    if (!need(cursor, 2))
-        return false;
-    uint32_t count = load_u2(cursor->at);
-    cursor->at += 2;
-    while (count > 0 && next_attribute(cursor, &attribute))
-        count--;
-    return count == 0;
-}
-
-static bool skip_fields(struct cursor *cursor)
-{
-    if (!need(cursor, 2))
-        return false;
-    uint32_t count = load_u2(cursor->at);
-    cursor->at += 2;
-    for (; count > 0; count--) {
-        if (!need(cursor, 6))
-            return false;
-        cursor->at += 6;
-        if (!skip_attributes(cursor))
-            return false;
-    }
-    return true;
-}
-
-static bool do_method(struct cursor *cursor)
-{
-    struct class_file *file = cursor->file;
-    struct method_head head;
+    struct method_visit *visit = context;
     struct class_text name;
-    const uint8_t *attribute, *code = NULL;
-    if (!need(cursor, 8))
+    if (!pool_text(visit->file, load_u2(attribute), &name))
         return false;
-    head.access = load_u2(cursor->at);
-    if (!pool_text(file, load_u2(cursor->at + 2), &head.name) ||
-        !pool_text(file, load_u2(cursor->at + 4), &head.descriptor))
-        return false;
-    uint32_t count = load_u2(cursor->at + 6);
-    cursor->at += 8;
-    for (; count > 0; count--) {
-        if (!next_attribute(cursor, &attribute) || !pool_text(file, load_u2(attribute), &name))
-            return false;
-        if (!text_is(name, "Code"))
-            continue;
-        if (code != NULL)
-            return class_malformed(file, attribute, "a method with two Code attributes");
-        code = attribute;
-    }
-    return code == NULL || method_rewrite(file, &head, code);
-}
-
-static bool do_methods(struct cursor *cursor)
-{
-    if (!need(cursor, 2))
-        return false;
-    uint32_t count = load_u2(cursor->at);
-    cursor->at += 2;
-    while (count > 0 && do_method(cursor))
-        count--;
-    return count == 0;
-}
-
-static bool read_head(struct cursor *cursor)
-{
-    struct class_file *file = cursor->file;
-    if (!need(cursor, 10))
-        return false;
-    if (load_u4(cursor->at) != 0xCAFEBABE)
-        return class_malformed(file, cursor->at, "no class file");
-    if (file->size > INT32_MAX)
-        return class_fault(file, REWRITE_UNSUPPORTED, 0, "a class file over 2 GiB");
-    file->version = load_u2(cursor->at + 6);
-    if (file->version < 45)
-        return class_malformed(file, cursor->at + 6, "a class file version before 45");
-    if (!pool_parse(file))
-        return false;
-    cursor->at = file->bytes + file->pool_end;
-    if (!need(cursor, 8) || !need(cursor, 8 + 2 * (size_t) load_u2(cursor->at + 6)))
-        return false;
-    file->this_class = load_u2(cursor->at + 2);
-    file->copied = file->pool_end;
-    cursor->at += 8 + 2 * (size_t) load_u2(cursor->at + 6);
-    return pool_class_name(file, file->this_class, &file->name);
+    if (!text_is(name, "Code"))
+        return true;
+    if (visit->last == member)
+        return class_malformed(visit->file, attribute, "a method with two Code attributes");
+    visit->last = member;
+    return method_rewrite(visit->file, member, attribute);
 }
 
 static bool read_class(struct class_file *file)
 {
-    struct cursor cursor = {file, file->bytes, file->bytes + file->size};
-    if (!read_head(&cursor))
+    struct class_cursor cursor;
+    if (!class_open(&cursor, file))
         return false;
     if (text_is(file->name, PROBE_CLASS))
         return true;
-    if (!skip_fields(&cursor) || !do_methods(&cursor) || !skip_attributes(&cursor))
+    if (!class_members(&cursor, NULL, NULL) ||
+        !class_members(&cursor, visit_method, &(struct method_visit){.file = file}) ||
+        !class_attributes(&cursor, NULL, NULL, NULL))
         return false;
     return cursor.at == cursor.end ||
            class_malformed(file, cursor.at, "bytes after the class file");
@@ -405,7 +370,7 @@ static bool put_together(struct class_file *file, uint8_t **out, size_t *out_byt
 {
     struct class_output whole = {0};
     put_bytes(&file->output, file->bytes + file->copied, file->size - file->copied);
-    if (file->added.failed || file->output.failed ||
+    if (file->added.failed || file->output.failed || file->probes_measured.failed ||
         !output_reserve(&whole, file->pool_end + file->added.used + file->output.used))
         return class_fault(file, REWRITE_NO_MEMORY, 0, "out of memory");
     put_bytes(&whole, file->bytes, 8);
@@ -434,6 +399,7 @@ enum rewrite_result class_rewrite(const struct rewrite_request *request, uint8_t
         *error = file.error;
     free(file.output.bytes);
     free(file.added.bytes);
-    arena_reset(&file.arena);
+    free(file.probes_measured.bytes);
+    step_arena_reset(&file.arena);
     return file.result;
 }

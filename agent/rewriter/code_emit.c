@@ -3,29 +3,9 @@
 #include "agent/rewriter/alloc_call.h"
 #include "agent/rewriter/stores.h"
 
-#define NOP 0x00
-#define ALOAD 0x19
-#define ALOAD_0 0x2A
-#define INVOKEVIRTUAL 0xB6
-#define INVOKESPECIAL 0xB7
-#define INVOKEINTERFACE 0xB9
-#define ACONST_NULL 0x01
-#define POP 0x57
-#define ASTORE 0x3A
-#define ASTORE_0 0x4B
-#define DUP 0x59
-#define DUP_X1 0x5A
-#define SWAP 0x5F
-#define ARRAYLENGTH 0xBE
-#define ATHROW 0xBF
-#define GOTO 0xA7
-#define JSR 0xA8
-#define GOTO_W 0xC8
-#define JSR_W 0xC9
-
 static void put_number(struct method_code *method)
 {
-    put_bytes(&method->file->output, method->push.bytes, method->push.size);
+    put_bytes(method->output, method->push.bytes, method->push.size);
 }
 
 /* Calls a probe with the number, and perhaps another operand, which `load` pushes. */
@@ -33,13 +13,13 @@ static bool put_numbered(struct method_code *method, enum probe probe, uint32_t 
 {
     put_number(method);
     if (load != 0)
-        put_u1(&method->file->output, load);
+        put_u1(method->output, load);
     return code_put_call(method, probe);
 }
 
 static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     code_put_variable(output, ASTORE, ASTORE_0, variable);
     if (!put_numbered(method, probe, 0))
         return false;
@@ -67,7 +47,7 @@ static bool put_prologue(struct method_code *method)
 static bool put_return(struct method_code *method)
 {
     if (method->object_init && method->alloc) {
-        put_u1(&method->file->output, ALOAD_0);
+        put_u1(method->output, ALOAD_0);
         if (!code_put_call(method, PROBE_ALLOC))
             return false;
     }
@@ -87,27 +67,14 @@ static bool put_before(struct method_code *method, uint32_t offset)
     if ((marks & MARK_RETURN) != 0 && !put_return(method))
         return false;
     if ((marks & MARK_ARRAYS_CALL) != 0)
-        put_u1(&method->file->output, DUP_X1);
+        put_u1(method->output, DUP_X1);
     if ((marks & MARK_CLONED) != 0)
-        put_u1(&method->file->output, DUP);
+        put_u1(method->output, DUP);
     store_put_before(method, offset);
     if ((marks & MARK_KEEP) == 0)
         return true;
-    put_u1(&method->file->output, DUP);
+    put_u1(method->output, DUP);
     return code_put_call(method, PROBE_KEEP);
-}
-
-static void put_dimensions(struct class_output *output, uint32_t dimensions)
-{
-    if (dimensions <= 5) {
-        put_u1(output, 3 + dimensions); /* iconst */
-    } else if (dimensions <= 127) {
-        put_u1(output, 0x10); /* bipush */
-        put_u1(output, dimensions);
-    } else {
-        put_u1(output, 0x11); /* sipush */
-        put_u2(output, dimensions);
-    }
 }
 
 /* Returns which call gave a new object, or that an instruction did. */
@@ -139,7 +106,7 @@ static enum probe clone_probe(const struct method_code *method, uint32_t offset)
 
 static bool put_result(struct method_code *method, uint32_t offset)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     uint32_t marks = method->marks[offset];
     if ((marks & MARK_CONSTRUCTED) != 0)
         return put_constructed(method, marks);
@@ -157,15 +124,18 @@ static bool put_result(struct method_code *method, uint32_t offset)
         return true;
     put_u1(output, DUP);
     if ((marks & MARK_ARRAYS) != 0) {
-        put_dimensions(output, method->code[offset + 3]);
+        struct code_push push;
+        if (!pool_push(method->file, method->code[offset + 3], &push))
+            return false;
+        put_bytes(output, push.bytes, push.size);
         return code_put_call(method, PROBE_ALLOC_ARRAYS);
     }
     enum alloc_call kind = result_kind(method, offset);
     if ((marks & MARK_VARIABLE) != 0) {
         put_u1(output, ALOAD);
-        put_u1(output, alloc_call_variable(kind));
+        put_u1(output, alloc_results[kind].variable);
     }
-    return code_put_call(method, alloc_call_probe(kind));
+    return code_put_call(method, alloc_results[kind].probe);
 }
 
 /* A new object is reported before the objects that it refers to. */
@@ -182,7 +152,7 @@ static uint32_t inverse(uint32_t opcode)
 
 static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     uint32_t opcode = method->code[offset], marks = method->marks[offset];
     uint32_t target = jump_target(method, offset);
     if ((method->marks[target] & MARK_START) == 0)
@@ -212,13 +182,13 @@ static bool put_wide_offset(struct method_code *method, uint32_t offset, uint32_
     int64_t target = (int64_t) offset + (int32_t) distance;
     if (target < 0 || target >= method->length || (method->marks[target] & MARK_START) == 0)
         return method_malformed(method, offset, "a jump to no instruction");
-    put_u4(&method->file->output, method->map[target] - place);
+    put_u4(method->output, method->map[target] - place);
     return true;
 }
 
 static bool put_switch(struct method_code *method, uint32_t offset, uint32_t place)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     const uint8_t *code = method->code;
     uint32_t operands = switch_operands(offset), first, stride;
     uint32_t count = switch_cases(code, offset, &first, &stride);
@@ -246,16 +216,16 @@ static bool put_instruction(struct method_code *method, uint32_t offset, uint32_
     if (opcode_is_switch(opcode))
         return put_switch(method, offset, place);
     if (opcode_is_wide_jump(opcode)) {
-        put_u1(&method->file->output, opcode);
+        put_u1(method->output, opcode);
         return put_wide_offset(method, offset, place, load_u4(method->code + offset + 1));
     }
-    put_bytes(&method->file->output, method->code + offset, size);
+    put_bytes(method->output, method->code + offset, size);
     return true;
 }
 
 static void put_trampolines(struct method_code *method, uint32_t offset)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     const struct trampoline *first;
     uint32_t count = slot_trampolines(method, offset, &first);
     if (count > 0 && (method->marks[offset] & MARK_FALLS_IN) != 0) {
@@ -268,6 +238,30 @@ static void put_trampolines(struct method_code *method, uint32_t offset)
     }
 }
 
+uint32_t code_measure_prologue(struct method_code *method)
+{
+    method->output = &method->file->probes_measured;
+    method->output->used = 0;
+    put_prologue(method);
+    uint32_t bytes = (uint32_t) method->output->used;
+    method->output = &method->file->output;
+    return bytes;
+}
+
+struct probe_bytes code_measure(struct method_code *method, uint32_t offset)
+{
+    if ((method->marks[offset] & MARKS_PROBES) == 0)
+        return (struct probe_bytes){0, 0};
+    method->output = &method->file->probes_measured;
+    method->output->used = 0;
+    put_before(method, offset);
+    uint32_t before = (uint32_t) method->output->used;
+    put_after(method, offset);
+    uint32_t all = (uint32_t) method->output->used;
+    method->output = &method->file->output;
+    return (struct probe_bytes){before, all - before};
+}
+
 bool code_emit(struct method_code *method)
 {
     uint32_t size;
@@ -276,8 +270,9 @@ bool code_emit(struct method_code *method)
     for (uint32_t offset = 0; offset < method->length; offset += size) {
         size = instruction_size(method->code, method->length, offset);
         put_trampolines(method, offset);
-        if (!put_before(method, offset) || !put_instruction(method, offset, size) ||
-            !put_after(method, offset))
+        bool probed = (method->marks[offset] & MARKS_PROBES) != 0;
+        if ((probed && !put_before(method, offset)) || !put_instruction(method, offset, size) ||
+            (probed && !put_after(method, offset)))
             return false;
     }
     if (!has_unwinding(method))
@@ -285,7 +280,7 @@ bool code_emit(struct method_code *method)
     if (!put_guarded(method, method->leaf ? PROBE_CALL_UNWIND : PROBE_UNWIND, 0))
         return false;
     for (uint32_t i = 0; i < method->padding; i++)
-        put_u1(&method->file->output, NOP);
-    put_u1(&method->file->output, ATHROW);
+        put_u1(method->output, NOP);
+    put_u1(method->output, ATHROW);
     return true;
 }

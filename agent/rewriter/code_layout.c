@@ -4,37 +4,11 @@
  * not. */
 #include "agent/rewriter/stores.h"
 
-#define CALL_BYTES 3u /* invokestatic */
-#define ROUNDS 20     /* each widens at least one jump; more than a few have never been seen */
+#define ROUNDS 20 /* each widens at least one jump; more than a few have never been seen */
 
 /* One more than C2's FreqInlineSize: it inlines no larger method. Inlining does not help methods
  * full of probe calls, and takes C2 several times as long. */
 #define NOT_INLINED 326u
-
-static uint32_t dimension_push_bytes(uint32_t dimensions)
-{
-    return dimensions <= 5 ? 1 : dimensions <= 127 ? 2 : 3;
-}
-
-static uint32_t guard_bytes(const struct method_code *method, uint32_t variable)
-{
-    return 2 * variable_bytes(variable) + method->push.size + CALL_BYTES + 2; /* aconst_null pop */
-}
-
-uint32_t guard_start(struct guard guard)
-{
-    return guard.place + variable_bytes(guard.variable);
-}
-
-uint32_t guard_end(const struct method_code *method, struct guard guard)
-{
-    return guard_start(guard) + method->push.size + CALL_BYTES;
-}
-
-uint32_t guard_handler(const struct method_code *method, struct guard guard)
-{
-    return guard_end(method, guard) + 1;
-}
 
 uint32_t guarded_locals(const struct method_code *method)
 {
@@ -42,78 +16,6 @@ uint32_t guarded_locals(const struct method_code *method)
     if (more == 0)
         more = method->catches || (has_unwinding(method) && method->max_locals == 0);
     return method->max_locals + more;
-}
-
-/* Bytes before a return: alloc() and constructed() in Object.<init>, exit() or call() in all
- * methods. */
-static uint32_t return_bytes(const struct method_code *method)
-{
-    uint32_t bytes = 0;
-    if (method->object_init && method->alloc)
-        bytes += 1 + CALL_BYTES;
-    if (method->object_init && has_constructed(method))
-        bytes += method->push.size + 1 + CALL_BYTES;
-    if (method->number != 0)
-        bytes += method->push.size + CALL_BYTES;
-    return bytes;
-}
-
-uint32_t bytes_before(const struct method_code *method, uint32_t offset)
-{
-    uint32_t marks = method->marks[offset], bytes = 0;
-    if ((marks & (MARK_CAUGHT | MARK_RETURN | MARK_ARRAYS_CALL | MARK_CLONED | MARK_KEEP |
-                  MARK_CONSTRUCTED | MARK_STORE | MARK_STORE_CALL)) == 0)
-        return 0;
-    if (has_super_call(method, offset))
-        bytes += method->push.size + CALL_BYTES;
-    if ((marks & MARK_CAUGHT) != 0)
-        bytes += guard_bytes(method, method->max_locals);
-    if ((marks & MARK_RETURN) != 0)
-        bytes += return_bytes(method);
-    if ((marks & (MARK_ARRAYS_CALL | MARK_CLONED)) != 0)
-        bytes += 1; /* dup_x1, dup */
-    if ((marks & MARK_KEEP) != 0)
-        bytes += 1 + CALL_BYTES; /* dup */
-    return bytes + store_bytes_before(method, offset);
-}
-
-static uint32_t constructed_bytes(const struct method_code *method, uint32_t marks)
-{
-    if (begins_late(method))
-        return method->push.size + CALL_BYTES;
-    return (has_constructed(method) ? method->push.size + 1 + CALL_BYTES : 0) +
-           ((marks & MARK_NO_THIS) != 0 ? 0 : store_early_bytes(method));
-}
-
-/* Bytes of the probes of a new object. */
-static uint32_t result_bytes(const struct method_code *method, uint32_t offset)
-{
-    uint32_t marks = method->marks[offset];
-    if ((marks & (MARK_ALLOC | MARK_CLONED)) != 0)
-        return 1 + CALL_BYTES; /* dup, dup_x1 */
-    if ((marks & MARK_VARIABLE) != 0)
-        return 3 + CALL_BYTES; /* dup, aload */
-    if ((marks & MARK_ARRAYS) != 0)
-        return 1 + dimension_push_bytes(method->code[offset + 3]) + CALL_BYTES;
-    if ((marks & MARK_ARRAYS_CALL) != 0)
-        return 3 + CALL_BYTES; /* dup_x1 swap arraylength */
-    if ((marks & MARK_CONSTRUCTED) != 0)
-        return constructed_bytes(method, marks);
-    return 0;
-}
-
-static uint32_t bytes_after(const struct method_code *method, uint32_t offset)
-{
-    return result_bytes(method, offset) + store_bytes_after(method, offset);
-}
-
-static uint32_t prologue_bytes(const struct method_code *method)
-{
-    if (method->number == 0 || method->leaf || begins_late(method))
-        return 0;
-    bool pass_object = (!has_plain_entry(method) && !method->constructor && !method->object_init) ||
-                       passes_variable(method);
-    return method->push.size + pass_object + CALL_BYTES;
 }
 
 /* Returns the size of the instruction at `offset` if its new place is `place`. */
@@ -125,21 +27,7 @@ static uint32_t new_size(const struct method_code *method, uint32_t offset, uint
         return size - (switch_operands(offset) - offset) + (switch_operands(place) - place);
     if ((method->marks[offset] & MARK_WIDE) == 0)
         return size;
-    return opcode == 0xA7 || opcode == 0xA8 ? 5 : 8;
-}
-
-uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
-                          const struct trampoline **first)
-{
-    uint32_t i = 0, count = 0;
-    if ((method->marks[offset] & MARK_SLOT) == 0)
-        return 0;
-    while (i < method->trampoline_count && method->trampolines[i].slot < offset)
-        i++;
-    *first = method->trampolines + i;
-    while (i + count < method->trampoline_count && method->trampolines[i + count].slot == offset)
-        count++;
-    return count;
+    return opcode == GOTO || opcode == JSR ? 5 : 8;
 }
 
 static uint32_t slot_bytes(const struct method_code *method, uint32_t offset)
@@ -168,9 +56,9 @@ static void place_slot(struct method_code *method, uint32_t offset, uint32_t pla
 }
 
 /* Places all instructions, with the jump sizes known so far. */
-static void place_all(struct method_code *method)
+static void place_all(struct method_code *method, bool first)
 {
-    uint32_t place = prologue_bytes(method), size;
+    uint32_t place = method->prologue_bytes, size;
     for (uint32_t offset = 0; offset < method->length; offset += size) {
         size = instruction_size(method->code, method->length, offset);
         if ((method->marks[offset] & MARK_SLOT) != 0) {
@@ -178,17 +66,19 @@ static void place_all(struct method_code *method)
             place += slot_bytes(method, offset);
         }
         method->map[offset] = place;
-        place += bytes_before(method, offset);
+        if (first)
+            method->probe_bytes[offset] = code_measure(method, offset);
+        place += method->probe_bytes[offset].before;
         for (uint32_t i = 1; i < size; i++)
             method->map[offset + i] = place;
-        place += new_size(method, offset, size, place) + bytes_after(method, offset);
+        place += new_size(method, offset, size, place) + method->probe_bytes[offset].after;
     }
     method->map[method->length] = place;
     method->handler = place;
     method->new_length = place;
     if (!has_unwinding(method))
         return;
-    method->new_length += guard_bytes(method, 0) + 1;
+    method->new_length = guard_handler(method, unwind_guard(method)) + 1 + variable_bytes(0) + 1;
     if (method->file->request->apart && method->new_length < NOT_INLINED)
         method->padding = NOT_INLINED - method->new_length;
     else
@@ -210,12 +100,104 @@ static uint32_t jump_place(const struct method_code *method, uint32_t offset)
     return method->map[jump_target(method, offset)];
 }
 
+/* ---- trampolines ---- */
+
+/* Trampolines. A conditional jump has no long form, and `if (not) skip; goto_w target` would need a
+ * frame in the StackMapTable at `skip`, whose types are not in the file. The jump's target has a
+ * frame, and the jump may reach that state elsewhere: so it goes to a nearby goto_w which has a
+ * copy of the target's frame. Such a goto_w can be where no code runs into it or, behind a goto
+ * over it, before an instruction that has its own frame. It must not be in the range of an
+ * exception handler, whose frame might not fit. */
+
+#define FIRST_ROOM 16u
+#define MOST 1000u   /* of a method */
+#define REACH 30000u /* less than a jump reaches, as more trampolines will move it away */
+
+static void mark_frame(struct method_code *method, uint32_t offset)
+{
+    if ((method->marks[offset] & MARK_SLOT) == 0)
+        method->marks[offset] |= MARK_SLOT | MARK_FALLS_IN;
+}
+
+static bool trampolines_prepare(struct method_code *method)
+{
+    uint32_t size, before = 0;
+    for (uint32_t offset = 0; offset < method->length; before = offset, offset += size) {
+        size = instruction_size(method->code, method->length, offset);
+        if (offset != 0 && opcode_ends_flow(method->code[before]))
+            method->marks[offset] |= MARK_SLOT;
+    }
+    if (!stack_map_visit(method, mark_frame))
+        return false;
+    method->marks[0] &= ~(uint32_t) (MARK_SLOT | MARK_FALLS_IN);
+    for (uint32_t i = 0; i < method->handler_count; i++) {
+        const uint8_t *row = method->handlers + 8 * i;
+        for (uint32_t at = load_u2(row) + 1u; at < load_u2(row + 2); at++)
+            method->marks[at] &= ~(uint32_t) (MARK_SLOT | MARK_FALLS_IN);
+    }
+    return true;
+}
+
+/* Returns the nearest place for trampolines to a jump; 0: none. */
+static uint32_t nearest_slot(const struct method_code *method, uint32_t offset)
+{
+    for (uint32_t distance = 1; distance < REACH; distance++) {
+        uint32_t after = offset + distance, before = offset - distance;
+        if (after < method->length && (method->marks[after] & MARK_SLOT) != 0 &&
+            method->map[after] - method->map[offset] < REACH)
+            return after;
+        if (distance < offset && (method->marks[before] & MARK_SLOT) != 0 &&
+            method->map[offset] - method->map[before] < REACH)
+            return before;
+    }
+    return 0;
+}
+
+static bool make_room(struct method_code *method)
+{
+    if (method->trampoline_count < method->trampoline_room)
+        return true;
+    uint32_t room = method->trampoline_room * 2 + FIRST_ROOM;
+    struct trampoline *list = step_arena_take(&method->file->arena, room, sizeof *list);
+    if (list == NULL)
+        return method_no_memory(method);
+    if (method->trampoline_count > 0)
+        memcpy(list, method->trampolines, method->trampoline_count * sizeof *list);
+    method->trampolines = list;
+    method->trampoline_room = room;
+    return true;
+}
+
+static bool trampoline_add(struct method_code *method, uint32_t offset)
+{
+    uint32_t slot = nearest_slot(method, offset), i = method->trampoline_count;
+    if (slot == 0 || method->trampoline_count == MOST)
+        return method_leave(method, "a jump gets too long and there is no place for a second one");
+    if (!make_room(method))
+        return false;
+    for (; i > 0; i--) {
+        const struct trampoline *other = &method->trampolines[i - 1];
+        if (other->slot < slot || (other->slot == slot && other->jump < offset))
+            break;
+        method->trampolines[i] = *other;
+    }
+    method->trampolines[i] = (struct trampoline){.jump = offset,
+                                                 .target = jump_target(method, offset),
+                                                 .slot = slot,
+                                                 .position = method->map[slot]};
+    method->trampoline_count++;
+    method->marks[offset] |= MARK_TRAMPOLINE;
+    return true;
+}
+
+/* ---- jumps ---- */
+
 static bool widen(struct method_code *method, uint32_t offset)
 {
     uint32_t opcode = method->code[offset];
     if ((method->marks[offset] & MARK_TRAMPOLINE) != 0)
         return method_leave(method, "a jump has got too long");
-    if (opcode == 0xA7 || opcode == 0xA8 || method->frames == NULL) {
+    if (opcode == GOTO || opcode == JSR || method->frames == NULL) {
         method->marks[offset] |= MARK_WIDE;
         return true;
     }
@@ -242,12 +224,15 @@ static bool widen_all(struct method_code *method, bool *changed)
 bool code_layout(struct method_code *method)
 {
     bool prepared = false;
-    method->map = arena_take(&method->file->arena, (method->length + 1) * sizeof *method->map);
-    if (method->map == NULL)
+    struct step_arena *arena = &method->file->arena;
+    method->map = step_arena_take(arena, method->length + 1, sizeof *method->map);
+    method->probe_bytes = step_arena_take(arena, method->length, sizeof *method->probe_bytes);
+    if (method->map == NULL || method->probe_bytes == NULL)
         return method_no_memory(method);
+    method->prologue_bytes = code_measure_prologue(method);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         bool changed = false;
-        place_all(method);
+        place_all(method, round == 0);
         if (method->new_length > CODE_LIMIT)
             return method_leave(method, "its code would be larger than 65535 bytes");
         if (method->new_length <= INT16_MAX)

@@ -197,7 +197,8 @@ static bool skip_annotation(struct annotations *from, int depth)
 
 static bool patch_offset(struct annotations *from)
 {
-    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->length)
+    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->length ||
+        (from->method->marks[load_u2(from->at - 2)] & MARK_START) == 0)
         return false;
     uint32_t place = instruction_place(from->method, load_u2(from->at - 2));
     store_u2(from->at - 2, place);

@@ -4,17 +4,28 @@
 
 #include <stdio.h>
 
+#include "format/core/grow.h"
+
 #define POOL_LIMIT 65535u
 
-static const struct {
-    const char *name, *descriptor;
-} probe_methods[PROBES_CALLED] = {
+const struct probe_method probe_methods[PROBES_CALLED] = {
 #define PROBE_ROW(name, text, descriptor) {text, descriptor},
     PROBE_METHODS(PROBE_ROW)
 #undef PROBE_ROW
         [PROBE_KEEP] = {"keep", "(Ljava/lang/Object;)V"},
     [PROBE_COPIED] = {"copied", "(Ljava/lang/Object;ILjava/lang/Object;II)V"},
 };
+
+bool output_reserve(struct class_output *output, size_t count)
+{
+    if (output->failed)
+        return false;
+    if (!step_room(&output->bytes, &output->room, output->used + count, 1)) {
+        output->failed = true;
+        output->room = output->used; /* nothing fits from now on */
+    }
+    return !output->failed;
+}
 
 /* Size of a constant including its tag; 0: unknown tag. */
 static const uint8_t constant_sizes[21] = {
@@ -35,13 +46,12 @@ bool pool_parse(struct class_file *file)
 {
     uint32_t count = load_u2(file->bytes + 8);
     size_t at = 10;
+    file->arena.limit = CLASS_FILE_MEMORY;
     file->constant_count = count;
-    file->constants = arena_take(&file->arena, count * sizeof *file->constants);
-    file->callee_kinds = arena_take(&file->arena, count);
+    file->constants = step_arena_zeroed(&file->arena, count * sizeof *file->constants);
+    file->callee_kinds = step_arena_zeroed(&file->arena, count);
     if (file->constants == NULL || file->callee_kinds == NULL)
         return class_fault(file, REWRITE_NO_MEMORY, 0, "out of memory");
-    memset(file->constants, 0, count * sizeof *file->constants);
-    memset(file->callee_kinds, 0, count);
     for (uint32_t i = 1; i < count; i++) {
         if (file->size - at < 3)
             return class_malformed(file, file->bytes + at, "the constant pool is cut short");
@@ -117,13 +127,57 @@ bool pool_field(struct class_file *file, uint32_t index, struct class_callee *fi
                        "an index of a field is none", field);
 }
 
-bool text_is(struct class_text text, const char *wanted)
+bool class_has_callee(const uint8_t *bytes, size_t size_bytes,
+                      bool (*is_wanted)(void *context, const struct class_callee *callee),
+                      void *context)
 {
-    return text.length == strlen(wanted) && memcmp(text.bytes, wanted, text.length) == 0;
+    struct class_file file = {.bytes = bytes, .size = size_bytes, .result = REWRITE_UNCHANGED};
+    bool has = false;
+    if (size_bytes >= 10 && load_u4(bytes) == 0xCAFEBABE && pool_parse(&file))
+        for (uint32_t i = 1; i < file.constant_count && !has; i++) {
+            struct class_callee callee;
+            uint32_t tag = file.constants[i] != 0 ? bytes[file.constants[i]] : 0;
+            has = (tag == CONSTANT_METHOD || tag == CONSTANT_INTERFACE_METHOD) &&
+                  pool_callee(&file, i, &callee) && is_wanted(context, &callee);
+        }
+    step_arena_reset(&file.arena);
+    return has;
 }
 
-/* Writes the tag of a new constant and returns its index; 0: no room. */
-static uint32_t add_constant(struct class_file *file, uint32_t tag)
+bool callee_texts(struct class_file *file, const struct class_callee *callee, char *texts[3])
+{
+    const struct class_text from[3] = {callee->owner, callee->name, callee->descriptor};
+    for (size_t i = 0; i < 3; i++) {
+        texts[i] = step_arena_text(&file->arena, (const char *) from[i].bytes, from[i].length);
+        if (texts[i] == NULL)
+            return class_fault(file, REWRITE_NO_MEMORY, 0, "out of memory");
+    }
+    return true;
+}
+
+uint32_t type_next(struct class_text descriptor, size_t *at)
+{
+    size_t start = *at, end = start;
+    while (end < descriptor.length && descriptor.bytes[end] == '[')
+        end++;
+    if (end >= descriptor.length)
+        return 0;
+    if (descriptor.bytes[end] == 'L')
+        while (end + 1 < descriptor.length && descriptor.bytes[end] != ';')
+            end++;
+    *at = end + 1;
+    return descriptor.bytes[start];
+}
+
+bool text_is(struct class_text text, const char *wanted)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (wanted[i] == '\0' || text.bytes[i] != (uint8_t) wanted[i])
+            return false;
+    return wanted[text.length] == '\0';
+}
+
+uint32_t pool_add(struct class_file *file, uint32_t tag)
 {
     if (file->added_count >= POOL_LIMIT) {
         class_fault(file, REWRITE_UNSUPPORTED, 8, "the constant pool is full");
@@ -135,7 +189,7 @@ static uint32_t add_constant(struct class_file *file, uint32_t tag)
 
 static uint32_t add_bytes(struct class_file *file, struct class_text text)
 {
-    uint32_t index = add_constant(file, CONSTANT_UTF8);
+    uint32_t index = pool_add(file, CONSTANT_UTF8);
     if (index == 0)
         return 0;
     put_u2(&file->added, (uint32_t) text.length);
@@ -143,14 +197,19 @@ static uint32_t add_bytes(struct class_file *file, struct class_text text)
     return index;
 }
 
-static uint32_t add_text(struct class_file *file, const char *text)
+static struct class_text text_of(const char *text)
 {
-    return add_bytes(file, (struct class_text){(const uint8_t *) text, strlen(text)});
+    return (struct class_text){(const uint8_t *) text, strlen(text)};
+}
+
+uint32_t pool_add_text(struct class_file *file, const char *text)
+{
+    return add_bytes(file, text_of(text));
 }
 
 static uint32_t add_pair(struct class_file *file, uint32_t tag, uint32_t first, uint32_t second)
 {
-    uint32_t index = first != 0 && second != 0 ? add_constant(file, tag) : 0;
+    uint32_t index = first != 0 && second != 0 ? pool_add(file, tag) : 0;
     if (index == 0)
         return 0;
     put_u2(&file->added, first);
@@ -161,10 +220,24 @@ static uint32_t add_pair(struct class_file *file, uint32_t tag, uint32_t first, 
 static uint32_t add_class_of(struct class_file *file, struct class_text name)
 {
     uint32_t text = add_bytes(file, name);
-    uint32_t index = text != 0 ? add_constant(file, CONSTANT_CLASS) : 0;
+    uint32_t index = text != 0 ? pool_add(file, CONSTANT_CLASS) : 0;
     if (index != 0)
         put_u2(&file->added, text);
     return index;
+}
+
+uint32_t pool_add_class(struct class_file *file, const char *name)
+{
+    return add_class_of(file, text_of(name));
+}
+
+uint32_t pool_add_member(struct class_file *file, uint32_t tag, uint32_t owner, const char *name,
+                         const char *descriptor)
+{
+    uint32_t name_index = pool_add_text(file, name);
+    uint32_t descriptor_index = pool_add_text(file, descriptor);
+    uint32_t type = add_pair(file, CONSTANT_NAME_AND_TYPE, name_index, descriptor_index);
+    return add_pair(file, tag, owner, type);
 }
 
 static bool same_text(struct class_text left, struct class_text right)
@@ -199,7 +272,7 @@ uint32_t pool_class(struct class_file *file, struct class_text name)
     uint32_t index = find_class(file, name);
     if (index == 0)
         index = add_class_of(file, name);
-    struct added_class *fresh = index != 0 ? arena_take(&file->arena, sizeof *fresh) : NULL;
+    struct added_class *fresh = index != 0 ? step_arena_take(&file->arena, 1, sizeof *fresh) : NULL;
     if (fresh != NULL) {
         *fresh = (struct added_class){file->added_classes, name, index};
         file->added_classes = fresh;
@@ -207,20 +280,14 @@ uint32_t pool_class(struct class_file *file, struct class_text name)
     return index;
 }
 
-static uint32_t add_class(struct class_file *file, const char *name)
-{
-    return add_class_of(file, (struct class_text){(const uint8_t *) name, strlen(name)});
-}
-
 uint32_t pool_probe(struct class_file *file, enum probe probe)
 {
     if (file->probes[probe] == 0) {
         if (file->probe_class == 0)
-            file->probe_class = (uint16_t) add_class(file, PROBE_CLASS);
-        uint32_t name = add_text(file, probe_methods[probe].name);
-        uint32_t descriptor = add_text(file, probe_methods[probe].descriptor);
-        uint32_t type = add_pair(file, CONSTANT_NAME_AND_TYPE, name, descriptor);
-        file->probes[probe] = (uint16_t) add_pair(file, CONSTANT_METHOD, file->probe_class, type);
+            file->probe_class = (uint16_t) pool_add_class(file, PROBE_CLASS);
+        file->probes[probe] =
+            (uint16_t) pool_add_member(file, CONSTANT_METHOD, file->probe_class,
+                                       probe_methods[probe].name, probe_methods[probe].descriptor);
     }
     return file->probes[probe];
 }
@@ -228,20 +295,20 @@ uint32_t pool_probe(struct class_file *file, enum probe probe)
 uint32_t pool_throwable(struct class_file *file)
 {
     if (file->throwable == 0)
-        file->throwable = (uint16_t) add_class(file, "java/lang/Throwable");
+        file->throwable = (uint16_t) pool_add_class(file, "java/lang/Throwable");
     return file->throwable;
 }
 
 uint32_t pool_frames_name(struct class_file *file)
 {
     if (file->frames_name == 0)
-        file->frames_name = (uint16_t) add_text(file, "StackMapTable");
+        file->frames_name = (uint16_t) pool_add_text(file, "StackMapTable");
     return file->frames_name;
 }
 
 static uint32_t add_integer(struct class_file *file, uint32_t value)
 {
-    uint32_t index = add_constant(file, CONSTANT_INTEGER);
+    uint32_t index = pool_add(file, CONSTANT_INTEGER);
     if (index != 0)
         put_u4(&file->added, value);
     return index;
@@ -262,14 +329,4 @@ bool pool_push(struct class_file *file, uint32_t number, struct code_push *push)
         store_u2(push->bytes + 1, operand);
     }
     return true;
-}
-
-char *class_text_copy(struct class_file *file, struct class_text text)
-{
-    char *copy = arena_take(&file->arena, text.length + 1);
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text.bytes, text.length);
-    copy[text.length] = 0;
-    return copy;
 }

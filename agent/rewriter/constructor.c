@@ -79,7 +79,7 @@ static bool follow(struct walk *walk, uint32_t offset, bool as_handler)
         return true;
     if (walk->taken + walk->state_bytes > STATES_LIMIT)
         return method_leave(method, "its constructor is too complicated");
-    struct state *state = arena_take(&method->file->arena, walk->state_bytes);
+    struct state *state = step_arena_take(&method->file->arena, walk->state_bytes, 1);
     if (state == NULL)
         return method_no_memory(method);
     walk->taken += walk->state_bytes;
@@ -112,25 +112,19 @@ static bool follow_handlers(struct walk *walk)
 /* Counts the slots of the descriptor's parameters and of its result. */
 static bool descriptor_slots(struct class_text text, uint32_t *parameters, uint32_t *result)
 {
-    size_t i = 0;
     bool closed = text.length == 0 || text.bytes[0] != '(';
     *parameters = 0;
     *result = 0;
-    for (i = closed ? 0 : 1; i < text.length; i++) {
-        uint32_t *slots = closed ? result : parameters;
+    for (size_t i = closed ? 0 : 1; i < text.length;) {
         if (text.bytes[i] == ')' && !closed) {
             closed = true;
+            i++;
             continue;
         }
-        bool array = text.bytes[i] == '[';
-        while (i < text.length && text.bytes[i] == '[')
-            i++;
-        if (i == text.length)
+        uint32_t *slots = closed ? result : parameters, type = type_next(text, &i);
+        if (type == 0)
             return false;
-        uint8_t kind = text.bytes[i];
-        while (kind == 'L' && i < text.length && text.bytes[i] != ';')
-            i++;
-        *slots += kind == 'V' ? 0 : !array && (kind == 'J' || kind == 'D') ? 2 : 1;
+        *slots += type == 'V' ? 0 : type == 'J' || type == 'D' ? 2 : 1;
     }
     return closed;
 }
@@ -366,12 +360,10 @@ bool constructor_mark(struct method_code *method)
         return method_malformed(method, 0, "no such local variable");
     method->runs_before = false;
     walk.state_bytes = sizeof *walk.now + method->max_locals + method->max_stack;
-    walk.now = arena_take(&method->file->arena, walk.state_bytes);
-    walk.seen = arena_take(&method->file->arena, method->length);
+    walk.now = step_arena_zeroed(&method->file->arena, walk.state_bytes);
+    walk.seen = step_arena_zeroed(&method->file->arena, method->length);
     if (walk.now == NULL || walk.seen == NULL)
         return method_no_memory(method);
-    memset(walk.now, 0, walk.state_bytes);
-    memset(walk.seen, 0, method->length);
     walk.now->slots[0] = 1;
     walk.seen[0] = 1;
     walk.todo = walk.now;

@@ -2,9 +2,6 @@
 /* Shared by all steps of rewriting a method: reporting of faults, and instructions to write. */
 #include "agent/rewriter/method_code.h"
 
-#define INVOKESTATIC 0xB8
-#define WIDE 0xC4
-
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message)
 {
     return class_malformed(method->file, method->code + offset, message);
@@ -39,10 +36,11 @@ bool code_put_call(struct method_code *method, enum probe probe)
 {
     if (method->file->request->phases)
         probe = phase_probe(probe, passes_variable(method));
-    uint32_t index = pool_probe(method->file, probe);
-    put_u1(&method->file->output, INVOKESTATIC);
-    put_u2(&method->file->output, index);
-    return index != 0;
+    bool measures = method->output != &method->file->output; /* nothing is added to the pool */
+    uint32_t index = measures ? 0 : pool_probe(method->file, probe);
+    put_u1(method->output, INVOKESTATIC);
+    put_u2(method->output, index);
+    return measures || index != 0;
 }
 
 /* Loads (aload) or stores (astore) a reference. */
@@ -60,4 +58,26 @@ void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t br
         put_u2(output, variable);
     else
         put_u1(output, variable);
+}
+
+uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
+                          const struct trampoline **first)
+{
+    uint32_t i = 0, count = 0;
+    if ((method->marks[offset] & MARK_SLOT) == 0)
+        return 0;
+    while (i < method->trampoline_count && method->trampolines[i].slot < offset)
+        i++;
+    *first = method->trampolines + i;
+    while (i + count < method->trampoline_count && method->trampolines[i + count].slot == offset)
+        count++;
+    return count;
+}
+
+const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset)
+{
+    const struct trampoline *found = method->trampolines;
+    while (found->jump != offset)
+        found++;
+    return found;
 }

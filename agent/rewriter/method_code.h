@@ -13,6 +13,52 @@
 
 #define CODE_LIMIT 65535u
 
+enum opcode {
+    NOP = 0x00,
+    ACONST_NULL = 0x01,
+    ICONST_0 = 0x03,
+    LDC = 0x12,
+    LDC_W = 0x13,
+    LDC2_W = 0x14,
+    ILOAD = 0x15,
+    ALOAD = 0x19,
+    ILOAD_0 = 0x1A,
+    ALOAD_0 = 0x2A,
+    ISTORE = 0x36,
+    ASTORE = 0x3A,
+    ISTORE_0 = 0x3B,
+    ASTORE_0 = 0x4B,
+    AASTORE = 0x53,
+    POP = 0x57,
+    DUP = 0x59,
+    DUP_X1 = 0x5A,
+    DUP2 = 0x5C,
+    SWAP = 0x5F,
+    GOTO = 0xA7,
+    JSR = 0xA8,
+    RET = 0xA9,
+    IRETURN = 0xAC,
+    RETURN = 0xB1,
+    GETSTATIC = 0xB2,
+    PUTSTATIC = 0xB3,
+    GETFIELD = 0xB4,
+    PUTFIELD = 0xB5,
+    INVOKEVIRTUAL = 0xB6,
+    INVOKESPECIAL = 0xB7,
+    INVOKESTATIC = 0xB8,
+    INVOKEINTERFACE = 0xB9,
+    NEWARRAY = 0xBC,
+    ANEWARRAY = 0xBD,
+    ARRAYLENGTH = 0xBE,
+    ATHROW = 0xBF,
+    CHECKCAST = 0xC0,
+    INSTANCEOF = 0xC1,
+    WIDE = 0xC4,
+    MULTIANEWARRAY = 0xC5,
+    GOTO_W = 0xC8,
+    JSR_W = 0xC9
+};
+
 /* Bits of method_code.marks, which has one entry per byte of old code. */
 enum code_mark {
     MARK_START = 1 << 0,         /* an instruction begins here */
@@ -36,6 +82,11 @@ enum code_mark {
     MARK_CLONE_SURE = 1 << 18    /* with MARK_CLONED: storeClone() instead of allocCloned() */
 };
 
+/* Instructions with a probe before or after them. */
+#define MARKS_PROBES                                                                               \
+    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |          \
+     MARK_ARRAYS_CALL | MARK_KEEP | MARK_STORE | MARK_STORE_CALL | MARK_CONSTRUCTED)
+
 /* goto_w for a conditional jump that cannot reach its target any more. */
 struct trampoline {
     uint32_t jump, target,
@@ -49,9 +100,15 @@ struct early_store {
     uint32_t index; /* the field's constant */
 };
 
+/* Bytes of the probes before and after an instruction. */
+struct probe_bytes {
+    uint32_t before, after;
+};
+
 struct method_code {
     struct class_file *file;
-    struct class_text name, descriptor;
+    struct class_output *output; /* the file's, or while probes are measured another one */
+    struct class_callee self;
     uint16_t access;
     bool constructor;      /* of any class except Object, whose constructor's this is initialised */
     bool object_init;      /* Object.<init> */
@@ -59,7 +116,7 @@ struct method_code {
     bool references;       /* probes of stores */
     bool may_outgrow;      /* it may become larger than the JVM compiles */
     uint32_t number;       /* that method probes pass; 0: it has none */
-    bool leaf;             /* a single method probe, at the return: leaf_method.c */
+    bool leaf;             /* a single method probe, at the return: method_scan.c */
     struct code_push push; /* of the number */
     const char *reason;    /* why the method is left alone */
 
@@ -81,6 +138,8 @@ struct method_code {
     const struct early_store *early;
     uint32_t more_stack, more_locals; /* needed by probes beyond max_stack, max_locals */
 
+    struct probe_bytes *probe_bytes; /* length; only of instructions */
+    uint32_t prologue_bytes;
     uint32_t *map; /* length + 1: new offset of each old one, as a jump target */
     uint32_t new_length;
     uint32_t handler;     /* offset of the unwinding handler; new_length if there is none */
@@ -99,6 +158,13 @@ bool code_put_call(struct method_code *method, enum probe probe);
 /* Writes a load or store of a variable; `brief` is the opcode for number 0. */
 void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
                        uint32_t variable);
+
+/* Returns the number of trampolines in the slot at `offset`, and sets the first. */
+uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
+                          const struct trampoline **first);
+
+/* Returns the trampoline of a jump that has one. */
+const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
 
 /* instructions.c */
 /* Returns the size of the instruction at `offset` of the old code, with operands and padding. 0: it
@@ -161,10 +227,20 @@ static inline struct guard unwind_guard(const struct method_code *method)
 {
     return (struct guard){0, method->handler};
 }
-/* Start of the guard, end of its guarded part, and place of GUARD. */
-uint32_t guard_start(struct guard guard);
-uint32_t guard_end(const struct method_code *method, struct guard guard);
-uint32_t guard_handler(const struct method_code *method, struct guard guard);
+#define CALL_BYTES 3u /* invokestatic */
+/* Start and end of the guarded part, and place of GUARD. */
+static inline uint32_t guard_start(struct guard guard)
+{
+    return guard.place + variable_bytes(guard.variable);
+}
+static inline uint32_t guard_end(const struct method_code *method, struct guard guard)
+{
+    return guard_start(guard) + method->push.size + CALL_BYTES;
+}
+static inline uint32_t guard_handler(const struct method_code *method, struct guard guard)
+{
+    return guard_end(method, guard) + 1;
+}
 /* Number of variables including those of the guards. */
 uint32_t guarded_locals(const struct method_code *method);
 
@@ -200,10 +276,8 @@ static inline bool begins_late(const struct method_code *method)
     return method->file->request->phases && method->number != 0 && method->constructor;
 }
 
-/* method_scan.c */
+/* method_scan.c; call the second one after the first. */
 bool method_scan(struct method_code *method);
-
-/* leaf_method.c; call after the scan. */
 bool is_leaf_method(const struct method_code *method);
 
 /* constructor.c: MARK_UNINITIALIZED, MARK_CONSTRUCTED, MARK_NO_THIS. */
@@ -211,28 +285,20 @@ bool constructor_mark(struct method_code *method);
 
 /* code_layout.c */
 bool code_layout(struct method_code *method);
-/* Returns the bytes of probes before the instruction at `offset`. */
-uint32_t bytes_before(const struct method_code *method, uint32_t offset);
 /* Returns the new place of the instruction itself, after the probes before it. */
 static inline uint32_t instruction_place(const struct method_code *method, uint32_t offset)
 {
-    return method->map[offset] + bytes_before(method, offset);
+    return method->map[offset] + method->probe_bytes[offset].before;
 }
 /* Returns the new end of a range of old code that ends before `offset`: before any trampolines
  * there. */
 uint32_t range_end(const struct method_code *method, uint32_t offset);
-/* Returns the number of trampolines in the slot at `offset`, and sets the first. */
-uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
-                          const struct trampoline **first);
-
-/* trampolines.c */
-/* Marks the places where trampolines may be. */
-bool trampolines_prepare(struct method_code *method);
-/* Adds a trampoline for the jump at `offset`. */
-bool trampoline_add(struct method_code *method, uint32_t offset);
-const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
-
-/* code_emit.c: writes the code itself, without its length. */
+/* code_emit.c */
+/* Return the bytes of the prologue, and of the probes around an instruction, by writing them
+ * elsewhere. */
+uint32_t code_measure_prologue(struct method_code *method);
+struct probe_bytes code_measure(struct method_code *method, uint32_t offset);
+/* Writes the code itself, without its length. */
 bool code_emit(struct method_code *method);
 
 /* code_tables.c: write the exception table with its count, and a whole LineNumberTable,
@@ -240,10 +306,11 @@ bool code_emit(struct method_code *method);
 bool code_put_handlers(struct method_code *method);
 bool code_put_attribute(struct method_code *method, const uint8_t *attribute);
 
-/* stack_map.c: writes the whole StackMapTable. */
+/* stack_map.c */
+/* Writes the whole StackMapTable. */
 bool stack_map_put(struct method_code *method);
 
-/* map_reader.c: calls `visit` for the old offset of each frame. */
+/* Calls `visit` for the old offset of each frame. */
 bool stack_map_visit(struct method_code *method,
                      void (*visit)(struct method_code *method, uint32_t offset));
 

@@ -3,10 +3,6 @@
 #include "agent/rewriter/alloc_call.h"
 #include "agent/rewriter/stores.h"
 
-#define INVOKESPECIAL 0xB7
-#define INVOKESTATIC 0xB8
-#define INVOKEINTERFACE 0xB9
-
 /* super.clone() of a direct subclass of Object is always Object's. A call through an interface
  * never is, nor is one of the class's own private clone(). Otherwise the probe finds out. */
 static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode, bool references)
@@ -21,26 +17,15 @@ static uint32_t clone_mark(enum alloc_call kind, uint32_t opcode, bool reference
 
 static bool mark_call(struct method_code *method, uint32_t offset)
 {
-    static const uint32_t marks[] = {
-        [ALLOC_CALL_NONE] = 0,
-        [ALLOC_CALL_FRESH] = MARK_ALLOC,
-        [ALLOC_CALL_STRING] = MARK_ALLOC,
-        [ALLOC_CALL_TRACE] = MARK_ALLOC,
-        [ALLOC_CALL_UNLESS] = MARK_VARIABLE,
-        [ALLOC_CALL_MESSAGE] = MARK_VARIABLE,
-        [ALLOC_CALL_ARRAYS] = MARK_ARRAYS_CALL,
-        [ALLOC_CALL_KEEP] = MARK_KEEP,
-    };
-    uint32_t opcode = method->code[offset], mark;
+    uint32_t opcode = method->code[offset];
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
         return method_malformed(method, offset, "a call of what is no method");
+    uint32_t mark = alloc_results[kind].mark;
     if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN ||
         kind == ALLOC_CALL_CLONE_OBJECT || kind == ALLOC_CALL_CLONE_ARRAY)
         mark = opcode == INVOKESTATIC ? 0 : clone_mark(kind, opcode, method->references);
-    else
-        mark = marks[kind];
-    if (alloc_call_fits(kind, method->file, method->descriptor, method->max_locals))
+    if (alloc_call_fits(kind, method))
         method->marks[offset] |= mark;
     return true;
 }
@@ -48,19 +33,19 @@ static bool mark_call(struct method_code *method, uint32_t offset)
 static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
 {
     switch (method->code[offset]) {
-    case 0xBC: /* newarray */
-    case 0xBD: /* anewarray */
+    case NEWARRAY:
+    case ANEWARRAY:
         method->marks[offset] |= silent ? 0 : MARK_ALLOC;
         break;
-    case 0xC5: /* multianewarray */
+    case MULTIANEWARRAY:
         method->marks[offset] |= silent ? 0 : MARK_ARRAYS;
         break;
-    case 0xB6: /* invokevirtual */
-    case 0xB7: /* invokespecial */
-    case 0xB8: /* invokestatic */
-    case 0xB9: /* invokeinterface */
+    case INVOKEVIRTUAL:
+    case INVOKESPECIAL:
+    case INVOKESTATIC:
+    case INVOKEINTERFACE:
         return silent || mark_call(method, offset);
-    case 0xB1: /* return */
+    case RETURN:
         method->marks[offset] |= method->object_init ? MARK_RETURN : 0;
         break;
     default:
@@ -69,14 +54,9 @@ static bool mark_alloc(struct method_code *method, uint32_t offset, bool silent)
     return true;
 }
 
-#define MARKS_PROBES                                                                               \
-    (MARK_RETURN | MARK_CAUGHT | MARK_ALLOC | MARK_CLONED | MARK_VARIABLE | MARK_ARRAYS |          \
-     MARK_ARRAYS_CALL | MARK_KEEP | MARK_STORE | MARK_STORE_CALL)
-
 static bool scan_code(struct method_code *method)
 {
-    bool silent =
-        method->alloc && alloc_body_is_silent(method->file, method->name, method->descriptor);
+    bool silent = method->alloc && alloc_body_is_silent(method);
     uint32_t size;
     for (uint32_t offset = 0; offset < method->length; offset += size) {
         size = instruction_size(method->code, method->length, offset);
@@ -88,7 +68,7 @@ static bool scan_code(struct method_code *method)
             return false;
         if (method->references && !silent && !store_mark(method, offset))
             return false;
-        if (method->number != 0 && opcode >= 0xAC && opcode <= 0xB1)
+        if (method->number != 0 && opcode >= IRETURN && opcode <= RETURN)
             method->marks[offset] |= MARK_RETURN;
         method->touched = method->touched || (method->marks[offset] & MARKS_PROBES) != 0;
     }
@@ -134,6 +114,77 @@ bool method_scan(struct method_code *method)
         if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) !=
             0)
             method->more_stack = 2;
+    }
+    return true;
+}
+
+/* ---- leaf methods ---- */
+
+/* Selects methods with a single probe, at their return. They do so little that no recorded event
+ * can happen between their entry and their exit, and hardly any time passes: no loops, calls or
+ * monitors, no allocations, and nothing that may load or initialise a class. Of constants they use
+ * only numbers, and of classes and fields only those of the method's own class. */
+#define LONGEST 64u /* bytes */
+
+enum { ACCESS_SYNCHRONIZED = 0x0020 };
+
+/* A class file usually names a class by one constant. */
+static bool is_own_field(const struct class_file *file, uint32_t index)
+{
+    const uint8_t *field = pool_constant(file, index, CONSTANT_FIELD);
+    return field != NULL && load_u2(field) == file->this_class;
+}
+
+static bool is_number(const struct class_file *file, uint32_t index)
+{
+    return pool_constant(file, index, CONSTANT_INTEGER) != NULL ||
+           pool_constant(file, index, CONSTANT_FLOAT) != NULL ||
+           pool_constant(file, index, CONSTANT_LONG) != NULL ||
+           pool_constant(file, index, CONSTANT_DOUBLE) != NULL;
+}
+
+/* A thread that runs a static method has waited for the initialisation of its class. */
+static bool is_brief(const struct method_code *method, uint32_t offset)
+{
+    const struct class_file *file = method->file;
+    const uint8_t *at = method->code + offset;
+    switch (at[0]) {
+    case LDC:
+        return is_number(file, at[1]);
+    case LDC_W:
+    case LDC2_W:
+        return is_number(file, load_u2(at + 1));
+    case GETSTATIC:
+    case PUTSTATIC:
+        return (method->access & ACCESS_STATIC) != 0 && is_own_field(file, load_u2(at + 1));
+    case GETFIELD:
+    case PUTFIELD:
+        return is_own_field(file, load_u2(at + 1));
+    case CHECKCAST:
+    case INSTANCEOF:
+        return load_u2(at + 1) == file->this_class;
+    case ARRAYLENGTH:
+        return true;
+    default:
+        break;
+    }
+    if (opcode_is_jump(at[0]))
+        return at[0] != JSR && jump_target(method, offset) > offset;
+    return at[0] < RET || (at[0] >= IRETURN && at[0] < GETSTATIC);
+}
+
+bool is_leaf_method(const struct method_code *method)
+{
+    uint32_t size;
+    if (!method->file->request->leaf || method->number == 0 || method->references ||
+        method->alloc || !has_plain_entry(method) || method->handler_count != 0 ||
+        method->length > LONGEST || (method->access & ACCESS_SYNCHRONIZED) != 0 ||
+        method->self.name.length == 0 || method->self.name.bytes[0] == '<')
+        return false;
+    for (uint32_t offset = 0; offset < method->length; offset += size) {
+        size = instruction_size(method->code, method->length, offset);
+        if (!is_brief(method, offset))
+            return false;
     }
     return true;
 }

@@ -8,16 +8,10 @@
 #include "agent/rewriter/class_file.h"
 #include "agent/rewriter/method_code.h"
 
-#define CONSTANT_FLOAT 4
-
 struct nan_search {
     struct class_file file;
     uint8_t *is_nan; /* by index; 0: not, or in use */
     size_t count;
-};
-
-struct span {
-    const uint8_t *at, *end;
 };
 
 static bool is_nan(const uint8_t *constant)
@@ -32,10 +26,9 @@ static bool is_nan(const uint8_t *constant)
 static bool find(struct nan_search *search)
 {
     struct class_file *file = &search->file;
-    search->is_nan = arena_take(&file->arena, file->constant_count);
+    search->is_nan = step_arena_zeroed(&file->arena, file->constant_count);
     if (search->is_nan == NULL)
         return false;
-    memset(search->is_nan, 0, file->constant_count);
     for (uint32_t i = 1; i < file->constant_count; i++)
         if (file->constants[i] != 0 && is_nan(file->bytes + file->constants[i])) {
             search->is_nan[i] = 1;
@@ -68,9 +61,12 @@ static bool keep_of_code(struct nan_search *search, const uint8_t *code, uint32_
 }
 
 /* In attributes other than Code, every number that may be an index counts as one. */
-static bool keep_of_attribute(struct nan_search *search, const uint8_t *attribute, size_t size)
+static bool keep_of_attribute(void *context, const uint8_t *member, const uint8_t *attribute)
 {
+    struct nan_search *search = context;
     struct class_text name;
+    size_t size = load_u4(attribute + 2);
+    (void) member;
     if (!pool_text(&search->file, load_u2(attribute), &name))
         return false;
     if (text_is(name, "Code")) {
@@ -80,50 +76,6 @@ static bool keep_of_attribute(struct nan_search *search, const uint8_t *attribut
     for (size_t i = 0; i + 2 <= size; i++)
         keep(search, load_u2(attribute + 6 + i));
     return true;
-}
-
-static bool take(struct span *span, size_t size, const uint8_t **start)
-{
-    if ((size_t) (span->end - span->at) < size)
-        return false;
-    *start = span->at;
-    span->at += size;
-    return true;
-}
-
-static bool keep_of_attributes(struct nan_search *search, struct span *span)
-{
-    const uint8_t *at, *attribute;
-    if (!take(span, 2, &at))
-        return false;
-    for (uint32_t left = load_u2(at); left > 0; left--) {
-        if (!take(span, 6, &attribute) || !take(span, load_u4(attribute + 2), &at) ||
-            !keep_of_attribute(search, attribute, load_u4(attribute + 2)))
-            return false;
-    }
-    return true;
-}
-
-/* Marks the NaNs that fields or methods use. */
-static bool keep_of_members(struct nan_search *search, struct span *span)
-{
-    const uint8_t *at;
-    if (!take(span, 2, &at))
-        return false;
-    for (uint32_t left = load_u2(at); left > 0; left--)
-        if (!take(span, 6, &at) || !keep_of_attributes(search, span))
-            return false;
-    return true;
-}
-
-static bool keep_of_class(struct nan_search *search)
-{
-    struct class_file *file = &search->file;
-    struct span span = {file->bytes + file->pool_end, file->bytes + file->size};
-    const uint8_t *head, *interfaces;
-    return take(&span, 8, &head) && take(&span, 2 * (size_t) load_u2(head + 6), &interfaces) &&
-           keep_of_members(search, &span) && keep_of_members(search, &span) &&
-           keep_of_attributes(search, &span);
 }
 
 /* Returns a copy with zeros in their place, which take as many bytes and pool entries. */
@@ -148,10 +100,13 @@ static uint8_t *without_them(const struct nan_search *search)
 uint8_t *class_without_spare_nans(const uint8_t *class_file, size_t size_bytes)
 {
     struct nan_search search = {.file = {.bytes = class_file, .size = size_bytes}};
+    struct class_cursor cursor;
     uint8_t *copy = NULL;
-    if (size_bytes >= 10 && load_u4(class_file) == 0xCAFEBABE && pool_parse(&search.file) &&
-        find(&search) && keep_of_class(&search) && search.count != 0)
+    if (class_open(&cursor, &search.file) && find(&search) &&
+        class_members(&cursor, keep_of_attribute, &search) &&
+        class_members(&cursor, keep_of_attribute, &search) &&
+        class_attributes(&cursor, NULL, keep_of_attribute, &search) && search.count != 0)
         copy = without_them(&search);
-    arena_reset(&search.file.arena);
+    step_arena_reset(&search.file.arena);
     return copy;
 }

@@ -4,8 +4,7 @@
  * Math.tan() is replaced (leaf_calls.h), those of LEAF_PROBES. */
 #include <stdlib.h>
 
-#include "agent/class_bytes/class_bytes.h"
-#include "agent/rewriter/rewrite.h"
+#include "agent/rewriter/class_file.h"
 
 #define CLASS_VERSION 52
 #define NEST_VERSION 55       /* private methods of the nest's classes are called virtually */
@@ -17,14 +16,6 @@
 #define ACCESS_METHOD 0x1109  /* public static native synthetic */
 #define ACCESS_JAVA 0x1009    /* public static synthetic */
 #define NO_CONSTANTS 1        /* the count in a class file without any */
-
-static const struct {
-    const char *name, *descriptor;
-} methods[PROBE_COUNT] = {
-#define PROBE_ROW(name, text, descriptor) {text, descriptor},
-    PROBE_METHODS(PROBE_ROW)
-#undef PROBE_ROW
-};
 
 static const struct {
     enum probe probe;
@@ -42,56 +33,17 @@ static const struct {
 #undef SHOW_NEW_ROW
 };
 
-enum {
-    CONSTANT_UTF8 = 1,
-    CONSTANT_LONG = 5,
-    CONSTANT_CLASS = 7,
-    CONSTANT_FIELD = 9,
-    CONSTANT_METHOD = 10,
-    NAMED = 12
-};
-
-/* Constants and methods are written in parallel. */
+/* Constants (`added`) and methods (`output`) are written in parallel. */
 struct probe_class {
-    struct class_output pool, methods;
-    uint32_t constants; /* including number 0, which does not exist */
+    struct class_file file;
     uint32_t method_count;
 };
-
-static uint32_t add_constant(struct probe_class *class, uint32_t tag)
-{
-    put_u1(&class->pool, tag);
-    return class->constants++;
-}
-
-static uint32_t add_text(struct probe_class *class, const char *text)
-{
-    size_t length = strlen(text);
-    uint32_t index = add_constant(class, CONSTANT_UTF8);
-    put_u2(&class->pool, (uint32_t) length);
-    put_bytes(&class->pool, text, length);
-    return index;
-}
-
-static uint32_t add_class(struct probe_class *class, const char *name)
-{
-    uint32_t text = add_text(class, name), index = add_constant(class, CONSTANT_CLASS);
-    put_u2(&class->pool, text);
-    return index;
-}
 
 static uint32_t add_member(struct probe_class *class, uint32_t tag, const char *owner,
                            const char *name, const char *descriptor)
 {
-    uint32_t owner_index = add_class(class, owner);
-    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
-    uint32_t named = add_constant(class, NAMED);
-    put_u2(&class->pool, name_index);
-    put_u2(&class->pool, descriptor_index);
-    uint32_t index = add_constant(class, tag);
-    put_u2(&class->pool, owner_index);
-    put_u2(&class->pool, named);
-    return index;
+    return pool_add_member(&class->file, tag, pool_add_class(&class->file, owner), name,
+                           descriptor);
 }
 
 static uint32_t add_method(struct probe_class *class, const char *owner, const char *name,
@@ -102,21 +54,22 @@ static uint32_t add_method(struct probe_class *class, const char *owner, const c
 
 static uint32_t add_long(struct probe_class *class, uint64_t value)
 {
-    uint32_t index = add_constant(class, CONSTANT_LONG);
-    put_u4(&class->pool, (uint32_t) (value >> 32));
-    put_u4(&class->pool, (uint32_t) value);
-    class->constants++; /* it counts twice */
+    uint32_t index = pool_add(&class->file, CONSTANT_LONG);
+    put_u4(&class->file.added, (uint32_t) (value >> 32));
+    put_u4(&class->file.added, (uint32_t) value);
+    class->file.added_count++; /* it counts twice */
     return index;
 }
 
-static void put_bodiless(struct probe_class *class, uint32_t access, const char *name,
-                         const char *descriptor)
+/* Writes a method's head, before its attributes. */
+static void put_head(struct probe_class *class, uint32_t access, const char *name,
+                     const char *descriptor, uint32_t attributes)
 {
-    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
-    put_u2(&class->methods, access);
-    put_u2(&class->methods, name_index);
-    put_u2(&class->methods, descriptor_index);
-    put_u2(&class->methods, 0); /* attributes */
+    struct class_output *out = &class->file.output;
+    put_u2(out, access);
+    put_u2(out, pool_add_text(&class->file, name));
+    put_u2(out, pool_add_text(&class->file, descriptor));
+    put_u2(out, attributes);
     class->method_count++;
 }
 
@@ -132,14 +85,14 @@ static uint32_t count_frames(const struct java_code *code)
     return code->frames[0] == 0 ? 0 : code->frames[1] == 0 ? 1 : 2;
 }
 
-static void put_frames(struct probe_class *class, const struct java_code *code, uint32_t name)
+static void put_frames(struct probe_class *class, const struct java_code *code)
 {
-    struct class_output *out = &class->methods;
+    struct class_output *out = &class->file.output;
     uint32_t count = count_frames(code);
     put_u2(out, count != 0);
     if (count == 0)
         return;
-    put_u2(out, name);
+    put_u2(out, pool_frames_name(&class->file));
     put_u4(out, 2 + 3 * count);
     put_u2(out, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -152,22 +105,16 @@ static void put_code(struct probe_class *class, uint32_t access, const char *nam
                      const char *descriptor, const struct java_code *code)
 {
     uint32_t frames = count_frames(code);
-    uint32_t name_index = add_text(class, name), descriptor_index = add_text(class, descriptor);
-    uint32_t code_index = add_text(class, "Code"), frames_index = add_text(class, "StackMapTable");
-    struct class_output *out = &class->methods;
-    put_u2(out, access);
-    put_u2(out, name_index);
-    put_u2(out, descriptor_index);
-    put_u2(out, 1);
-    put_u2(out, code_index);
+    struct class_output *out = &class->file.output;
+    put_head(class, access, name, descriptor, 1);
+    put_u2(out, pool_add_text(&class->file, "Code"));
     put_u4(out, 12 + code->length + (frames != 0 ? 8 + 3 * frames : 0));
     put_u2(out, code->stack);
     put_u2(out, code->variables);
     put_u4(out, code->length);
     put_bytes(out, code->bytes, code->length);
     put_u2(out, 0); /* handlers */
-    put_frames(class, code, frames_index);
-    class->method_count++;
+    put_frames(class, code);
 }
 
 static void put_java(struct probe_class *class, const char *name, const char *descriptor,
@@ -206,11 +153,11 @@ static void put_copied(struct probe_class *class)
     enum { ARRAY = 2, JUMP = 5, RANGE = 14, RETURN = 16 };
     uint8_t code[] = {0x2c, 0xc1, 0,    0,    0x99, 0, 0, 0x2a, 0x1b,
                       0x2c, 0x1d, 0x15, 0x04, 0xb8, 0, 0, 0xb1};
-    store_u2(code + ARRAY, add_class(class, "[Ljava/lang/Object;"));
+    store_u2(code + ARRAY, pool_add_class(&class->file, "[Ljava/lang/Object;"));
     store_u2(code + JUMP, RETURN - (JUMP - 1));
-    store_u2(code + RANGE, add_method(class, PROBE_CLASS, methods[PROBE_STORE_RANGE].name,
-                                      methods[PROBE_STORE_RANGE].descriptor));
-    put_java(class, "copied", methods[PROBE_STORE_RANGE].descriptor,
+    store_u2(code + RANGE, add_method(class, PROBE_CLASS, probe_methods[PROBE_STORE_RANGE].name,
+                                      probe_methods[PROBE_STORE_RANGE].descriptor));
+    put_java(class, "copied", probe_methods[PROBE_STORE_RANGE].descriptor,
              &(struct java_code){code, sizeof code, 5, 5, {RETURN}});
 }
 
@@ -270,7 +217,7 @@ static void put_shown(struct probe_class *class, const struct shown_shape *shape
     put_bytes(&code, shape->aside, strlen(shape->aside));
     put_operand(&code, 0xb8, add_method(class, PROBE_CLASS, aside, shape->descriptor));
     put_u1(&code, 0xb1);
-    class->methods.failed |= code.failed;
+    class->file.output.failed |= code.failed;
     if (!code.failed)
         put_java(class, name, shape->descriptor,
                  &(struct java_code){
@@ -299,8 +246,8 @@ static void put_proof(struct probe_class *class)
     uint8_t code[] = {0x00, 0x1a, 0x9e, 0, 0, 0x08, 0xb8, 0,    0,    0x08, 0xb8, 0,
                       0,    0x08, 0xb8, 0, 0, 0x84, 0,    0xff, 0xa7, 0,    0,    0xb1};
     uint32_t entry = add_method(class, PROBE_CLASS, "proofEntry", "(I)V");
-    put_bodiless(class, ACCESS_METHOD, "proofEntryAside", "(I)V");
-    put_bodiless(class, ACCESS_METHOD, "proofExitAside", "(I)V");
+    put_head(class, ACCESS_METHOD, "proofEntryAside", "(I)V", 0);
+    put_head(class, ACCESS_METHOD, "proofExitAside", "(I)V", 0);
     put_leaf(class, "proofEntry", leaf_bits(LEAF_ENTRY), "proofEntryAside");
     put_leaf(class, "proofExit", leaf_bits(LEAF_EXIT), "proofExitAside");
     store_u2(code + TO_RETURN, RETURN - (TO_RETURN - 1));
@@ -316,7 +263,8 @@ static void put_quick(struct probe_class *class, enum leaf_probe probe)
     static const struct shown_shape of_method = {"(ILjava/lang/Object;)V", "\x2b\x1a\x85",
                                                  "\x1a\x85\x61", "\x1a\x2b", 2},
                                     of_new = {"(Ljava/lang/Object;)V", "\x2a\x09", "", "\x2a", 1};
-    const char *name = methods[leaf_probes[probe].probe].name, *aside = leaf_probes[probe].aside;
+    const char *name = probe_methods[leaf_probes[probe].probe].name,
+               *aside = leaf_probes[probe].aside;
     if (leaf_probes[probe].way == PROBES_LEAF)
         put_leaf(class, name, leaf_bits(probe), aside);
     else
@@ -327,15 +275,15 @@ static void put_quick(struct probe_class *class, enum leaf_probe probe)
 static void put_probes(struct probe_class *class, unsigned ways)
 {
     for (uint32_t i = 0; i < PROBE_COUNT; i++)
-        put_bodiless(class, ACCESS_METHOD, probe_native_name((enum probe) i, ways),
-                     methods[i].descriptor);
+        put_head(class, ACCESS_METHOD, probe_native_name((enum probe) i, ways),
+                 probe_methods[i].descriptor, 0);
     for (int i = 0; i < LEAF_PROBE_COUNT; i++)
         if ((leaf_probes[i].way & ways) != 0)
             put_quick(class, (enum leaf_probe) i);
     if ((ways & PROBES_LEAF) != 0)
         put_proof(class);
     if ((ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0)
-        put_bodiless(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR);
+        put_head(class, ACCESS_TO_COME, SIGHT_METHOD, SIGHT_DESCRIPTOR, 0);
     put_link(class);
     put_keep(class);
     put_copied(class);
@@ -346,46 +294,39 @@ const char *probe_native_name(enum probe probe, unsigned ways)
     for (int i = 0; i < LEAF_PROBE_COUNT; i++)
         if (leaf_probes[i].probe == probe && (leaf_probes[i].way & ways) != 0)
             return leaf_probes[i].aside;
-    return methods[probe].name;
+    return probe_methods[probe].name;
 }
 
-/* The head of a class, and its only field. */
-struct class_shape {
-    uint32_t version, access;
-    uint32_t self, super;
-    uint32_t field_name, field_descriptor; /* 0: no field */
-};
-
-static void put_fields(struct class_output *output, const struct class_shape *shape)
-{
-    put_u2(output, shape->field_name != 0);
-    if (shape->field_name == 0)
-        return;
-    put_u2(output, ACCESS_FIELD);
-    put_u2(output, shape->field_name);
-    put_u2(output, shape->field_descriptor);
-    put_u2(output, 0); /* attributes */
-}
-
-static uint8_t *put_together(struct probe_class *class, const struct class_shape *shape,
+static uint8_t *put_together(struct probe_class *class, uint32_t version, uint32_t access,
+                             const char *self, const char *super, bool has_sight,
                              size_t *size_bytes)
 {
     struct class_output output = {0};
+    struct class_file *file = &class->file;
+    uint32_t self_index = pool_add_class(file, self), super_index = pool_add_class(file, super);
+    uint32_t name = pool_add_text(file, PROBE_SIGHT_FIELD);
+    uint32_t descriptor = pool_add_text(file, "L" PROBE_CLASS ";");
     put_u4(&output, 0xCAFEBABE);
-    put_u4(&output, shape->version);
-    put_u2(&output, class->constants);
-    put_bytes(&output, class->pool.bytes, class->pool.used);
-    put_u2(&output, shape->access);
-    put_u2(&output, shape->self);
-    put_u2(&output, shape->super);
+    put_u4(&output, version);
+    put_u2(&output, file->added_count);
+    put_bytes(&output, file->added.bytes, file->added.used);
+    put_u2(&output, access);
+    put_u2(&output, self_index);
+    put_u2(&output, super_index);
     put_u2(&output, 0); /* interfaces */
-    put_fields(&output, shape);
+    put_u2(&output, has_sight);
+    if (has_sight) {
+        put_u2(&output, ACCESS_FIELD);
+        put_u2(&output, name);
+        put_u2(&output, descriptor);
+        put_u2(&output, 0); /* attributes */
+    }
     put_u2(&output, class->method_count);
-    put_bytes(&output, class->methods.bytes, class->methods.used);
+    put_bytes(&output, file->output.bytes, file->output.used);
     put_u2(&output, 0); /* attributes */
-    bool failed = class->pool.failed || class->methods.failed || output.failed;
-    free(class->pool.bytes);
-    free(class->methods.bytes);
+    bool failed = file->added.failed || file->output.failed || output.failed;
+    free(file->added.bytes);
+    free(file->output.bytes);
     if (failed) {
         free(output.bytes);
         return NULL;
@@ -396,26 +337,17 @@ static uint8_t *put_together(struct probe_class *class, const struct class_shape
 
 uint8_t *probe_class_file(unsigned ways, size_t *size_bytes)
 {
-    struct probe_class class = {.constants = NO_CONSTANTS};
+    struct probe_class class = {.file.added_count = NO_CONSTANTS};
     bool shows = (ways & (PROBES_SHOW | PROBES_SHOW_NEW)) != 0;
-    struct class_shape shape = {.version = CLASS_VERSION,
-                                .access = shows ? ACCESS_BASE : ACCESS_CLASS};
-    shape.self = add_class(&class, PROBE_CLASS);
-    shape.super = add_class(&class, "java/lang/Object");
-    if (shows) {
-        shape.field_name = add_text(&class, PROBE_SIGHT_FIELD);
-        shape.field_descriptor = add_text(&class, "L" PROBE_CLASS ";");
-    }
     put_probes(&class, ways);
-    return put_together(&class, &shape, size_bytes);
+    return put_together(&class, CLASS_VERSION, shows ? ACCESS_BASE : ACCESS_CLASS, PROBE_CLASS,
+                        "java/lang/Object", shows, size_bytes);
 }
 
 uint8_t *sight_class_file(size_t *size_bytes)
 {
-    struct probe_class class = {.constants = NO_CONSTANTS};
-    struct class_shape shape = {.version = NEST_VERSION, .access = ACCESS_CLASS};
-    shape.self = add_class(&class, SIGHT_CLASS);
-    shape.super = add_class(&class, PROBE_CLASS);
+    struct probe_class class = {.file.added_count = NO_CONSTANTS};
     put_show(&class);
-    return put_together(&class, &shape, size_bytes);
+    return put_together(&class, NEST_VERSION, ACCESS_CLASS, SIGHT_CLASS, PROBE_CLASS, false,
+                        size_bytes);
 }

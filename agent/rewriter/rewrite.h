@@ -40,7 +40,7 @@
  * - caught(int): at the start of each exception handler of a method with a number: the calls that
  *   this method made have ended.
  * - call(int): before each return instruction of a leaf method, with request->leaf
- *   (leaf_method.c selects them): entry and exit at once; callUnwind(int): an exception
+ *   (method_scan.c selects them): entry and exit at once; callUnwind(int): an exception
  *   leaves it.  It has no entry(), exit() or unwind().
  * - storeField(Object,Object,int): after putfield of a reference: the object, the stored value, the
  *   field's number, request->field_number(); storeStatic(Object,int): after putstatic;

@@ -1,8 +1,162 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the StackMapTable: its frames at their new places, and one for the unwinding handler. */
+/* Reads the StackMapTable, and writes it: its frames at their new places, and one for the unwinding
+ * handler. */
 #include <stdlib.h>
 
-#include "agent/rewriter/map_reader.h"
+#include "agent/rewriter/method_code.h"
+
+/* ---- reading ---- */
+
+enum frame_kind {
+    FRAME_FIRST_LONG = 128,
+    FRAME_EARLY_LARVAL = 246, /* since class file version 72: a prefix of another frame */
+    FRAME_ONE_STACK = 247,
+    FRAME_CHOP_3 = 248,
+    FRAME_SAME = 251,
+    FRAME_FULL = 255
+};
+
+enum { TYPE_EARLY_THIS = 6, TYPE_OBJECT = 7, TYPE_UNINITIALIZED = 8 };
+
+/* A frame; short forms have the kind of their long ones. Types are as in the file. */
+struct map_frame {
+    uint32_t kind, offset;
+    const uint8_t *unset; /* of an early larval frame: the number of strict fields that are not set
+                           * yet, and their indices; NULL: as in the previous frame */
+    const uint8_t *locals, *stack; /* locals: new ones (append) or all (full) */
+    uint32_t local_count, stack_count;
+};
+
+struct map_reader {
+    const uint8_t *at, *end, *fault;
+    uint32_t left, next, length;
+};
+
+/* Skips `count` types. Returns NULL if they are malformed or exceed the table. */
+static const uint8_t *skip_types(const uint8_t *at, const uint8_t *end, uint32_t count)
+{
+    for (; count > 0; count--) {
+        if (at == end || at[0] > TYPE_UNINITIALIZED)
+            return NULL;
+        size_t size = at[0] >= TYPE_OBJECT ? 3 : 1;
+        if ((size_t) (end - at) < size)
+            return NULL;
+        at += size;
+    }
+    return at;
+}
+
+/* Reads the types of a frame whose head has been read. */
+static bool read_types(struct map_frame *frame, const uint8_t **at, const uint8_t *end)
+{
+    bool full = frame->kind == FRAME_FULL;
+    frame->locals = *at;
+    if (full) {
+        if (end - *at < 2)
+            return false;
+        frame->local_count = load_u2(*at);
+        frame->locals += 2;
+    }
+    frame->stack = skip_types(frame->locals, end, frame->local_count);
+    if (frame->stack == NULL)
+        return false;
+    if (full) {
+        if (end - frame->stack < 2)
+            return false;
+        frame->stack_count = load_u2(frame->stack);
+        frame->stack += 2;
+    }
+    *at = skip_types(frame->stack, end, frame->stack_count);
+    return *at != NULL;
+}
+
+/* Reads the list of strict fields that are not set yet, which may precede a frame. */
+static bool read_unset(struct map_frame *frame, const uint8_t **at, const uint8_t *end)
+{
+    if (*at == end || **at != FRAME_EARLY_LARVAL)
+        return *at != end;
+    frame->unset = *at + 1;
+    if (end - *at < 3 || end - *at <= 3 + 2 * (ptrdiff_t) load_u2(frame->unset))
+        return false;
+    *at += 3 + 2 * (size_t) load_u2(frame->unset);
+    return true;
+}
+
+/* Reads the next frame. Returns false at the end and at a fault. */
+static bool map_reader_next(struct map_reader *reader, struct map_frame *frame)
+{
+    const uint8_t *at = reader->at;
+    uint32_t delta;
+    if (reader->left == 0)
+        return false;
+    *frame = (struct map_frame){0};
+    reader->fault = at;
+    if (!read_unset(frame, &at, reader->end))
+        return false;
+    frame->kind = *at++;
+    if (frame->kind < FRAME_FIRST_LONG) {
+        delta = frame->kind & 63;
+        frame->stack_count = frame->kind >= 64;
+        frame->kind = frame->kind >= 64 ? FRAME_ONE_STACK : FRAME_SAME;
+    } else {
+        if (frame->kind < FRAME_ONE_STACK || reader->end - at < 2)
+            return false;
+        delta = load_u2(at);
+        at += 2;
+        frame->stack_count = frame->kind == FRAME_ONE_STACK;
+        frame->local_count = frame->kind > FRAME_SAME && frame->kind < FRAME_FULL
+                                 ? frame->kind - (uint32_t) FRAME_SAME
+                                 : 0;
+    }
+    if (!read_types(frame, &at, reader->end))
+        return false;
+    frame->offset = reader->next + delta;
+    reader->next = frame->offset + 1;
+    reader->at = at;
+    reader->left--;
+    reader->fault = NULL;
+    return frame->offset < reader->length;
+}
+
+static bool map_reader_open(struct map_reader *reader, const struct method_code *method)
+{
+    *reader = (struct map_reader){.at = method->frames, .end = method->frames_end};
+    if (method->frames_end - method->frames < 2)
+        return false;
+    reader->left = load_u2(method->frames);
+    reader->at += 2;
+    reader->length = method->length;
+    return true;
+}
+
+/* Sets the fault. Always returns false. */
+static bool map_reader_fault(struct map_reader *reader, struct method_code *method)
+{
+    const uint8_t *at = reader->fault != NULL ? reader->fault : reader->at;
+    return class_malformed(method->file, at, "a frame of the stack map is none");
+}
+
+/* Returns true if all frames were read. */
+static bool map_reader_done(const struct map_reader *reader)
+{
+    return reader->left == 0 && reader->fault == NULL && reader->next <= reader->length;
+}
+
+bool stack_map_visit(struct method_code *method,
+                     void (*visit)(struct method_code *method, uint32_t offset))
+{
+    struct map_reader reader;
+    struct map_frame frame;
+    if (!map_reader_open(&reader, method))
+        return map_reader_fault(&reader, method);
+    while (map_reader_next(&reader, &frame)) {
+        if ((method->marks[frame.offset] & MARK_START) != 0)
+            visit(method, frame.offset);
+    }
+    return map_reader_done(&reader) || map_reader_fault(&reader, method);
+}
+
+/* ---- writing ---- */
 
 /* A StackMapTable with additional frames for trampolines and guards. Most frames encode the
  * difference from the previous one, so none can be inserted; here all are written in full. Only
@@ -40,7 +194,7 @@ static bool add_local(struct frame_list *list, const uint8_t *type)
 /* Adds the type of a parameter, which the file does not contain. */
 static bool add_initial(struct frame_list *list, uint8_t tag, uint32_t class_index)
 {
-    uint8_t *type = arena_take(&list->method->file->arena, 3);
+    uint8_t *type = step_arena_take(&list->method->file->arena, 3, 1);
     if (type == NULL)
         return method_no_memory(list->method);
     type[0] = tag;
@@ -58,16 +212,10 @@ static bool add_object(struct frame_list *list, struct class_text name)
 static bool add_parameter(struct frame_list *list, struct class_text text, size_t *i)
 {
     size_t start = *i;
-    while (*i < text.length && text.bytes[*i] == '[')
-        ++*i;
-    bool array = *i > start;
-    if (*i == text.length)
+    uint32_t kind = type_next(text, i);
+    if (kind == 0)
         return method_malformed(list->method, 0, "no descriptor of a method");
-    uint8_t kind = text.bytes[*i];
-    while (kind == 'L' && *i + 1 < text.length && text.bytes[*i] != ';')
-        ++*i;
-    ++*i;
-    if (array)
+    if (kind == '[')
         return add_object(list, (struct class_text){text.bytes + start, *i - start});
     if (kind == 'L')
         return add_object(list, (struct class_text){text.bytes + start + 1, *i - start - 2});
@@ -78,7 +226,7 @@ static bool add_parameter(struct frame_list *list, struct class_text text, size_
 static bool add_parameters(struct frame_list *list)
 {
     struct method_code *method = list->method;
-    struct class_text text = method->descriptor;
+    struct class_text text = method->self.descriptor;
     size_t i = 1;
     if ((method->access & ACCESS_STATIC) == 0 &&
         !add_initial(list, method->constructor ? 6 : 7, method->file->this_class))
@@ -139,7 +287,7 @@ static bool add_frame(struct frame_list *list, const struct map_frame *frame)
     size_t bytes = list->local_count * sizeof *full->locals;
     *full = (struct full_frame){.offset = frame->offset,
                                 .place = method->map[frame->offset],
-                                .locals = arena_take(&method->file->arena, bytes),
+                                .locals = step_arena_take(&method->file->arena, bytes, 1),
                                 .stack = frame->stack,
                                 .unset = list->unset,
                                 .is_early = is_early,
@@ -215,7 +363,7 @@ static bool add_guard(struct frame_list *list, const struct full_frame *handler)
     frame->place = guard_handler(method, guard);
     frame->local_count = count + 1;
     frame->is_guard = true;
-    frame->locals = arena_take(&method->file->arena, (count + 1) * sizeof *frame->locals);
+    frame->locals = step_arena_take(&method->file->arena, count + 1, sizeof *frame->locals);
     if (frame->locals == NULL)
         return method_no_memory(method);
     for (uint32_t i = 0; i < count; i++)
@@ -311,12 +459,12 @@ static bool unset_is_inherited(const struct frame_list *list)
  * *count is the number of frames. */
 static bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t *count)
 {
-    struct class_arena *arena = &method->file->arena;
+    struct step_arena *arena = &method->file->arena;
     uint32_t file_count = load_u2(method->frames);
     uint32_t most = file_count * (1 + method->catches) + method->trampoline_count;
     struct frame_list list = {.method = method, .room = method->max_locals + 1};
-    list.frames = arena_take(arena, most * sizeof *list.frames);
-    list.locals = arena_take(arena, list.room * sizeof *list.locals);
+    list.frames = step_arena_take(arena, most, sizeof *list.frames);
+    list.locals = step_arena_take(arena, list.room, sizeof *list.locals);
     if (list.frames == NULL || list.locals == NULL)
         return method_no_memory(method);
     if (!add_parameters(&list) || !add_frames(&list) || !add_guards(&list, file_count) ||

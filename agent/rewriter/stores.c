@@ -2,217 +2,68 @@
 /* Selects instructions and calls that store references, and writes the code around them. */
 #include "agent/rewriter/stores.h"
 
-#define ICONST_0 0x03
-#define ALOAD_0 0x2A
-#define AASTORE 0x53
-#define DUP 0x59
-#define DUP2 0x5C
-#define GETFIELD 0xB4
-#define PUTSTATIC 0xB3
-#define PUTFIELD 0xB5
-#define INVOKEVIRTUAL 0xB6
-#define INVOKESTATIC 0xB8
-#define CALL_BYTES 3u
-
 #define UNSAFE "jdk/internal/misc/Unsafe"
 #define METHOD_HANDLES "java/lang/invoke/MethodHandleNatives"
 #define TRACE_ELEMENT "java/lang/StackTraceElement"
 
-enum { ZERO = -1 }; /* in place of an argument */
-
-/* Kinds of arguments that are saved: a reference, an int, a long; and the probe's arguments. */
+/* `passed` has the probe's arguments: the number of an argument of the call, of which the receiver
+ * is the first, r: the result, z: 0. */
 static const struct store_call {
     const char *owner, *name, *descriptor; /* name NULL: any */
     uint8_t opcode;
-    const char *arguments; /* including the receiver */
     enum probe probe;
-    bool result; /* the result is the probe's first argument */
-    int8_t passed[5];
-    uint8_t passed_count;
+    const char *passed;
 } calls[] = {
-    {"java/lang/System",
-     "arraycopy",
-     "(Ljava/lang/Object;ILjava/lang/Object;II)V",
-     INVOKESTATIC,
-     "aiaii",
-     PROBE_COPIED,
-     false,
-     {0, 1, 2, 3, 4},
-     5},
-    {"java/util/Arrays",
-     "copyOf",
-     "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
-     INVOKESTATIC,
-     "aia",
-     PROBE_STORE_COPY,
-     true,
-     {0, ZERO},
-     2},
-    {"java/util/Arrays",
-     "copyOfRange",
-     "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;",
-     INVOKESTATIC,
-     "aiia",
-     PROBE_STORE_COPY,
-     true,
-     {0, 1},
-     2},
+    {"java/lang/System", "arraycopy", "(Ljava/lang/Object;ILjava/lang/Object;II)V", INVOKESTATIC,
+     PROBE_COPIED, "01234"},
+    {"java/util/Arrays", "copyOf", "([Ljava/lang/Object;ILjava/lang/Class;)[Ljava/lang/Object;",
+     INVOKESTATIC, PROBE_STORE_COPY, "r0z"},
+    {"java/util/Arrays", "copyOfRange",
+     "([Ljava/lang/Object;IILjava/lang/Class;)[Ljava/lang/Object;", INVOKESTATIC, PROBE_STORE_COPY,
+     "r01"},
     /* put..., getAndSet..., (weak)compareAndSet..., compareAndExchange... */
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Object;)V",
-     INVOKEVIRTUAL,
-     "aala",
-     PROBE_STORE_OFFSET,
-     false,
-     {1, 2, 3},
-     3},
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Object;)Ljava/lang/Object;",
-     INVOKEVIRTUAL,
-     "aala",
-     PROBE_STORE_OFFSET,
-     false,
-     {1, 2, 3},
-     3},
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Object;Ljava/lang/Object;)Z",
-     INVOKEVIRTUAL,
-     "aalaa",
-     PROBE_STORE_SET,
-     true,
-     {1, 2, 4},
-     3},
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
-     INVOKEVIRTUAL,
-     "aalaa",
-     PROBE_STORE_EXCHANGED,
-     true,
-     {3, 1, 2, 4},
-     4},
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Object;)V", INVOKEVIRTUAL, PROBE_STORE_OFFSET,
+     "123"},
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Object;)Ljava/lang/Object;", INVOKEVIRTUAL,
+     PROBE_STORE_OFFSET, "123"},
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Object;Ljava/lang/Object;)Z", INVOKEVIRTUAL,
+     PROBE_STORE_SET, "r124"},
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
+     INVOKEVIRTUAL, PROBE_STORE_EXCHANGED, "r3124"},
     /* the same of fields that value classes may have (JDK 28), with the field's class */
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Class;Ljava/lang/Object;)Ljava/lang/Object;",
-     INVOKEVIRTUAL,
-     "aalaa",
-     PROBE_STORE_OFFSET,
-     false,
-     {1, 2, 4},
-     3},
-    {UNSAFE,
-     NULL,
-     "(Ljava/lang/Object;JLjava/lang/Class;Ljava/lang/Object;Ljava/lang/Object;)Z",
-     INVOKEVIRTUAL,
-     "aalaaa",
-     PROBE_STORE_SET,
-     true,
-     {1, 2, 5},
-     3},
-    {UNSAFE,
-     NULL,
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Class;Ljava/lang/Object;)Ljava/lang/Object;",
+     INVOKEVIRTUAL, PROBE_STORE_OFFSET, "124"},
+    {UNSAFE, NULL, "(Ljava/lang/Object;JLjava/lang/Class;Ljava/lang/Object;Ljava/lang/Object;)Z",
+     INVOKEVIRTUAL, PROBE_STORE_SET, "r125"},
+    {UNSAFE, NULL,
      "(Ljava/lang/Object;JLjava/lang/Class;Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;",
-     INVOKEVIRTUAL,
-     "aalaaa",
-     PROBE_STORE_EXCHANGED,
-     true,
-     {4, 1, 2, 5},
-     4},
+     INVOKEVIRTUAL, PROBE_STORE_EXCHANGED, "r4125"},
     /* native methods of the JVM that store into what they are given */
-    {METHOD_HANDLES,
-     "init",
-     "(Ljava/lang/invoke/MemberName;Ljava/lang/Object;)V",
-     INVOKESTATIC,
-     "aa",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {METHOD_HANDLES,
-     "expand",
-     "(Ljava/lang/invoke/MemberName;)V",
-     INVOKESTATIC,
-     "a",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {METHOD_HANDLES,
-     "resolve",
+    {METHOD_HANDLES, "init", "(Ljava/lang/invoke/MemberName;Ljava/lang/Object;)V", INVOKESTATIC,
+     PROBE_STORES_OF, "0"},
+    {METHOD_HANDLES, "expand", "(Ljava/lang/invoke/MemberName;)V", INVOKESTATIC, PROBE_STORES_OF,
+     "0"},
+    {METHOD_HANDLES, "resolve",
      "(Ljava/lang/invoke/MemberName;Ljava/lang/Class;IZ)Ljava/lang/invoke/MemberName;",
-     INVOKESTATIC,
-     "aaii",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {METHOD_HANDLES,
-     NULL,
-     "(Ljava/lang/invoke/CallSite;Ljava/lang/invoke/MethodHandle;)V",
-     INVOKESTATIC,
-     "aa",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {METHOD_HANDLES,
-     "copyOutBootstrapArguments",
-     "(Ljava/lang/Class;[III[Ljava/lang/Object;IZLjava/lang/Object;)V",
-     INVOKESTATIC,
-     "aaiiaiia",
-     PROBE_STORES_OF,
-     false,
-     {4},
-     1},
-    {TRACE_ELEMENT,
-     "initStackTraceElements",
-     "([Ljava/lang/StackTraceElement;Ljava/lang/Throwable;)V",
-     INVOKESTATIC,
-     "aa",
-     PROBE_STORES_OF_ELEMENTS,
-     false,
-     {0},
-     1},
-    {TRACE_ELEMENT,
-     "initStackTraceElements",
-     "([Ljava/lang/StackTraceElement;Ljava/lang/Object;I)V",
-     INVOKESTATIC,
-     "aai",
-     PROBE_STORES_OF_ELEMENTS,
-     false,
-     {0},
-     1},
-    {TRACE_ELEMENT,
-     "initStackTraceElement",
-     "(Ljava/lang/StackTraceElement;Ljava/lang/StackFrameInfo;)V",
-     INVOKESTATIC,
-     "aa",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {"java/lang/Class",
-     "initClassName",
-     "()Ljava/lang/String;",
-     INVOKEVIRTUAL,
-     "a",
-     PROBE_STORES_OF,
-     false,
-     {0},
-     1},
-    {"jdk/internal/misc/CDS",
-     "initializeFromArchive",
-     "(Ljava/lang/Class;)V",
-     INVOKESTATIC,
-     "a",
-     PROBE_STORES_OF_STATICS,
-     false,
-     {0},
-     1},
+     INVOKESTATIC, PROBE_STORES_OF, "0"},
+    {METHOD_HANDLES, NULL, "(Ljava/lang/invoke/CallSite;Ljava/lang/invoke/MethodHandle;)V",
+     INVOKESTATIC, PROBE_STORES_OF, "0"},
+    {METHOD_HANDLES, "copyOutBootstrapArguments",
+     "(Ljava/lang/Class;[III[Ljava/lang/Object;IZLjava/lang/Object;)V", INVOKESTATIC,
+     PROBE_STORES_OF, "4"},
+    {TRACE_ELEMENT, "initStackTraceElements",
+     "([Ljava/lang/StackTraceElement;Ljava/lang/Throwable;)V", INVOKESTATIC,
+     PROBE_STORES_OF_ELEMENTS, "0"},
+    {TRACE_ELEMENT, "initStackTraceElements",
+     "([Ljava/lang/StackTraceElement;Ljava/lang/Object;I)V", INVOKESTATIC, PROBE_STORES_OF_ELEMENTS,
+     "0"},
+    {TRACE_ELEMENT, "initStackTraceElement",
+     "(Ljava/lang/StackTraceElement;Ljava/lang/StackFrameInfo;)V", INVOKESTATIC, PROBE_STORES_OF,
+     "0"},
+    {"java/lang/Class", "initClassName", "()Ljava/lang/String;", INVOKEVIRTUAL, PROBE_STORES_OF,
+     "0"},
+    {"jdk/internal/misc/CDS", "initializeFromArchive", "(Ljava/lang/Class;)V", INVOKESTATIC,
+     PROBE_STORES_OF_STATICS, "0"},
 };
 
 /* Kind of a member constant; unknown until it is looked up. */
@@ -245,10 +96,9 @@ static bool look_at_field(struct method_code *method, uint32_t index, bool is_st
         (field.descriptor.bytes[0] != 'L' && field.descriptor.bytes[0] != '['))
         return true;
     const struct rewrite_request *request = file->request;
-    char *names[3] = {class_text_copy(file, field.owner), class_text_copy(file, field.name),
-                      class_text_copy(file, field.descriptor)};
-    if (names[0] == NULL || names[1] == NULL || names[2] == NULL)
-        return method_no_memory(method);
+    char *names[3];
+    if (!callee_texts(file, &field, names))
+        return false;
     uint32_t number =
         request->field_number != NULL
             ? request->field_number(request->context, names[0], names[1], names[2], is_static)
@@ -262,12 +112,8 @@ static bool sites(struct method_code *method)
     struct class_file *file = method->file;
     if (file->stores != NULL)
         return true;
-    size_t bytes = file->constant_count * sizeof *file->stores;
-    file->stores = arena_take(&file->arena, bytes);
-    if (file->stores == NULL)
-        return method_no_memory(method);
-    memset(file->stores, 0, bytes);
-    return true;
+    file->stores = step_arena_zeroed(&file->arena, file->constant_count * sizeof *file->stores);
+    return file->stores != NULL || method_no_memory(method);
 }
 
 static bool mark_field(struct method_code *method, uint32_t offset)
@@ -315,12 +161,19 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     return true;
 }
 
-static uint32_t argument_slots(const char *arguments, uint32_t count)
+/* Returns the first letter of argument number i's type, 0 if there are fewer, and sets the number
+ * of slots before it. */
+static uint32_t argument(const struct store_call *call, uint32_t i, uint32_t *slots)
 {
-    uint32_t slots = 0;
-    for (uint32_t i = 0; i < count; i++)
-        slots += arguments[i] == 'l' ? 2 : 1;
-    return slots;
+    struct class_text text = {(const uint8_t *) call->descriptor, strlen(call->descriptor)};
+    bool is_receiver = call->opcode == INVOKEVIRTUAL;
+    size_t at = 1;
+    for (*slots = 0;; i--, is_receiver = false) {
+        uint32_t type = is_receiver ? 'L' : text.bytes[at] == ')' ? 0 : type_next(text, &at);
+        if (type == 0 || i == 0)
+            return type;
+        *slots += type == 'J' ? 2 : 1;
+    }
 }
 
 static const struct store_call *call_at(const struct method_code *method, uint32_t offset)
@@ -353,8 +206,9 @@ bool store_mark(struct method_code *method, uint32_t offset)
         return false;
     if ((method->marks[offset] & MARK_STORE_CALL) == 0)
         return true;
-    const char *arguments = call_at(method, offset)->arguments;
-    return want_locals(method, argument_slots(arguments, (uint32_t) strlen(arguments)));
+    uint32_t slots;
+    argument(call_at(method, offset), UINT32_MAX, &slots);
+    return want_locals(method, slots);
 }
 
 bool store_is_early(struct method_code *method, uint32_t offset)
@@ -366,7 +220,7 @@ bool store_is_early(struct method_code *method, uint32_t offset)
     for (const struct early_store *known = method->early; known != NULL; known = known->next)
         if (known->index == index)
             return true;
-    struct early_store *early = arena_take(&method->file->arena, sizeof *early);
+    struct early_store *early = step_arena_take(&method->file->arena, 1, sizeof *early);
     if (early == NULL)
         return method_no_memory(method);
     *early = (struct early_store){method->early, index};
@@ -374,98 +228,66 @@ bool store_is_early(struct method_code *method, uint32_t offset)
     return true;
 }
 
-/* Returns the variable in which argument number i is saved. */
-static uint32_t argument_variable(const struct method_code *method, const struct store_call *call,
-                                  uint32_t i)
-{
-    return method->max_locals + argument_slots(call->arguments, i);
-}
-
-static void put_argument(struct method_code *method, const struct store_call *call, uint32_t i,
+/* Loads or stores the variable of argument number i. Returns false if there are fewer. */
+static bool put_argument(struct method_code *method, const struct store_call *call, uint32_t i,
                          bool load)
 {
-    uint32_t kind = call->arguments[i] == 'a' ? 4 : call->arguments[i] == 'l' ? 1 : 0;
-    code_put_variable(&method->file->output, (load ? 0x15u : 0x36u) + kind,
-                      (load ? 0x1Au : 0x3Bu) + 4 * kind, argument_variable(method, call, i));
+    uint32_t slots, type = argument(call, i, &slots);
+    uint32_t kind = type == 'L' || type == '[' ? 4 : type == 'J' ? 1 : 0;
+    if (type != 0)
+        code_put_variable(method->output, (load ? ILOAD : ISTORE) + kind,
+                          (load ? ILOAD_0 : ISTORE_0) + 4 * kind, method->max_locals + slots);
+    return type != 0;
 }
 
-static uint32_t call_bytes_before(const struct method_code *method, const struct store_call *call)
+static void save_arguments(struct method_code *method, const struct store_call *call)
 {
-    uint32_t bytes = 0;
-    for (uint32_t i = 0; call->arguments[i] != '\0'; i++)
-        bytes += 2 * variable_bytes(argument_variable(method, call, i));
-    return bytes;
-}
-
-static uint32_t call_bytes_after(const struct method_code *method, const struct store_call *call)
-{
-    uint32_t bytes = CALL_BYTES + call->result;
-    for (uint32_t i = 0; i < call->passed_count; i++)
-        bytes += call->passed[i] == ZERO
-                     ? 1
-                     : variable_bytes(argument_variable(method, call, (uint32_t) call->passed[i]));
-    return bytes;
-}
-
-uint32_t store_bytes_before(const struct method_code *method, uint32_t offset)
-{
-    if ((method->marks[offset] & MARK_STORE_CALL) != 0)
-        return call_bytes_before(method, call_at(method, offset));
-    if ((method->marks[offset] & MARK_STORE) == 0)
-        return 0;
-    return opcode_at(method, offset) == AASTORE ? 1 + 2 * variable_bytes(method->max_locals) : 1;
-}
-
-uint32_t store_bytes_after(const struct method_code *method, uint32_t offset)
-{
-    if ((method->marks[offset] & MARK_STORE_CALL) != 0)
-        return call_bytes_after(method, call_at(method, offset));
-    if ((method->marks[offset] & MARK_STORE) == 0)
-        return 0;
-    return CALL_BYTES + (opcode_at(method, offset) == AASTORE ? variable_bytes(method->max_locals)
-                                                              : site_of(method, offset)->push.size);
+    uint32_t slots, count = 0;
+    while (argument(call, count, &slots) != 0)
+        count++;
+    for (uint32_t i = count; i-- > 0;)
+        put_argument(method, call, i, false);
+    for (uint32_t i = 0; i < count; i++)
+        put_argument(method, call, i, true);
 }
 
 void store_put_before(struct method_code *method, uint32_t offset)
 {
-    struct class_output *output = &method->file->output;
-    if ((method->marks[offset] & MARK_STORE_CALL) != 0) {
-        const struct store_call *call = call_at(method, offset);
-        for (uint32_t i = (uint32_t) strlen(call->arguments); i-- > 0;)
-            put_argument(method, call, i, false);
-        for (uint32_t i = 0; call->arguments[i] != '\0'; i++)
-            put_argument(method, call, i, true);
-    } else if ((method->marks[offset] & MARK_STORE) != 0 && opcode_at(method, offset) == AASTORE) {
-        code_put_variable(output, 0x3A, 0x4B, method->max_locals);
+    struct class_output *output = method->output;
+    uint32_t marks = method->marks[offset], opcode = opcode_at(method, offset);
+    if ((marks & MARK_STORE_CALL) != 0) {
+        save_arguments(method, call_at(method, offset));
+    } else if ((marks & MARK_STORE) != 0 && opcode == AASTORE) {
+        code_put_variable(output, ASTORE, ASTORE_0, method->max_locals);
         put_u1(output, DUP2);
-        code_put_variable(output, 0x19, ALOAD_0, method->max_locals);
-    } else if ((method->marks[offset] & MARK_STORE) != 0) {
-        put_u1(output, opcode_at(method, offset) == PUTSTATIC ? DUP : DUP2);
+        code_put_variable(output, ALOAD, ALOAD_0, method->max_locals);
+    } else if ((marks & MARK_STORE) != 0) {
+        put_u1(output, opcode == PUTSTATIC ? DUP : DUP2);
     }
 }
 
 static bool put_call_after(struct method_code *method, const struct store_call *call)
 {
-    if (call->result)
-        put_u1(&method->file->output, DUP);
-    for (uint32_t i = 0; i < call->passed_count; i++) {
-        if (call->passed[i] == ZERO)
-            put_u1(&method->file->output, ICONST_0);
+    for (const char *passed = call->passed; *passed != '\0'; passed++) {
+        if (*passed == 'r')
+            put_u1(method->output, DUP);
+        else if (*passed == 'z')
+            put_u1(method->output, ICONST_0);
         else
-            put_argument(method, call, (uint32_t) call->passed[i], true);
+            put_argument(method, call, (uint32_t) (*passed - '0'), true);
     }
     return code_put_call(method, call->probe);
 }
 
 bool store_put_after(struct method_code *method, uint32_t offset)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     if ((method->marks[offset] & MARK_STORE_CALL) != 0)
         return put_call_after(method, call_at(method, offset));
     if ((method->marks[offset] & MARK_STORE) == 0)
         return true;
     if (opcode_at(method, offset) == AASTORE) {
-        code_put_variable(output, 0x19, ALOAD_0, method->max_locals);
+        code_put_variable(output, ALOAD, ALOAD_0, method->max_locals);
         return code_put_call(method, PROBE_STORE_ELEMENT);
     }
     const struct code_push *push = &site_of(method, offset)->push;
@@ -474,18 +296,9 @@ bool store_put_after(struct method_code *method, uint32_t offset)
                                                                         : PROBE_STORE_FIELD);
 }
 
-/* aload_0; dup; getfield; push n; storeField */
-uint32_t store_early_bytes(const struct method_code *method)
-{
-    uint32_t bytes = 0;
-    for (const struct early_store *early = method->early; early != NULL; early = early->next)
-        bytes += 5 + method->file->stores[early->index].push.size + CALL_BYTES;
-    return bytes;
-}
-
 bool store_put_early(struct method_code *method)
 {
-    struct class_output *output = &method->file->output;
+    struct class_output *output = method->output;
     for (const struct early_store *early = method->early; early != NULL; early = early->next) {
         const struct code_push *push = &method->file->stores[early->index].push;
         put_u1(output, ALOAD_0);

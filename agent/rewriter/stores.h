@@ -23,14 +23,11 @@ bool store_mark(struct method_code *method, uint32_t offset);
 /* Returns true if the putfield at `offset` sets a field of the uninitialised this. */
 bool store_is_early(struct method_code *method, uint32_t offset);
 
-/* Probes around a marked instruction: their sizes, and their code. */
-uint32_t store_bytes_before(const struct method_code *method, uint32_t offset);
-uint32_t store_bytes_after(const struct method_code *method, uint32_t offset);
+/* Write the code around a marked instruction. */
 void store_put_before(struct method_code *method, uint32_t offset);
 bool store_put_after(struct method_code *method, uint32_t offset);
 
-/* Code that reports the early stores, after super(). */
-uint32_t store_early_bytes(const struct method_code *method);
+/* Writes the code that reports the early stores, after super(). */
 bool store_put_early(struct method_code *method);
 
 #endif

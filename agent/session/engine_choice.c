@@ -4,7 +4,7 @@
 #include "agent/session/engine_choice.h"
 
 #include "agent/base/java_versions.h"
-#include "agent/base/option_table.h"
+#include "agent/base/option_rules.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/hotspot/vm_structs.h"
 #include "capture/log.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent/base/patience.h"
-#include "agent/events/agent_thread.h"
+#include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/events/sampled_lives.h"
 #include "agent/records/threads.h"

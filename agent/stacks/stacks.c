@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/own_frames.h"
 #include "agent/records/threads.h"
 #include "agent/stacks/frame_walk.h"
@@ -98,12 +99,9 @@ void stacks_begin(struct session *session, JNIEnv *jni)
         walking.on = false;
         reason = "virtual threads are not announced";
     }
-    if (walking.on) {
-        internal_used(INTERNAL_FRAMES);
-    } else {
-        internal_refused(INTERNAL_FRAMES, reason);
+    internal_settled(INTERNAL_FRAMES, walking.on ? NULL : reason);
+    if (!walking.on)
         say_that_jvm_is_asked(reason);
-    }
 }
 
 void stacks_report(const struct session *session)
@@ -130,21 +128,21 @@ void stacks_thread_ended(struct os_thread *os)
     os->carries = false;
 }
 
+static bool is_no_carrier(const char *signature)
+{
+    return strcmp(signature, "Ljdk/internal/misc/CarrierThread;") != 0 &&
+           strcmp(signature, "Ljava/lang/VirtualThread;") != 0;
+}
+
 /* Announced virtual threads set os->carries; those from before the session's begin did not. */
 static bool is_carrier(JNIEnv *jni)
 {
     jthread thread = NULL;
-    char *signature = NULL;
-    bool is = true;
     if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
         thread == NULL)
         return true;
     jclass class = (*jni)->GetObjectClass(jni, thread);
-    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) ==
-        JVMTI_ERROR_NONE)
-        is = strcmp(signature, "Ljdk/internal/misc/CarrierThread;") == 0 ||
-             strcmp(signature, "Ljava/lang/VirtualThread;") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) signature);
+    bool is = !class_passes(class, is_no_carrier);
     (*jni)->DeleteLocalRef(jni, class);
     (*jni)->DeleteLocalRef(jni, thread);
     return is;
@@ -317,7 +315,7 @@ static void misread(struct session *session)
     if (atomic_exchange(&walking.misread, true))
         return;
     atomic_store(&walking.on, false);
-    internal_refused(INTERNAL_FRAMES, MISREAD);
+    internal_settled(INTERNAL_FRAMES, MISREAD);
     for (int kind = 0; kind < FRAME_KINDS; kind++)
         trusted |= is_proven(1u << kind);
     if (trusted)

@@ -3,6 +3,7 @@
 #ifndef FORMAT_CORE_GROW_H
 #define FORMAT_CORE_GROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@ static inline void *step_grown(void *items, size_t *capacity, size_t need, size_
     if (grown != NULL)
         *capacity = wanted;
     return grown;
+}
+
+/* Makes room for at least `need` items in the array whose pointer is at `items`.  Returns false if
+ * out of memory; nothing has changed then. */
+static inline bool step_room(void *items, size_t *capacity, size_t need, size_t item_bytes)
+{
+    void *array;
+    if (need <= *capacity)
+        return true;
+    memcpy(&array, items, sizeof array);
+    array = step_grown(array, capacity, need, item_bytes);
+    if (array != NULL)
+        memcpy(items, &array, sizeof array);
+    return array != NULL;
 }
 
 /* Like step_grown(); the new items are zeros. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/class_bytes/class_bytes.h"
+#include "agent/rewriter/class_bytes.h"
 #include "agent/rewriter/rewrite.h"
 
 struct counts {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "agent/rewriter/callees.h"
+#include "agent/rewriter/class_file.h"
 #include "agent/rewriter/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -90,14 +90,9 @@ bool internal_is_allowed(enum internal internal)
     return internal == INTERNAL_NATIVES;
 }
 
-void internal_used(enum internal internal)
+void internal_settled(enum internal internal, const char *refused)
 {
-    (void) internal;
-}
-
-void internal_refused(enum internal internal, const char *reason)
-{
-    (void) internal, (void) reason;
+    (void) internal, (void) refused;
 }
 
 jthrowable exception_set_aside(JNIEnv *jni)
@@ -138,6 +133,14 @@ static const struct jvmtiInterface_1_ functions = {.GetMethodDeclaringClass = de
                                                    .Deallocate = deallocate};
 static jvmtiEnv jvmti = &functions;
 
+static void JNICALL delete_local(JNIEnv *jni, jobject reference)
+{
+    (void) jni, (void) reference;
+}
+
+static const struct JNINativeInterface_ jni_functions = {.DeleteLocalRef = delete_local};
+static JNIEnv env = &jni_functions;
+
 typedef int native_code(JNIEnv *jni, jclass class, int argument);
 
 /* As the JVM links a native method: with the stub before it. */
@@ -146,7 +149,7 @@ static native_code *bind(native_code *code)
     native_code *stub = NULL;
     void *address, *with_events = NULL;
     memcpy(&address, &code, sizeof address);
-    native_methods_on_bind(&jvmti, NULL, NULL, NULL, address, &with_events);
+    native_methods_on_bind(&jvmti, &env, NULL, NULL, address, &with_events);
     memcpy(&stub, &with_events, sizeof stub);
     return stub;
 }

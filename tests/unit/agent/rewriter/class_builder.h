@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_AGENT_REWRITER_CLASS_BUILDER_H
 #define TESTS_UNIT_AGENT_REWRITER_CLASS_BUILDER_H
 
-#include "agent/class_bytes/class_bytes.h"
+#include "agent/rewriter/class_bytes.h"
 
 #define BUILT_CONSTANTS 43u /* of every built class, with the one that does not exist */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/rewriter/callees.h"
+#include "agent/rewriter/class_file.h"
 #include "agent/rewriter/method_code.h"
 #include "agent/rewriter/rewrite.h"
 #include "tests/unit/agent/rewriter/class_builder.h"
@@ -120,7 +120,7 @@ static void expect_callee(uint32_t place, const char *owner, const char *name)
     CU_ASSERT_TRUE_FATAL(pool_callee(&file, load_u2(code + place + 1), &callee));
     CU_ASSERT_TRUE(text_is(callee.owner, owner));
     CU_ASSERT_TRUE(text_is(callee.name, name));
-    arena_reset(&file.arena);
+    step_arena_reset(&file.arena);
 }
 
 static void test_calls(void)
@@ -312,7 +312,7 @@ static bool has_leaf_probe(const uint8_t *code, uint32_t length, uint16_t access
     const uint8_t *first = code_bytes(find_code(result, result_bytes));
     bool entered = first[0] == 0x07 && first[1] == 0xB8 && /* the number 4 */
                    pool_callee(&file, load_u2(first + 2), &callee) && text_is(callee.name, "entry");
-    arena_reset(&file.arena);
+    step_arena_reset(&file.arena);
     return !entered;
 }
 
@@ -766,7 +766,7 @@ static void check_own_class(uint8_t *bytes, size_t size, const char *wanted, uin
     CU_ASSERT_TRUE(text_is(name, wanted));
     CU_ASSERT_EQUAL(load_u2(head + 8), fields);
     CU_ASSERT_EQUAL(load_u2(head + 10 + 8 * fields), methods);
-    arena_reset(&file.arena);
+    step_arena_reset(&file.arena);
 }
 
 static void check_probe_class(unsigned ways, uint32_t fields, uint32_t methods)

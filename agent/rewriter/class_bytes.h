@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes of class files, which are big-endian: loads, stores, an output that grows and keeps its
- * first failure, and the memory for rewriting one class. */
-#ifndef AGENT_CLASS_BYTES_CLASS_BYTES_H
-#define AGENT_CLASS_BYTES_CLASS_BYTES_H
+/* Bytes of class files, which are big-endian: loads, stores, and an output that grows and keeps its
+ * first failure. */
+#ifndef AGENT_REWRITER_CLASS_BYTES_H
+#define AGENT_REWRITER_CLASS_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct class_output {
     bool failed; /* out of memory: everything after is dropped */
 };
 
-/* Makes room for `count` more bytes. Returns false if out of memory. */
+/* constant_pool.c. Makes room for `count` more bytes. Returns false if out of memory. */
 bool output_reserve(struct class_output *output, size_t count);
 
 static inline void put_bytes(struct class_output *output, const void *bytes, size_t count)
@@ -81,21 +81,5 @@ static inline void patch_u4(struct class_output *output, size_t offset, uint32_t
     if (!output->failed)
         store_u4(output->bytes + offset, value);
 }
-
-/* Memory for rewriting one class: pieces that are freed together. */
-struct arena_chunk;
-
-struct class_arena {
-    struct arena_chunk *chunk; /* the newest */
-    size_t used, room;         /* of the newest chunk */
-    size_t total;              /* of all chunks */
-};
-
-/* The limit for one class: far above what real classes need. */
-#define CLASS_ARENA_LIMIT ((size_t) 256 << 20)
-
-/* Returns memory aligned for any type, not cleared; NULL if out of memory or over the limit. */
-void *arena_take(struct class_arena *arena, size_t bytes);
-void arena_reset(struct class_arena *arena);
 
 #endif

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/trace/call_events.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -332,7 +332,7 @@ const struct trace_format format_callgrind = {
     .help = "KCachegrind, callgrind_annotate",
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &heap_operations,
 };
 
@@ -351,11 +351,9 @@ struct open_calls {
 };
 
 struct callgrind_calls {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
+    struct trace_sink base;
     struct call_events calls;
     struct id_table threads; /* struct open_calls */
-    struct output_stream stream;
     struct profile profile;
 };
 
@@ -402,7 +400,7 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status put_events(struct event_sink *base, const struct trace_event *events,
+static enum step_status put_events(struct trace_sink *base, const struct trace_event *events,
                                    size_t count, struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
@@ -412,21 +410,21 @@ static enum step_status put_events(struct event_sink *base, const struct trace_e
     return status;
 }
 
-static enum step_status close_calls(struct event_sink *base, struct step_error *error)
+static enum step_status close_calls(struct trace_sink *base, struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = call_events_finish(&sink->calls, error);
-    const char *process = event_source_property(sink->source, "process-id");
+    const char *process = event_source_property(sink->base.source, "process-id");
     if (status != STEP_STATUS_OK)
         return status;
-    if (!put_profile(&sink->profile, event_source_property(sink->source, "java-command"),
+    if (!put_profile(&sink->profile, event_source_property(sink->base.source, "java-command"),
                      process != NULL ? strtoull(process, NULL, 10) : 1, "method events",
                      "Ns Calls"))
         return no_memory(error);
-    return output_stream_close(&sink->stream, error);
+    return status;
 }
 
-static void destroy_calls(struct event_sink *base)
+static void reset_calls(struct trace_sink *base)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
@@ -437,42 +435,33 @@ static void destroy_calls(struct event_sink *base)
     id_table_reset(&sink->threads);
     call_events_reset(&sink->calls);
     profile_reset(&sink->profile);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
 
-static const struct event_sink_operations calls_operations = {
-    .put = put_events,
-    .close = close_calls,
-    .destroy = destroy_calls,
-};
-
-static enum step_status create_calls(const struct format_output *to, struct event_sink **out,
-                                     struct step_error *error)
+static enum step_status open_calls(struct trace_sink *base, const struct format_output *to,
+                                   struct step_error *error)
 {
-    struct callgrind_calls *sink = calloc(1, sizeof *sink);
-    struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &calls_operations;
-    sink->source = to->source;
-    id_table_init(&sink->threads, sizeof(struct open_calls));
+    struct callgrind_calls *sink = (struct callgrind_calls *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    (void) error;
+    id_table_init(&sink->threads, sizeof(struct open_calls));
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    bool is_open = output_stream_open(&sink->stream, &output);
-    profile_init(&sink->profile, sink->stream.file, &to->source->names);
-    if (!is_open) {
-        destroy_calls(&sink->base);
-        return no_memory(error);
-    }
-    *out = &sink->base;
+    profile_init(&sink->profile, base->stream.file, &to->source->names);
     return STEP_STATUS_OK;
 }
+
+static const struct trace_sink_operations calls_operations = {
+    .size_bytes = sizeof(struct callgrind_calls),
+    .prints = true,
+    .open = open_calls,
+    .put = put_events,
+    .close = close_calls,
+    .reset = reset_calls,
+};
 
 const struct trace_format format_callgrind_calls = {
     .name = "callgrind-calls",
     .ending = ".calls.callgrind",
     .help = "KCachegrind, callgrind_annotate",
     .needs = FORMAT_NEEDS_CALLS,
-    .open_sink = create_calls,
+    .sink = &calls_operations,
 };

@@ -200,6 +200,6 @@ const struct trace_format format_dhat = {
     .ending = ".dhat.json",
     .help = "allocations and lifetimes for DHAT's viewer",
     .needs = FORMAT_NEEDS_HEAP,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &dhat_writer,
 };

@@ -272,6 +272,6 @@ const struct trace_format format_massif = {
     .ending = ".massif",
     .help = "the heap over time for ms_print and Massif-Visualizer",
     .needs = FORMAT_NEEDS_HEAP,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &massif_writer,
 };

@@ -357,6 +357,6 @@ const struct trace_format format_otlp = {
     .needs = FORMAT_NEEDS_HEAP,
     .post_type = "application/x-protobuf",
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &otlp_writer,
 };

@@ -253,6 +253,6 @@ const struct trace_format format_pprof = {
     .needs = FORMAT_NEEDS_HEAP,
     .packing = STEP_PACKING_GZIP,
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &pprof_writer,
 };

@@ -205,6 +205,6 @@ const struct trace_format format_speedscope = {
     .help = "speedscope",
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &speedscope_writer,
 };

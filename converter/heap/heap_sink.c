@@ -3,17 +3,15 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/heap/heap_writer.h"
-#include "steptrace/packed.h"
+#include "converter/trace/trace_sink.h"
 
 struct heap_sink {
-    struct event_sink base;
+    struct trace_sink base;
     struct heap_export options;
     struct heap_tracker tracker;
-    struct step_packed_output *packed; /* NULL: the file is not compressed */
     struct heap_writer *writer;
     struct level_curve curve;
     uint64_t snapshot_count;
@@ -21,7 +19,7 @@ struct heap_sink {
 
 static const struct heap_moment peak_and_end[] = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}};
 
-static struct heap_sink *of(struct event_sink *sink)
+static struct heap_sink *of(struct trace_sink *sink)
 {
     return (struct heap_sink *) sink;
 }
@@ -39,13 +37,13 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
     return status;
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     return heap_tracker_put(&of(base)->tracker, events, count, error);
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct heap_sink *sink = of(base);
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
@@ -55,37 +53,20 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
             "the trace has no such moment: it ends at %s and has %llu collection%s",
             quantity_of_ns((double) sink->tracker.now_ns).text,
             (unsigned long long) sink->tracker.collections, plural(sink->tracker.collections));
-    if (status == STEP_STATUS_OK)
-        status = heap_writer_close(sink->writer, error);
-    if (status == STEP_STATUS_OK && sink->packed != NULL)
-        status = step_packed_output_close(sink->packed, error);
-    return status;
+    return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct heap_sink *sink = of(base);
-    heap_writer_destroy(sink->writer);
-    if (sink->packed != NULL)
-        step_packed_output_destroy(sink->packed);
-    heap_tracker_reset(&sink->tracker);
-    free(sink);
+    heap_writer_destroy(of(base)->writer);
+    heap_tracker_reset(&of(base)->tracker);
 }
 
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-enum step_status heap_sink_create(const struct format_output *to, struct event_sink **out,
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
     const struct event_source *source = to->source;
-    struct heap_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &operations;
+    struct heap_sink *sink = of(base);
     sink->options = heap_export_of(to->settings);
     bool both = to->format->heap_writer->takes_peak_and_end;
     bool draws = to->format->heap_writer->draws;
@@ -99,28 +80,28 @@ enum step_status heap_sink_create(const struct format_output *to, struct event_s
                                                 .curve = draws ? &sink->curve : NULL,
                                                 .receive = receive,
                                                 .user = sink};
-    struct step_output output = output_file_as_output(to->file);
-    enum step_status status = STEP_STATUS_OK;
+    struct step_output output;
     if (!heap_tracker_init(&sink->tracker, &source->names, &wanted))
-        status = no_memory(error);
-    if (status == STEP_STATUS_OK && to->format->packing != STEP_PACKING_NONE)
-        status = step_packed_output_create(to->format->packing, format_settings_level(to->settings),
-                                           &output, &sink->packed, error);
-    if (sink->packed != NULL)
-        output = step_packed_output_as_output(sink->packed);
+        return no_memory(error);
+    enum step_status status = trace_sink_pack(base, to, &output, error);
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(to->format->heap_writer, &output, &sink->options,
                                     &sink->tracker.sites, &sink->writer, error);
-    if (status != STEP_STATUS_OK) {
-        destroy(&sink->base);
+    if (status != STEP_STATUS_OK)
         return status;
-    }
     const char *process = event_source_property(source, "process-id");
     const char *start = event_source_property(source, "start-time-ns");
     sink->writer->curve = &sink->curve;
     sink->writer->title = event_source_property(source, "java-command");
     sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
     sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
-    *out = &sink->base;
     return status;
 }
+
+const struct trace_sink_operations heap_sink_operations = {
+    .size_bytes = sizeof(struct heap_sink),
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};

@@ -205,7 +205,7 @@ const struct trace_format format_step = {
     .options = step_options,
     .magic = "\x9eSTP",
     .open_source = stepfile_source_create,
-    .open_sink = stepfile_sink_create,
-    .open_alloc_sink = stepfile_alloc_sink_create,
+    .sink = &stepfile_sink_operations,
+    .alloc_sink = &stepfile_alloc_sink_operations,
     .write = write_records,
 };

@@ -10,13 +10,9 @@ void step_properties_copy(struct step_writer *writer, const struct event_source 
 {
     char resolution[32];
     bool has_producer = event_source_property(source, "producer") != NULL;
-    size_t count = source->operations->property_count(source);
-    for (size_t i = 0; i < count; i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        step_writer_property(writer, key, value);
-    }
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        step_writer_property(writer, property.key, property.value);
     if (!has_producer)
         step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
     snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);

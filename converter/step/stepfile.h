@@ -14,8 +14,7 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
 enum step_status stepfile_event_source_create(const char *path, struct step_reader *reader,
                                               const struct event_selection *selected,
                                               struct event_source **out, struct step_error *error);
-enum step_status stepfile_sink_create(const struct format_output *to, struct event_sink **out,
-                                      struct step_error *error);
+extern const struct trace_sink_operations stepfile_sink_operations;
 /* Opens a trace with records of hatf.step.  Takes ownership of `reader`, even on failure. */
 enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
                                               struct alloc_source **out, struct step_error *error);
@@ -28,8 +27,7 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
  * before. */
 typedef bool (*stepfile_is_known)(void *user, uint64_t stream, uint64_t number);
 void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user);
-enum step_status stepfile_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
-                                            struct step_error *error);
+extern const struct trace_sink_operations stepfile_alloc_sink_operations;
 /* Returns whether the file has records of hatf.step. */
 bool stepfile_reader_has_heap_events(const struct step_reader *reader);
 

@@ -323,9 +323,9 @@ static void finish(struct heap_rows *rows)
     rows->at_end = true;
     rows->slot = 0;
     level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
-    if (alloc_source_damage_count(rows->source) > 0 &&
+    if (trace_damage_count(&rows->source->about) > 0 &&
         rows->base.tables->damage.status == STEP_STATUS_OK) {
-        const struct step_damage *damage = alloc_source_damage(rows->source, 0);
+        const struct step_damage *damage = trace_damage(&rows->source->about, 0);
         step_error_set(&rows->base.tables->damage, STEP_STATUS_CORRUPT, rows->base.tables->path,
                        damage->offset, "%s", damage->message);
     }

@@ -38,8 +38,7 @@ struct allocs_event_source {
     struct id_table described; /* struct described_call, by number of the attributes */
     uint64_t object_count;
     uint64_t last_ns;
-    uint64_t unknown_frees;
-    struct step_damage unknown;
+    uint64_t unknown_frees;              /* noted as damage */
     struct trace_event pending[PENDING]; /* the events of one record */
     size_t at;
     size_t count;
@@ -50,11 +49,6 @@ struct allocs_event_source {
 static struct allocs_event_source *of(struct event_source *source)
 {
     return (struct allocs_event_source *) source;
-}
-
-static const struct allocs_event_source *of_const(const struct event_source *source)
-{
-    return (const struct allocs_event_source *) source;
 }
 
 static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
@@ -107,9 +101,11 @@ static uint32_t class_of(struct allocs_event_source *source, struct step_bytes n
 
 static void note_unknown(struct allocs_event_source *source, const struct hatf_record *record)
 {
+    struct trace_about *about = &source->base.about;
     if (source->unknown_frees++ == 0)
-        source->unknown.offset = alloc_source_offset(source->records);
-    snprintf(source->unknown.message, sizeof source->unknown.message,
+        about->damage.offset = alloc_source_offset(source->records);
+    about->has_damage = true;
+    snprintf(about->damage.message, sizeof about->damage.message,
              "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
              source->unknown_frees, record->address);
 }
@@ -251,37 +247,9 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct event_source *base, struct trace_summary *out)
+static double progress(struct event_source *base)
 {
-    alloc_source_summary(of_const(base)->records, out);
-}
-
-static size_t property_count(const struct event_source *base)
-{
-    return alloc_source_property_count(of_const(base)->records);
-}
-
-static void property(const struct event_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    alloc_source_property(of_const(base)->records, i, key, value);
-}
-
-static size_t damage_count(const struct event_source *base)
-{
-    return alloc_source_damage_count(of_const(base)->records) + (of_const(base)->unknown_frees > 0);
-}
-
-static const struct step_damage *damage(const struct event_source *base, size_t i)
-{
-    return i < alloc_source_damage_count(of_const(base)->records)
-               ? alloc_source_damage(of_const(base)->records, i)
-               : &of_const(base)->unknown;
-}
-
-static double progress(const struct event_source *base)
-{
-    return alloc_source_progress(of_const(base)->records);
+    return alloc_source_progress(of(base)->records);
 }
 
 static void destroy(struct event_source *base)
@@ -299,11 +267,6 @@ static void destroy(struct event_source *base)
 
 static const struct event_source_operations operations = {
     .read = read_events,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -319,6 +282,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->base.content = TRACE_OF_ALLOCATIONS;
+    source->base.about.inner = &records->about;
     source->records = records;
     id_table_init(&source->described, sizeof(struct described_call));
     ok = object_table_init(&source->objects) && ok;

@@ -48,11 +48,6 @@ static struct arrival_order *of(struct alloc_source *source)
     return (struct arrival_order *) source;
 }
 
-static const struct arrival_order *of_const(const struct alloc_source *source)
-{
-    return (const struct arrival_order *) source;
-}
-
 /* ---- one address ---- */
 
 /* Returns the state of an address, zeroed if it is new; NULL if out of memory. */
@@ -282,24 +277,9 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return STEP_STATUS_OK;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    alloc_source_summary(of_const(base)->records, out);
-}
-
-static size_t damage_count(const struct alloc_source *base)
-{
-    return alloc_source_damage_count(of_const(base)->records);
-}
-
-static const struct step_damage *damage(const struct alloc_source *base, size_t i)
-{
-    return alloc_source_damage(of_const(base)->records, i);
-}
-
-static double progress(const struct alloc_source *base)
-{
-    return alloc_source_progress(of_const(base)->records);
+    return alloc_source_progress(of(base)->records);
 }
 
 static void destroy(struct alloc_source *base)
@@ -314,9 +294,6 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next,
-    .summary = summary,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -332,6 +309,7 @@ enum step_status arrival_order_create(struct alloc_source *records, struct alloc
     }
     order->base.operations = &operations;
     order->base.path = records->path;
+    order->base.about.inner = &records->about;
     order->base.may_grow = true;
     order->records = records;
     *out = &order->base;

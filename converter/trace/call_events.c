@@ -2,6 +2,8 @@
 /* Keeps a stack of open calls per thread. */
 #include "converter/trace/call_events.h"
 
+#include <stdio.h>
+
 #include "converter/base/no_memory.h"
 
 const struct format_options call_options = {sizeof(uint64_t), NULL, NULL};
@@ -98,4 +100,16 @@ enum step_status call_events_finish(struct call_events *calls, struct step_error
             status = close_down(calls, i, stack->depth - 1, calls->last_ns, CALL_CLOSES, error);
     }
     return status;
+}
+
+void call_put_name(struct json_output *json, const struct trace_names *names, uint32_t method_id)
+{
+    char text[1024];
+    const struct trace_method *method = trace_method_of(names, method_id);
+    struct step_bytes owner = trace_class_of(names, method->class_id)->name;
+    int length =
+        snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
+                 (int) method->name.length, (const char *) method->name.data);
+    size_t used = (size_t) length < sizeof text ? (size_t) length : sizeof text - 1;
+    json_bytes(json, "name", (struct step_bytes){(const uint8_t *) text, used});
 }

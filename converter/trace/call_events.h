@@ -11,6 +11,7 @@
 #include "converter/trace/call_stack.h"
 #include "converter/trace/event.h"
 #include "converter/trace/trace_format.h"
+#include "format/json/json_output.h"
 #include "steptrace/status.h"
 
 enum call_change { CALL_OPENS, CALL_CLOSES, CALL_THROWS /* closes by an exception */ };
@@ -39,5 +40,8 @@ void call_events_reset(struct call_events *calls);
 enum step_status call_events_put(struct call_events *calls, const struct trace_event *event,
                                  struct step_error *error);
 enum step_status call_events_finish(struct call_events *calls, struct step_error *error);
+
+/* Puts the name of a call, as in "java/util/HashMap.put". */
+void call_put_name(struct json_output *json, const struct trace_names *names, uint32_t method_id);
 
 #endif

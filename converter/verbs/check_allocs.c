@@ -331,7 +331,7 @@ struct check_run *alloc_check_create(struct input *input)
         free(heap);
         return NULL;
     }
-    alloc_source_summary(input->allocs, &summary);
+    summary = trace_summary_of(&input->allocs->about);
     heap->base = (struct check_run){.operations = &operations};
     heap->is_running = summary.running;
     heap->is_finished = false;

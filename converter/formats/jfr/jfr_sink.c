@@ -6,12 +6,10 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/formats/jfr/jfr_calls.h"
 #include "converter/formats/jfr/jfr_file.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/hash.h"
 
 enum { ROWS_MOST = 1 << 15 };
@@ -30,9 +28,7 @@ struct sample {
 };
 
 struct jfr_sink {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
-    struct output_stream stream;
+    struct trace_sink base;
     struct jfr_file file;
     struct heap_tracker tracker;
     struct collection_clock clock;
@@ -43,7 +39,7 @@ struct jfr_sink {
     struct jfr_calls calls;
 };
 
-static struct jfr_sink *of(struct event_sink *sink)
+static struct jfr_sink *of(struct trace_sink *sink)
 {
     return (struct jfr_sink *) sink;
 }
@@ -219,7 +215,7 @@ static void finish_calls(struct jfr_sink *sink)
 
 static void put_jvm(struct jfr_sink *sink)
 {
-    const struct event_source *source = sink->source;
+    const struct event_source *source = sink->base.source;
     const char *process = event_source_property(source, "process-id");
     const char *attached = event_source_property(source, "attached");
     bool since_start = sink->file.start_ns != 0 && attached != NULL && attached[0] == 'n';
@@ -300,7 +296,7 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
     }
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct jfr_sink *sink = of(base);
@@ -314,14 +310,10 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
             return no_memory(error);
         status = heap_tracker_put(&sink->tracker, &events[i], 1, error);
     }
-    if (status == STEP_STATUS_OK && sink->stream.error.status != STEP_STATUS_OK) {
-        *error = sink->stream.error;
-        return error->status;
-    }
     return status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct jfr_sink *sink = of(base);
     struct collection over;
@@ -333,12 +325,10 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!jfr_file_end_chunk(&sink->file))
-        return no_memory(error);
-    return output_stream_close(&sink->stream, error);
+    return jfr_file_end_chunk(&sink->file) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
     struct jfr_sink *sink = of(base);
     jfr_file_reset(&sink->file);
@@ -347,16 +337,7 @@ static void destroy(struct event_sink *base)
     collection_clock_reset(&sink->clock);
     step_index_reset(&sink->index);
     free(sink->samples);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
-
-static const struct event_sink_operations operations = {
-    .put = put,
-    .put_fact = put_fact,
-    .close = close_sink,
-    .destroy = destroy,
-};
 
 static bool take_interval(void *target, const char *value, const char **fault)
 {
@@ -377,21 +358,19 @@ static const struct format_option rows[] = {
 static const struct format_options jfr_options = {sizeof(struct jfr_options), rows, NULL};
 static const struct format_options *const options_of[] = {&jfr_options, NULL};
 
-static bool init(struct jfr_sink *sink, const struct format_output *to)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
+    struct jfr_sink *sink = of(base);
     static const struct heap_moment end = {.kind = HEAP_AT_END};
     const struct heap_tracker_options wanted = {
         .moments = &end, .moment_count = 1, .receive = receive_end, .user = sink};
     const char *start = event_source_property(to->source, "start-time-ns");
     const struct jfr_options *options = format_settings_get(to->settings, &jfr_options);
-    struct step_output output = output_file_as_output(to->file);
-    sink->base.operations = &operations;
-    sink->source = to->source;
     sink->interval_ns = options->interval_ns != 0 ? options->interval_ns : DEFAULT_INTERVAL_NS;
     sink->samples = malloc(ROWS_MOST * sizeof *sink->samples);
     bool ok = heap_tracker_init(&sink->tracker, &to->source->names, &wanted);
-    ok = output_stream_open(&sink->stream, &output) && ok;
-    jfr_file_init(&sink->file, sink->stream.file, &sink->tracker.sites);
+    jfr_file_init(&sink->file, sink->base.stream.file, &sink->tracker.sites);
     jfr_calls_init(&sink->calls);
     if (options->calls) {
         sink->calls.sites = &sink->tracker.sites;
@@ -400,23 +379,21 @@ static bool init(struct jfr_sink *sink, const struct format_output *to)
     }
     sink->file.start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
     sink->file.chunk_bytes = options->chunk_bytes != 0 ? options->chunk_bytes : DEFAULT_CHUNK_BYTES;
-    return ok && sink->samples != NULL;
-}
-
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
-{
-    struct jfr_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
+    if (!ok || sink->samples == NULL)
         return no_memory(error);
-    if (!init(sink, to)) {
-        destroy(&sink->base);
-        return no_memory(error);
-    }
     put_jvm(sink);
-    *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct jfr_sink),
+    .prints = true,
+    .open = open_sink,
+    .put = put,
+    .put_fact = put_fact,
+    .close = close_sink,
+    .reset = reset,
+};
 
 const struct trace_format format_jfr = {
     .name = "jfr",
@@ -425,5 +402,5 @@ const struct trace_format format_jfr = {
     .needs = FORMAT_NEEDS_EVENTS,
     .shows_allocations = true,
     .options = options_of,
-    .open_sink = create,
+    .sink = &operations,
 };

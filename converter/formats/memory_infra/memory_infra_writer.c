@@ -421,7 +421,7 @@ const struct trace_format format_memory_infra = {
     .starts = starts_json,
     .reads_dumps = true,
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &memory_infra_writer,
 };
 
@@ -433,6 +433,6 @@ const struct trace_format format_memory_infra_gz = {
     .packing = STEP_PACKING_GZIP,
     .reads_dumps = true,
     .options = packed_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &memory_infra_writer,
 };

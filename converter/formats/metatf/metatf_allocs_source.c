@@ -45,11 +45,6 @@ static struct metatf_alloc_source *of(struct alloc_source *source)
     return (struct metatf_alloc_source *) source;
 }
 
-static const struct metatf_alloc_source *of_const(const struct alloc_source *source)
-{
-    return (const struct metatf_alloc_source *) source;
-}
-
 /* ---- names ---- */
 
 static uint8_t tag_of(const struct metatf_record *record)
@@ -177,25 +172,19 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return STEP_STATUS_OK;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    *out = (struct trace_summary){
-        .format = "mtf", .whole = true, .file_bytes = of_const(base)->trace.file_bytes};
+    return metatf_trace_progress(&of(base)->trace);
 }
 
-static double progress(const struct alloc_source *base)
+static uint64_t offset(struct alloc_source *base)
 {
-    return metatf_trace_progress(&of_const(base)->trace);
+    return of(base)->offset;
 }
 
-static uint64_t offset(const struct alloc_source *base)
+static uint64_t number(struct alloc_source *base)
 {
-    return of_const(base)->offset;
-}
-
-static uint64_t number(const struct alloc_source *base)
-{
-    return metatf_reader_record_number(of_const(base)->trace.reader);
+    return metatf_reader_record_number(of(base)->trace.reader);
 }
 
 static void destroy(struct alloc_source *base)
@@ -208,7 +197,6 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next,
-    .summary = summary,
     .progress = progress,
     .offset = offset,
     .number = number,
@@ -224,6 +212,8 @@ enum step_status metatf_alloc_source_create(const char *path, const char *dtd_pa
     source->base.operations = &operations;
     source->base.path = path;
     enum step_status status = metatf_trace_open(&source->trace, path, dtd_path, error);
+    source->base.about.format = "mtf";
+    source->base.about.file_bytes = source->trace.file_bytes;
     if (status == STEP_STATUS_OK)
         status = map_all(source, error);
     if (status == STEP_STATUS_OK)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/text/text_format.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "steptrace/show.h"
 #include "steptrace/text.h"
@@ -15,10 +15,9 @@
 #define BUFFER_BYTES ((size_t) 1 << 17)
 
 struct text_sink {
-    struct event_sink base;
+    struct trace_sink base;
     const struct trace_names *names; /* borrowed */
-    struct output_file *output;      /* of plain lines; borrowed */
-    struct step_text_writer *writer; /* of a ZIP file */
+    struct step_text_writer *writer; /* of a ZIP file; NULL: plain lines */
     bool is_shown;                   /* control characters are escaped as well */
     struct id_table classes;         /* struct step_bytes: escaped names */
     struct id_table methods;
@@ -27,7 +26,7 @@ struct text_sink {
     size_t capacity;
 };
 
-static struct text_sink *of(struct event_sink *sink)
+static struct text_sink *of(struct trace_sink *sink)
 {
     return (struct text_sink *) sink;
 }
@@ -111,7 +110,7 @@ static inline const struct step_bytes *method_name(struct text_sink *sink, uint3
 static enum step_status flush(struct text_sink *sink, struct step_error *error)
 {
     enum step_status status =
-        sink->writer == NULL ? output_file_write(sink->output, sink->buffer, sink->used, error)
+        sink->writer == NULL ? output_file_write(sink->base.file, sink->buffer, sink->used, error)
                              : step_text_writer_put_line(sink->writer, sink->buffer, sink->used);
     sink->used = 0;
     if (status != STEP_STATUS_OK && sink->writer != NULL)
@@ -162,7 +161,7 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
     }
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
     struct text_sink *sink = of(base);
@@ -184,7 +183,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     return STEP_STATUS_OK;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
     struct text_sink *sink = of(base);
     enum step_status status = flush(sink, error);
@@ -203,69 +202,42 @@ static void free_names(struct id_table *table)
     id_table_reset(table);
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
     struct text_sink *sink = of(base);
     step_text_writer_destroy(sink->writer);
     free_names(&sink->classes);
     free_names(&sink->methods);
     free(sink->buffer);
-    free(sink);
 }
 
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-static struct text_sink *make_sink(const struct event_source *source, struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    struct text_sink *sink = calloc(1, sizeof *sink);
-    char *buffer = malloc(BUFFER_BYTES);
-    if (sink == NULL || buffer == NULL) {
-        free(sink);
-        free(buffer);
-        no_memory(error);
-        return NULL;
-    }
-    sink->base.operations = &operations;
-    sink->names = &source->names;
-    sink->buffer = buffer;
+    struct text_sink *sink = of(base);
+    const bool *is_shown = format_settings_get(to->settings, &shown_options);
+    sink->names = &to->source->names;
+    sink->buffer = malloc(BUFFER_BYTES);
     sink->capacity = BUFFER_BYTES;
     id_table_init(&sink->classes, sizeof(struct step_bytes));
     id_table_init(&sink->methods, sizeof(struct step_bytes));
-    return sink;
-}
-
-static enum step_status create_lines(const struct format_output *to, struct event_sink **out,
-                                     struct step_error *error)
-{
-    struct text_sink *sink = make_sink(to->source, error);
-    const bool *is_shown = format_settings_get(to->settings, &shown_options);
-    if (sink == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    sink->output = to->file;
-    sink->is_shown = *is_shown;
-    *out = &sink->base;
-    return STEP_STATUS_OK;
-}
-
-static enum step_status create_zipped(const struct format_output *to, struct event_sink **out,
-                                      struct step_error *error)
-{
-    const char *path = output_file_seekable_path(to->file, error);
-    struct text_sink *sink = path != NULL ? make_sink(to->source, error) : NULL;
-    if (sink == NULL)
-        return path != NULL ? STEP_STATUS_NO_MEMORY : STEP_STATUS_IO;
-    enum step_status status = step_text_writer_create(path, &sink->writer, error);
-    if (status != STEP_STATUS_OK) {
-        destroy(&sink->base);
-        return status;
+    if (sink->buffer == NULL)
+        return no_memory(error);
+    if (to->format == &format_lines) {
+        sink->is_shown = *is_shown;
+        return STEP_STATUS_OK;
     }
-    *out = &sink->base;
-    return STEP_STATUS_OK;
+    const char *path = output_file_seekable_path(to->file, error);
+    return path != NULL ? step_text_writer_create(path, &sink->writer, error) : STEP_STATUS_IO;
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct text_sink),
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 const struct format_options shown_options = {sizeof(bool), NULL, NULL};
 
@@ -275,7 +247,7 @@ const struct trace_format format_text = {
     .help = "lines, in a ZIP entry `trace`",
     .magic = "PK\003\004",
     .open_source = text_source_create,
-    .open_sink = create_zipped,
+    .sink = &operations,
 };
 
 const struct trace_format format_lines = {
@@ -284,5 +256,5 @@ const struct trace_format format_lines = {
     .help = "text, a line an event",
     .magic = "VS:",
     .open_source = lines_source_create,
-    .open_sink = create_lines,
+    .sink = &operations,
 };

@@ -16,25 +16,16 @@
 
 struct text_source {
     struct event_source base;
-    const char *format;
     struct step_text_reader *reader;
     struct name_index classes;
     struct name_index methods;
     struct name_index threads;
     int file; /* of plain lines; -1: none */
-    uint64_t file_bytes;
-    bool has_damage;
-    struct step_damage damage; /* the line that could not be read */
 };
 
 static struct text_source *of(struct event_source *source)
 {
     return (struct text_source *) source;
-}
-
-static const struct text_source *of_const(const struct event_source *source)
-{
-    return (const struct text_source *) source;
 }
 
 static uint32_t class_of(struct text_source *source, struct step_bytes name)
@@ -102,15 +93,6 @@ static bool take(struct text_source *source, const struct step_text_event *line,
     return ok && event_source_follow(&source->base, event);
 }
 
-static enum step_status note_damage(struct text_source *source, const struct step_error *error)
-{
-    source->has_damage = true;
-    source->damage.offset = error->offset;
-    source->damage.length = 0;
-    snprintf(source->damage.message, sizeof source->damage.message, "%.159s", error->message);
-    return STEP_STATUS_END;
-}
-
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
@@ -120,10 +102,11 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     while (filled < capacity && status == STEP_STATUS_OK) {
         struct step_text_event line;
         struct step_error local = {.offset = STEP_NO_OFFSET};
-        status = source->has_damage ? STEP_STATUS_END
-                                    : step_text_reader_next(source->reader, &line, &local);
+        status = base->about.is_stopped ? STEP_STATUS_END
+                                        : step_text_reader_next(source->reader, &line, &local);
         if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
-            status = note_damage(source, &local);
+            trace_stop_at_damage(&base->about, &local); /* the line that could not be read */
+            status = STEP_STATUS_END;
         } else if (status == STEP_STATUS_OK && !take(source, &line, &events[filled])) {
             return step_no_memory(error, base->path);
         } else if (status == STEP_STATUS_OK) {
@@ -136,41 +119,9 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct event_source *base, struct trace_summary *out)
+static double progress(struct event_source *base)
 {
-    const struct text_source *source = of_const(base);
-    *out = (struct trace_summary){
-        .format = source->format, .whole = !source->has_damage, .file_bytes = source->file_bytes};
-}
-
-static size_t property_count(const struct event_source *base)
-{
-    (void) base;
-    return 0;
-}
-
-static void property(const struct event_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    (void) base;
-    (void) i;
-    *key = *value = "";
-}
-
-static size_t damage_count(const struct event_source *base)
-{
-    return of_const(base)->has_damage ? 1 : 0;
-}
-
-static const struct step_damage *damage(const struct event_source *base, size_t i)
-{
-    (void) i;
-    return &of_const(base)->damage;
-}
-
-static double progress(const struct event_source *base)
-{
-    const struct text_source *source = of_const(base);
+    const struct text_source *source = of(base);
     uint64_t size = step_text_reader_size(source->reader);
     return size == 0 ? 1.0 : (double) step_text_reader_offset(source->reader) / (double) size;
 }
@@ -190,11 +141,6 @@ static void destroy(struct event_source *base)
 
 static const struct event_source_operations operations = {
     .read = read_events,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -203,9 +149,9 @@ static enum step_status open_zip(struct text_source *source, const char *path,
                                  struct step_error *error)
 {
     struct stat about;
-    source->format = "text";
+    source->base.about.format = "text";
     if (stat(path, &about) == 0)
-        source->file_bytes = (uint64_t) about.st_size;
+        source->base.about.file_bytes = (uint64_t) about.st_size;
     return step_text_reader_open(path, &source->reader, error);
 }
 
@@ -219,16 +165,16 @@ static enum step_status open_plain(struct text_source *source, const char *path,
                                    struct step_error *error)
 {
     struct stat about;
-    source->format = "lines";
+    source->base.about.format = "lines";
     source->file = open(path, O_RDONLY | O_CLOEXEC);
     if (source->file < 0 || fstat(source->file, &about) != 0)
         return open_error(path, errno, error);
     if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode))
         return step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
                               "neither a regular file nor a pipe");
-    source->file_bytes = S_ISREG(about.st_mode) ? (uint64_t) about.st_size : 0;
-    return step_text_reader_open_file(source->file, source->file_bytes, path, &source->reader,
-                                      error);
+    uint64_t size_bytes = S_ISREG(about.st_mode) ? (uint64_t) about.st_size : 0;
+    source->base.about.file_bytes = size_bytes;
+    return step_text_reader_open_file(source->file, size_bytes, path, &source->reader, error);
 }
 
 typedef enum step_status (*open_function)(struct text_source *source, const char *path,

@@ -71,21 +71,20 @@ static const struct java_column method_counts[] = {
 static const struct java_table allocations_table = {"allocations",
                                                     "one row an allocation",
                                                     COLUMNS(allocations),
-                                                    record_rows_create,
+                                                    NULL,
                                                     ROWS_OF_BLOCKS,
                                                     ALLOC,
                                                     false,
                                                     BY_ALLOC};
 
 static const struct java_table frees_table = {
-    "frees", "one row a death", COLUMNS(frees), record_rows_create, ROWS_OF_BLOCKS, FREE, false,
-    BY_FREE};
+    "frees", "one row a death", COLUMNS(frees), NULL, ROWS_OF_BLOCKS, FREE, false, BY_FREE};
 
 static const struct java_table method_counts_table = {
     "method_counts",
     "what calls came to (method=count)",
     COLUMNS(method_counts),
-    record_rows_create,
+    NULL,
     ROWS_OF_BLOCKS,
     COUNT,
     false,
@@ -138,7 +137,7 @@ static enum step_status add(struct tables *tables, const struct java_table *tabl
     struct table_cell cells[COLUMNS_MOST];
     struct table_definition definition = {
         .base = {table->name, table->doc, columns, 0},
-        .create = table->create,
+        .rows = table->rows,
         .rows_from = table->rows_from,
         .record =
             table->record >= 0 ? java_record_of(&tables->java, table->record) : STEP_NO_RECORD,

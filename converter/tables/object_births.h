@@ -11,7 +11,6 @@
 struct object_births {
     struct tables *tables; /* borrowed, as is `wish` */
     const struct table_request *request;
-    struct table_definition table; /* without the joined columns */
     struct table_scan *scan;
     size_t columns[OBJECTS_COLUMNS]; /* columns of the scan, */
     size_t column_count;

@@ -10,7 +10,6 @@
 #include "converter/tables/block_choice.h"
 #include "converter/tables/object_births.h"
 #include "converter/tables/object_group.h"
-#include "converter/tables/row_builder.h"
 
 /* Reads blocks of frees in order of time, except those without an object of interest. */
 
@@ -144,8 +143,6 @@ enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
 struct object_rows {
     struct table_rows base;
-    struct row_builder builder;
-    const struct table_dictionary *dictionaries[OBJECTS_COLUMNS];
     struct object_births births;
     size_t birth_row; /* READING_REST: next row of the current batch */
     bool has_batch;   /* READING_REST: there is a batch */
@@ -174,7 +171,7 @@ static struct object_rows *of(struct table_rows *rows)
 
 static size_t room_of(const struct object_rows *rows)
 {
-    return rows->builder.capacity - rows->builder.count;
+    return rows->base.builder.capacity - rows->base.builder.count;
 }
 
 /* ---- frees ---- */
@@ -239,7 +236,7 @@ static void put_dead(struct object_rows *rows)
     while (frees->row < frees->objects.count && group->row_count < room &&
            object_group_has_room(group))
         take_frees(rows, room - group->row_count);
-    object_group_put(group, rows->base.tables, &rows->builder, true);
+    object_group_put(group, rows->base.tables, &rows->base.builder, true);
 }
 
 static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
@@ -280,7 +277,7 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
             object_births_read(births, rows->birth_row, room - group->row_count, &rows->rest[i]);
         object_group_add(group, &rows->rest[i], rows->rest[i].living, NULL);
     }
-    object_group_put(group, rows->base.tables, &rows->builder, false);
+    object_group_put(group, rows->base.tables, &rows->base.builder, false);
     return STEP_STATUS_OK;
 }
 
@@ -311,13 +308,15 @@ static bool give_live(struct object_rows *rows)
         rows->live_bits &= ~bits;
     }
     bool has_rows = group->row_count > 0;
-    object_group_put(group, rows->base.tables, &rows->builder, false);
+    object_group_put(group, rows->base.tables, &rows->base.builder, false);
     return has_rows;
 }
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
     struct object_rows *rows = of(base);
+    base->work.blocks_read =
+        rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
     if (rows->phase == READING_FREES)
         return read_frees(rows, error);
     if (rows->phase == READING_REST)
@@ -326,53 +325,26 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
-{
-    struct object_rows *rows = of(base);
-    enum step_status status =
-        row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
-    base->work.blocks_read =
-        rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
-    return status;
-}
-
-static void lend(struct table_rows *base, size_t column, void *values)
-{
-    row_builder_lend(&of(base)->builder, column, values);
-}
-
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
     struct object_rows *rows = of(base);
     object_births_close(&rows->births);
     object_frees_close(&rows->frees);
     life_weights_reset(&rows->lives);
-    row_builder_reset(&rows->builder);
     birth_pages_reset(&rows->live);
-    table_rows_reset(base);
-    free(rows);
 }
 
-static const struct table_rows_operations operations = {
-    .next = next, .lend = lend, .destroy = destroy};
-
-static enum step_status create_joined(struct tables *tables, const struct table_request *request,
-                                      struct table_rows **out, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct object_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
+    struct object_rows *rows = of(base);
+    struct tables *tables = base->tables;
+    const struct table_request *request = base->request;
     rows->died_ticks = rows->collected_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
-    rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
     rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
-    if (status == STEP_STATUS_OK)
-        status = object_births_open(&rows->births, tables, request, error);
+    enum step_status status = object_births_open(&rows->births, tables, request, error);
     if (status == STEP_STATUS_OK && OBJECTS_LIFE_WEIGHT < request->table->base.column_count &&
         request->needed[OBJECTS_LIFE_WEIGHT] != 0)
         status = life_weights_read(&rows->lives, tables, error);
@@ -382,20 +354,13 @@ static enum step_status create_joined(struct tables *tables, const struct table_
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
     if (status == STEP_STATUS_OK)
-        rows->base.work.blocks_passed =
+        base->work.blocks_passed =
             rows->frees.blocks_passed + table_scan_work(rows->births.scan).blocks_passed;
-    *out = &rows->base;
     return status;
 }
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    for (size_t i = 0; i < request->table->base.column_count; i++)
-        if (request->needed[i] != 0 && object_column_is_joined(i))
-            return create_joined(tables, request, out, error);
-    return record_rows_create(tables, request, out, error);
-}
+static const struct table_rows_operations joined_rows = {
+    .size_bytes = sizeof(struct object_rows), .open = open_rows, .step = step, .reset = reset};
 
 static const struct java_column columns[] = {
     [OBJECTS_OBJECT] = {{"object", "", "number, rising in the order of allocations", TABLE_UINT,
@@ -454,7 +419,7 @@ static const struct java_column columns[] = {
 const struct java_table objects_table = {"objects",
                                          "one row an object",
                                          COLUMNS(columns),
-                                         create,
+                                         &joined_rows,
                                          ROWS_OF_BLOCKS,
                                          STEP_JAVA_OBJECT_ALLOC,
                                          false,

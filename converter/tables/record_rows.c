@@ -459,18 +459,14 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
     struct record_rows *rows = of(base);
     record_batch_reset(&rows->batch);
     wanted_fields_destroy(rows->fields, base->tables->definition);
     step_block_destroy(rows->block);
     block_choice_reset(&rows->choice);
-    table_rows_reset(base);
-    free(rows);
 }
-
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
 static void want_drawn(struct record_rows *rows)
 {
@@ -480,9 +476,10 @@ static void want_drawn(struct record_rows *rows)
         wanted_fields_add(rows->fields, tables->definition, rows->drawn.record, rows->drawn.field);
 }
 
-static enum step_status prepare(struct record_rows *rows, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    const struct table_request *request = rows->base.request;
+    struct record_rows *rows = of(base);
+    const struct table_request *request = base->request;
     const struct table_definition *table = request->table;
     struct tables *tables = rows->base.tables;
     enum step_status status = STEP_STATUS_OK;
@@ -506,21 +503,11 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
                               rows->collected.field);
         status = tables_find_collections(tables, error);
     }
+    if (status == STEP_STATUS_OK)
+        status = block_choice_init(&rows->choice, tables, request, error);
+    base->work.blocks_passed = rows->choice.passed;
     return status;
 }
 
-enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
-                                    struct table_rows **out, struct step_error *error)
-{
-    struct record_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = prepare(rows, error);
-    if (status == STEP_STATUS_OK)
-        status = block_choice_init(&rows->choice, tables, request, error);
-    rows->base.work.blocks_passed = rows->choice.passed;
-    *out = &rows->base;
-    return status;
-}
+const struct table_rows_operations record_rows = {
+    .size_bytes = sizeof(struct record_rows), .open = open_rows, .next = next, .reset = reset};

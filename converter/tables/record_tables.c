@@ -120,7 +120,6 @@ static enum step_status add_record(struct tables *tables, uint32_t number,
     const struct table_definition made = {
         .base = {record->name, record->description != NULL ? record->description : "",
                  table->columns, table->count},
-        .create = record_rows_create,
         .rows_from = ROWS_OF_BLOCKS,
         .record = number,
         .cells = table->cells};

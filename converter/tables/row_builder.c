@@ -15,20 +15,19 @@ static size_t bytes_of(enum table_type type)
                                                       : sizeof(uint64_t);
 }
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
+enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
+                                  const uint8_t *needed, size_t batch_rows,
                                   struct step_error *error)
 {
-    const struct table *table = &request->table->base;
-    *builder = (struct row_builder){.column_count = table->column_count,
-                                    .capacity = request->batch_rows,
-                                    .columns = table->columns};
+    *builder = (struct row_builder){
+        .column_count = table->column_count, .capacity = batch_rows, .columns = table->columns};
     builder->values = calloc(table->column_count + 1, sizeof *builder->values);
     builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
     builder->own = calloc(table->column_count + 1, sizeof *builder->own);
     if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->column_count; i++) {
-        if (request->needed[i] == 0)
+        if (needed[i] == 0)
             continue;
         builder->own[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
         builder->values[i] = builder->own[i];
@@ -66,15 +65,13 @@ static size_t count_valid(const uint8_t *validity, size_t count)
     return valid;
 }
 
-void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
-                      const struct table_dictionary *const *dictionaries, size_t *count)
+void row_builder_take(struct row_builder *builder, struct table_vector *vectors, size_t *count)
 {
     for (size_t i = 0; i < builder->column_count; i++) {
         struct table_vector *vector = &vectors[i];
         if (builder->values[i] == NULL)
             continue;
         vector->numbers = builder->values[i]; /* any member of the union will do */
-        vector->dictionary = dictionaries != NULL ? dictionaries[i] : NULL;
         vector->validity = NULL;
         vector->null_count = 0;
         if (builder->validity[i] == NULL)

@@ -10,27 +10,68 @@
 
 /* ---- row makers ---- */
 
-enum step_status table_rows_init(struct table_rows *rows,
-                                 const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_request *request,
-                                 struct step_error *error)
+static const struct table_rows_operations *rows_of(const struct table_request *request)
 {
+    const struct table_definition *table = request->table;
+    bool is_made = table->rows_from != ROWS_OF_BLOCKS;
+    for (size_t i = 0; i < table->base.column_count && !is_made; i++)
+        is_made = request->needed[i] != 0 && table->cells[i].kind == CELL_MADE;
+    return is_made ? table->rows : &record_rows;
+}
+
+/* Names of columns are of methods, of classes, or of few words. */
+static const struct table_dictionary *dictionary_of(const struct tables *tables, const char *column)
+{
+    return strcmp(column, "method") == 0  ? &tables->method_names.dictionary
+           : strcmp(column, "class") == 0 ? &tables->class_names.dictionary
+                                          : &tables->words.dictionary;
+}
+
+static enum step_status open_rows(struct table_rows *rows, struct step_error *error)
+{
+    const struct table_request *request = rows->request;
     const struct table *table = &request->table->base;
-    rows->operations = operations;
-    rows->tables = tables;
-    rows->request = request;
+    enum step_status status = STEP_STATUS_OK;
     rows->vectors = calloc(table->column_count + 1, sizeof *rows->vectors);
     if (rows->vectors == NULL)
         return no_memory(error);
-    for (size_t i = 0; i < table->column_count; i++)
+    for (size_t i = 0; i < table->column_count; i++) {
         rows->vectors[i].type = table->columns[i].type;
-    return STEP_STATUS_OK;
+        if (table->columns[i].type == TABLE_NAME)
+            rows->vectors[i].dictionary = dictionary_of(rows->tables, table->columns[i].name);
+    }
+    if (rows->operations->step != NULL)
+        status =
+            row_builder_init(&rows->builder, table, request->needed, request->batch_rows, error);
+    return status == STEP_STATUS_OK ? rows->operations->open(rows, error) : status;
 }
 
-void table_rows_reset(struct table_rows *rows)
+static void destroy_rows(struct table_rows *rows)
 {
+    if (rows == NULL)
+        return;
+    rows->operations->reset(rows);
+    row_builder_reset(&rows->builder);
     free(rows->vectors);
-    rows->vectors = NULL;
+    free(rows);
+}
+
+/* Returns END if there are no more rows. */
+static enum step_status next_rows(struct table_rows *rows, size_t *count, struct step_error *error)
+{
+    enum step_status (*step)(struct table_rows *, bool *, struct step_error *) =
+        rows->operations->step;
+    bool has_more = true;
+    if (step == NULL)
+        return rows->operations->next(rows, count, error);
+    row_builder_begin(&rows->builder);
+    while (has_more && !row_builder_is_full(&rows->builder)) {
+        enum step_status status = step(rows, &has_more, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    row_builder_take(&rows->builder, rows->vectors, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
 
 /* ---- life cycle ---- */
@@ -65,13 +106,17 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     struct table_rows *rows = scan->rows;
     if (rows != NULL && rows->operations->restart != NULL)
         return rows->operations->restart(rows, error);
-    if (rows != NULL)
-        rows->operations->destroy(rows);
-    scan->rows = NULL;
-    enum step_status status =
-        scan->request.table->create(scan->tables, &scan->request, &scan->rows, error);
-    if (status != STEP_STATUS_OK && scan->rows != NULL) {
-        scan->rows->operations->destroy(scan->rows);
+    destroy_rows(rows);
+    const struct table_rows_operations *operations = rows_of(&scan->request);
+    scan->rows = rows = calloc(1, operations->size_bytes);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->operations = operations;
+    rows->tables = scan->tables;
+    rows->request = &scan->request;
+    enum step_status status = open_rows(rows, error);
+    if (status != STEP_STATUS_OK) {
+        destroy_rows(rows);
         scan->rows = NULL;
     }
     return status;
@@ -126,8 +171,7 @@ void table_scan_destroy(struct table_scan *scan)
 {
     if (scan == NULL)
         return;
-    if (scan->rows != NULL)
-        scan->rows->operations->destroy(scan->rows);
+    destroy_rows(scan->rows);
     row_filter_reset(&scan->request.filter);
     for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++) {
         free(scan->room[i].values);
@@ -143,8 +187,8 @@ void table_scan_destroy(struct table_scan *scan)
 
 void table_scan_lend(struct table_scan *scan, size_t column, void *values)
 {
-    if (scan->rows != NULL && scan->rows->operations->lend != NULL)
-        scan->rows->operations->lend(scan->rows, scan->columns[column], values);
+    if (scan->rows != NULL && scan->rows->operations->step != NULL)
+        row_builder_lend(&scan->rows->builder, scan->columns[column], values);
 }
 
 size_t table_scan_batch_rows(const struct table_scan *scan)
@@ -267,7 +311,7 @@ enum step_status table_scan_next(struct table_scan *scan, const struct table_bat
     *batch = NULL;
     while (status == STEP_STATUS_END) {
         size_t count = 0;
-        status = scan->rows->operations->next(scan->rows, &count, error);
+        status = next_rows(scan->rows, &count, error);
         if (status != STEP_STATUS_OK)
             return status;
         status = all ? take_all(scan, count) : take_selected(scan, count, error);

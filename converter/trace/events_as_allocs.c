@@ -241,7 +241,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static double progress(struct alloc_source *base)
 {
-    const struct event_source *events = source_of(base)->events;
+    struct event_source *events = source_of(base)->events;
     return events->operations->progress(events);
 }
 

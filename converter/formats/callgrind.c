@@ -338,65 +338,25 @@ const struct trace_format format_callgrind = {
 
 /* ---- calls ---- */
 
-/* A call that has not ended, and what its callees took until now. */
-struct open_call {
-    uint32_t method_id;
-    uint64_t since_ns;
-    struct amounts inner;
-};
-
-struct open_calls {
-    struct open_call *items;
-    size_t depth, capacity;
-};
-
 struct callgrind_calls {
     struct trace_sink base;
     struct call_events calls;
-    struct id_table threads; /* struct open_calls */
     struct profile profile;
 };
 
-static bool open_call(struct open_calls *thread, uint32_t method_id, uint64_t time_ns)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
-    if (thread->depth == thread->capacity) {
-        struct open_call *grown =
-            step_grown(thread->items, &thread->capacity, thread->depth + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        thread->items = grown;
-    }
-    thread->items[thread->depth++] =
-        (struct open_call){.method_id = method_id, .since_ns = time_ns};
-    return true;
-}
-
-static bool close_call(struct profile *profile, struct open_calls *thread, uint64_t time_ns)
-{
-    const struct open_call *call = &thread->items[--thread->depth];
+    struct profile *profile = &((struct callgrind_calls *) user)->profile;
+    const struct call_frame *call = event->frame;
+    if (event->change == CALL_OPENS)
+        return STEP_STATUS_OK;
     uint64_t function = FUNCTION_OF_METHOD(call->method_id);
-    const struct amounts all = {time_ns - call->since_ns, call->inner.second + 1};
-    const struct amounts self = {all.first - call->inner.first, 1};
-    if (!add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}))
-        return false;
-    if (thread->depth == 0)
-        return true;
-    struct open_call *caller = &thread->items[thread->depth - 1];
-    caller->inner.first += all.first;
-    caller->inner.second += all.second;
-    return add_call(profile, caller->method_id, 0, function, 1, all);
-}
-
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
-{
-    struct callgrind_calls *sink = user;
-    struct open_calls *thread = id_table_get(&sink->threads, thread_id);
-    bool ok = thread != NULL;
-    if (ok && change == CALL_OPENS)
-        ok = open_call(thread, method_id, time_ns);
-    else if (ok && thread->depth > 0)
-        ok = close_call(&sink->profile, thread, time_ns);
+    const struct amounts all = {event->took_ns, call->inner_calls + 1};
+    const struct amounts self = {all.first - call->inner_ns, 1};
+    bool ok =
+        add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
+        (event->caller == NULL || add_call(profile, event->caller->method_id, 0, function, 1, all));
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
@@ -427,12 +387,6 @@ static enum step_status close_calls(struct trace_sink *base, struct step_error *
 static void reset_calls(struct trace_sink *base)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
-    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
-        struct open_calls *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL)
-            free(thread->items);
-    }
-    id_table_reset(&sink->threads);
     call_events_reset(&sink->calls);
     profile_reset(&sink->profile);
 }
@@ -443,7 +397,6 @@ static enum step_status open_calls(struct trace_sink *base, const struct format_
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     (void) error;
-    id_table_init(&sink->threads, sizeof(struct open_calls));
     call_events_init(&sink->calls, *from_ns, receive, sink);
     profile_init(&sink->profile, base->stream.file, &to->source->names);
     return STEP_STATUS_OK;

@@ -66,20 +66,19 @@ static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
     return true;
 }
 
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
     struct chrome_sink *sink = user;
-    if (!name_thread(sink, thread_id))
+    if (!name_thread(sink, event->thread_id))
         return no_memory(error);
-    begin_event(sink, change == CALL_OPENS ? "B" : "E",
-                trace_thread_of(&sink->base.source->names, thread_id)->number);
-    put_time(sink, time_ns);
-    if (change == CALL_OPENS) {
-        call_put_name(&sink->json, &sink->base.source->names, method_id);
+    begin_event(sink, event->change == CALL_OPENS ? "B" : "E",
+                trace_thread_of(&sink->base.source->names, event->thread_id)->number);
+    put_time(sink, event->time_ns);
+    if (event->change == CALL_OPENS) {
+        call_put_name(&sink->json, &sink->base.source->names, event->frame->method_id);
         json_text(&sink->json, "cat", "java");
-    }
-    if (change == CALL_THROWS) {
+    } else if (event->change != CALL_CLOSES) {
         json_begin_object(&sink->json, "args");
         json_bool(&sink->json, "exception", true);
         json_end_object(&sink->json);

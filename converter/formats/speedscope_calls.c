@@ -80,22 +80,23 @@ static bool know_frame(struct calls_sink *sink, uint32_t method_id)
     return true;
 }
 
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
     struct calls_sink *sink = user;
-    struct thread_events *thread = id_table_get(&sink->threads, thread_id);
-    if (thread == NULL || !know_frame(sink, method_id))
+    struct thread_events *thread = id_table_get(&sink->threads, event->thread_id);
+    if (thread == NULL || !know_frame(sink, event->frame->method_id))
         return no_memory(error);
     if (thread->piece == NULL) {
         if ((thread->piece = calloc(1, sizeof *thread->piece)) == NULL)
             return no_memory(error);
         thread->first = thread->at = new_place(sink);
-        thread->start_ns = time_ns;
+        thread->start_ns = event->time_ns;
     }
     struct piece *piece = thread->piece;
-    piece->changes[piece->count++] = (struct change){time_ns, method_id, change == CALL_OPENS};
-    thread->end_ns = time_ns;
+    piece->changes[piece->count++] =
+        (struct change){event->time_ns, event->frame->method_id, event->change == CALL_OPENS};
+    thread->end_ns = event->time_ns;
     if (piece->count < PIECE_CHANGES)
         return STEP_STATUS_OK;
     uint64_t at = thread->at;

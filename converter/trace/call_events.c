@@ -25,16 +25,30 @@ void call_events_reset(struct call_events *calls)
     id_table_reset(&calls->threads);
 }
 
+static enum step_status open_call(struct call_events *calls, struct call_stack *stack, size_t depth,
+                                  uint32_t thread_id, struct step_error *error)
+{
+    const struct call_event opened = {.change = CALL_OPENS,
+                                      .thread_id = thread_id,
+                                      .time_ns = stack->frames[depth].entered_ns,
+                                      .frame = &stack->frames[depth],
+                                      .caller = depth > 0 ? &stack->frames[depth - 1] : NULL,
+                                      .depth = depth};
+    return calls->receive(calls->user, &opened, error);
+}
+
 /* Passes on the calls that are open at the start of the slice, outermost first. */
 static enum step_status begin(struct call_events *calls, struct step_error *error)
 {
     enum step_status status = STEP_STATUS_OK;
     calls->has_begun = true;
     for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        const struct call_stack *stack = id_table_find(&calls->threads, i);
-        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++)
-            status = calls->receive(calls->user, CALL_OPENS, i, stack->frames[j].method_id,
-                                    calls->from_ns, error);
+        struct call_stack *stack = id_table_find(&calls->threads, i);
+        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++) {
+            stack->frames[j].entered_ns = calls->from_ns;
+            stack->frames[j].inner_ns = stack->frames[j].inner_calls = 0;
+            status = open_call(calls, stack, j, i, error);
+        }
     }
     return status;
 }
@@ -46,14 +60,11 @@ static enum step_status enter(struct call_events *calls, const struct trace_even
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
     if (stack == NULL || !call_stack_push(stack, &frame))
         return no_memory(error);
-    if (!calls->has_begun)
-        return STEP_STATUS_OK;
-    return calls->receive(calls->user, CALL_OPENS, event->thread_id, event->method_id,
-                          event->time_ns, error);
+    return calls->has_begun ? open_call(calls, stack, stack->depth - 1, event->thread_id, error)
+                            : STEP_STATUS_OK;
 }
 
-/* Closes calls down to `depth`: the outermost of them with `last`, those nested in it by
- * exception. */
+/* Closes calls down to `depth`: the outermost of them with `last`. */
 static enum step_status close_down(struct call_events *calls, uint32_t thread_id, size_t depth,
                                    uint64_t time_ns, enum call_change last,
                                    struct step_error *error)
@@ -61,10 +72,22 @@ static enum step_status close_down(struct call_events *calls, uint32_t thread_id
     struct call_stack *stack = id_table_find(&calls->threads, thread_id);
     enum step_status status = STEP_STATUS_OK;
     while (stack->depth > depth && status == STEP_STATUS_OK) {
-        const struct call_frame *frame = call_stack_pop(stack);
+        struct call_frame frame = *call_stack_pop(stack);
+        struct call_frame *caller = stack->depth > 0 ? &stack->frames[stack->depth - 1] : NULL;
+        uint64_t took_ns = time_ns > frame.entered_ns ? time_ns - frame.entered_ns : 0;
+        if (caller != NULL) {
+            caller->inner_ns += took_ns;
+            caller->inner_calls += frame.inner_calls + 1;
+        }
+        const struct call_event closed = {.change = stack->depth == depth ? last : CALL_LEAVES,
+                                          .thread_id = thread_id,
+                                          .time_ns = time_ns,
+                                          .took_ns = took_ns,
+                                          .frame = &frame,
+                                          .caller = caller,
+                                          .depth = stack->depth};
         if (calls->has_begun)
-            status = calls->receive(calls->user, stack->depth == depth ? last : CALL_THROWS,
-                                    thread_id, frame->method_id, time_ns, error);
+            status = calls->receive(calls->user, &closed, error);
     }
     return status;
 }

@@ -14,10 +14,26 @@
 #include "format/json/json_output.h"
 #include "steptrace/status.h"
 
-enum call_change { CALL_OPENS, CALL_CLOSES, CALL_THROWS /* closes by an exception */ };
+enum call_change {
+    CALL_OPENS,
+    CALL_CLOSES,
+    CALL_THROWS, /* closes by an exception */
+    CALL_LEAVES, /* closes with a call that it is nested in */
+};
 
-typedef enum step_status (*call_receive)(void *user, enum call_change change, uint32_t thread_id,
-                                         uint32_t method_id, uint64_t time_ns,
+/* A call that opens or closes. */
+struct call_event {
+    enum call_change change;
+    uint32_t thread_id;
+    uint64_t time_ns;
+    uint64_t took_ns;         /* if it closes */
+    struct call_frame *frame; /* of the call; the slice's start counts as its entry at the earliest.
+                                 The receiver may set `site` when it opens */
+    const struct call_frame *caller; /* NULL: it is the outermost */
+    size_t depth;                    /* 0: outermost */
+};
+
+typedef enum step_status (*call_receive)(void *user, const struct call_event *event,
                                          struct step_error *error);
 
 struct call_events {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/jfr/jfr_calls.h"
 #include "converter/formats/jfr/jfr_file.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"
 #include "format/core/hash.h"
 
@@ -27,6 +27,14 @@ struct sample {
     uint64_t bytes, time_ns; /* of the last */
 };
 
+/* Totals of a method.  The time of recursive calls is in `inclusive_ns` once. */
+struct method_calls {
+    uint64_t calls, exceptions;
+    uint64_t inclusive_ns, exclusive_ns;
+    uint64_t minimum_ns, maximum_ns; /* of a call, callees included */
+    bool is_counted;                 /* the trace has its totals */
+};
+
 struct jfr_sink {
     struct trace_sink base;
     struct jfr_file file;
@@ -36,7 +44,9 @@ struct jfr_sink {
     size_t sample_count;
     struct step_index index;
     uint64_t interval_ns, interval_end_ns;
-    struct jfr_calls calls;
+    struct call_events calls;
+    struct id_table methods; /* struct method_calls */
+    bool shows_calls;        /* an event for each, with the site of its caller */
 };
 
 static struct jfr_sink *of(struct trace_sink *sink)
@@ -154,7 +164,7 @@ static void put_class_load(struct jfr_sink *sink, const struct trace_event *even
 
 /* The fastest and the slowest call are JFR_UNKNOWN if they are not known. */
 static void put_timing(struct jfr_sink *sink, uint32_t method_id, uint64_t time_ns,
-                       const struct jfr_method_calls *calls)
+                       const struct method_calls *calls)
 {
     struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TIMING, time_ns);
     jfr_put_number(event, jfr_method(&sink->file.pools, method_id));
@@ -173,13 +183,13 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     struct jfr_sink *sink = user;
     if (fact->kind != TRACE_METHOD_COUNT)
         return STEP_STATUS_OK;
-    const struct jfr_method_calls calls = {.calls = fact->calls,
-                                           .exceptions = fact->exceptions,
-                                           .inclusive_ns = fact->inclusive_ns,
-                                           .exclusive_ns = fact->exclusive_ns,
-                                           .minimum_ns = JFR_UNKNOWN,
-                                           .maximum_ns = JFR_UNKNOWN};
-    struct jfr_method_calls *own = id_table_get(&sink->calls.methods, fact->method_id);
+    const struct method_calls calls = {.calls = fact->calls,
+                                       .exceptions = fact->exceptions,
+                                       .inclusive_ns = fact->inclusive_ns,
+                                       .exclusive_ns = fact->exclusive_ns,
+                                       .minimum_ns = JFR_UNKNOWN,
+                                       .maximum_ns = JFR_UNKNOWN};
+    struct method_calls *own = id_table_get(&sink->methods, fact->method_id);
     if (own == NULL)
         return STEP_STATUS_NO_MEMORY;
     own->is_counted = true;
@@ -188,25 +198,62 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     return STEP_STATUS_OK;
 }
 
-static void put_call(void *user, const struct jfr_call *call)
+static void put_call(struct jfr_sink *sink, const struct call_event *call)
+{
+    uint64_t begin_ns = call->frame->entered_ns, end_ns = begin_ns + call->took_ns;
+    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
+    jfr_put_number(event, call->took_ns);
+    jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
+    jfr_put_number(event,
+                   jfr_stack(&sink->file.pools, call->caller != NULL ? call->caller->site : 0));
+    jfr_put_number(event, jfr_method(&sink->file.pools, call->frame->method_id));
+    jfr_event_end(&sink->file);
+    if (end_ns > sink->file.last_ns)
+        sink->file.last_ns = end_ns;
+    keep_bounds(sink);
+}
+
+static bool begin_call(struct jfr_sink *sink, const struct call_event *call)
+{
+    struct method_calls *method = id_table_get(&sink->methods, call->frame->method_id);
+    if (method == NULL)
+        return false;
+    method->calls++;
+    if (!sink->shows_calls)
+        return true;
+    const struct heap_site site = {.parent = call->caller != NULL ? call->caller->site : 0,
+                                   .method_id = call->frame->method_id};
+    call->frame->site = heap_sites_put(&sink->tracker.sites, &site);
+    return call->frame->site != 0;
+}
+
+static enum step_status receive_call(void *user, const struct call_event *call,
+                                     struct step_error *error)
 {
     struct jfr_sink *sink = user;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, call->begin_ns);
-    jfr_put_number(event, call->end_ns - call->begin_ns);
-    jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
-    jfr_put_number(event, jfr_stack(&sink->file.pools, call->caller));
-    jfr_put_number(event, jfr_method(&sink->file.pools, call->method_id));
-    jfr_event_end(&sink->file);
-    if (call->end_ns > sink->file.last_ns)
-        sink->file.last_ns = call->end_ns;
-    keep_bounds(sink);
+    if (call->change == CALL_OPENS)
+        return begin_call(sink, call) ? STEP_STATUS_OK : no_memory(error);
+    const struct call_frame *frame = call->frame;
+    struct method_calls *method = id_table_find(&sink->methods, frame->method_id);
+    uint64_t took_ns = call->took_ns;
+    bool is_first = method->maximum_ns == 0 && method->minimum_ns == 0;
+    method->exceptions += call->change == CALL_THROWS;
+    method->exclusive_ns += took_ns > frame->inner_ns ? took_ns - frame->inner_ns : 0;
+    method->inclusive_ns += frame->outer == 0 ? took_ns : 0;
+    if (is_first || took_ns < method->minimum_ns)
+        method->minimum_ns = took_ns;
+    if (took_ns > method->maximum_ns)
+        method->maximum_ns = took_ns;
+    if (sink->shows_calls)
+        put_call(sink, call);
+    return STEP_STATUS_OK;
 }
 
 static void finish_calls(struct jfr_sink *sink)
 {
-    jfr_calls_finish(&sink->calls);
-    for (uint32_t id = 0; id_table_next(&sink->calls.methods, &id); id++) {
-        const struct jfr_method_calls *calls = id_table_find(&sink->calls.methods, id);
+    call_events_finish(&sink->calls, NULL); /* closing a call cannot fail */
+    for (uint32_t id = 0; id_table_next(&sink->methods, &id); id++) {
+        const struct method_calls *calls = id_table_find(&sink->methods, id);
         if (calls->calls > 0 && !calls->is_counted)
             put_timing(sink, id, sink->calls.last_ns, calls);
         keep_bounds(sink);
@@ -305,10 +352,13 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         while (collection_clock_ends_before(&sink->clock, &events[i], &over))
             put_collection(sink, &over);
-        if (!put_event(sink, &events[i]) || !jfr_calls_put(&sink->calls, &events[i]) ||
-            !keep_bounds(sink))
+        if (!put_event(sink, &events[i]))
             return no_memory(error);
-        status = heap_tracker_put(&sink->tracker, &events[i], 1, error);
+        status = call_events_put(&sink->calls, &events[i], error);
+        if (status == STEP_STATUS_OK && !keep_bounds(sink))
+            status = no_memory(error);
+        if (status == STEP_STATUS_OK)
+            status = heap_tracker_put(&sink->tracker, &events[i], 1, error);
     }
     return status;
 }
@@ -332,7 +382,8 @@ static void reset(struct trace_sink *base)
 {
     struct jfr_sink *sink = of(base);
     jfr_file_reset(&sink->file);
-    jfr_calls_reset(&sink->calls);
+    call_events_reset(&sink->calls);
+    id_table_reset(&sink->methods);
     heap_tracker_reset(&sink->tracker);
     collection_clock_reset(&sink->clock);
     step_index_reset(&sink->index);
@@ -371,12 +422,9 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     sink->samples = malloc(ROWS_MOST * sizeof *sink->samples);
     bool ok = heap_tracker_init(&sink->tracker, &to->source->names, &wanted);
     jfr_file_init(&sink->file, sink->base.stream.file, &sink->tracker.sites);
-    jfr_calls_init(&sink->calls);
-    if (options->calls) {
-        sink->calls.sites = &sink->tracker.sites;
-        sink->calls.visit = put_call;
-        sink->calls.user = sink;
-    }
+    call_events_init(&sink->calls, 0, receive_call, sink);
+    id_table_init(&sink->methods, sizeof(struct method_calls));
+    sink->shows_calls = options->calls;
     sink->file.start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
     sink->file.chunk_bytes = options->chunk_bytes != 0 ? options->chunk_bytes : DEFAULT_CHUNK_BYTES;
     if (!ok || sink->samples == NULL)

@@ -90,8 +90,8 @@ static const struct entry_events entry_times_of_threads = {
 struct reading {
     struct entry_times *times;
     struct tables *tables;
-    uint32_t record, existing;
-    size_t time_slot, id_slot;
+    struct table_field time, id;
+    uint32_t existing;
     bool is_end;
 };
 
@@ -133,11 +133,11 @@ static enum step_status read_block(const struct reading *reading, struct step_bl
                                    struct step_error *error)
 {
     struct step_column_view times, ids, types;
-    uint32_t record = reading->record;
+    uint32_t record = reading->time.record;
     enum step_status status =
-        step_block_column(block, record, record, reading->time_slot, &times, error);
+        step_block_column(block, record, record, reading->time.slot, &times, error);
     if (status == STEP_STATUS_OK)
-        status = step_block_column(block, record, record, reading->id_slot, &ids, error);
+        status = step_block_column(block, record, record, reading->id.slot, &ids, error);
     if (status == STEP_STATUS_OK)
         status = step_block_types(block, record, &types, error);
     for (size_t i = 0; status == STEP_STATUS_OK && i < times.count; i++)
@@ -156,7 +156,7 @@ static enum step_status read_blocks(const struct reading *reading, uint8_t **fie
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_block_count(tables->reader) && status == STEP_STATUS_OK;
          i++) {
-        if (block_rows(tables, i, reading->record) == 0)
+        if (block_rows(tables, i, reading->time.record) == 0)
             continue;
         status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
                                          error);
@@ -169,34 +169,20 @@ static enum step_status read_blocks(const struct reading *reading, uint8_t **fie
     return status;
 }
 
-static bool is_number(const struct step_record *record, size_t field)
-{
-    return field != SIZE_MAX && record->fields[field].array_depth == 0 &&
-           (record->fields[field].kind == STEP_TYPE_INT ||
-            step_field_is_identifier(&record->fields[field]));
-}
-
 static enum step_status read_records(struct reading *reading, int known, const char *id_field,
                                      struct step_error *error)
 {
-    const struct step_definition *definition = reading->tables->definition;
-    reading->record = java_record_of(&reading->tables->java, known);
-    if (reading->record == STEP_NO_RECORD)
+    const struct tables *tables = reading->tables;
+    if (!tables_field(tables, known, known, "time", &reading->time) ||
+        !tables_field(tables, known, known, id_field, &reading->id))
         return STEP_STATUS_OK;
-    const struct step_record *record = &definition->records[reading->record];
-    size_t time = step_record_find_field(record, "time");
-    size_t id = step_record_find_field(record, id_field);
-    if (!is_number(record, time) || !is_number(record, id))
-        return STEP_STATUS_OK;
-    uint8_t **fields = wanted_fields_create(definition, reading->record);
+    uint8_t **fields = wanted_fields_create(tables->definition, reading->time.record);
     if (fields == NULL)
         return no_memory(error);
-    wanted_fields_add(fields, definition, reading->record, (uint32_t) time);
-    wanted_fields_add(fields, definition, reading->record, (uint32_t) id);
-    reading->time_slot = record_field_slot(definition, reading->record, (uint32_t) time);
-    reading->id_slot = record_field_slot(definition, reading->record, (uint32_t) id);
+    wanted_fields_add(fields, tables->definition, &reading->time);
+    wanted_fields_add(fields, tables->definition, &reading->id);
     enum step_status status = read_blocks(reading, fields, error);
-    wanted_fields_destroy(fields, definition);
+    wanted_fields_destroy(fields, tables->definition);
     return status;
 }
 

@@ -15,14 +15,13 @@
 
 struct object_frees {
     struct tables *tables; /* borrowed */
-    uint32_t record;
-    size_t time_slot, object_slot;
+    struct table_field time, object;
     size_t *blocks;
     size_t block_count, block_at;
     uint64_t blocks_read, blocks_passed;
     uint8_t **fields;
     struct step_block *block;
-    struct collected_field collected;
+    struct table_field collected;
     bool has_collected; /* and the column is needed */
     /* The current block. */
     struct collected_view deaths;
@@ -31,8 +30,7 @@ struct object_frees {
 };
 
 /* Selects the blocks of frees that may contain wanted objects. */
-static void choose_blocks(struct object_frees *frees, const struct object_births *births,
-                          uint32_t object_field)
+static void choose_blocks(struct object_frees *frees, const struct object_births *births)
 {
     const struct tables *tables = frees->tables;
     const struct block_choice *choice = object_births_choice(births);
@@ -44,10 +42,11 @@ static void choose_blocks(struct object_frees *frees, const struct object_births
         first = time < first ? time : first;
     }
     for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        if (block_rows(tables, i, frees->record) == 0)
+        if (block_rows(tables, i, frees->time.record) == 0)
             continue;
         bool is_late = step_reader_block_info(tables->reader, i)->time_max >= first;
-        if (has_range && block_field_range(tables, i, frees->record, object_field, &from, &to))
+        if (has_range &&
+            block_field_range(tables, i, frees->object.record, frees->object.field, &from, &to))
             is_late = is_late && to >= least && from <= most;
         if (is_late)
             frees->blocks[frees->block_count++] = i;
@@ -55,12 +54,6 @@ static void choose_blocks(struct object_frees *frees, const struct object_births
             frees->blocks_passed++;
     }
     blocks_sort_by_time(tables, frees->blocks, frees->block_count);
-}
-
-static bool is_number(const struct step_record *record, size_t field)
-{
-    return field != SIZE_MAX && record->fields[field].kind == STEP_TYPE_INT &&
-           record->fields[field].array_depth == 0;
 }
 
 /* Opens the frees that may match the births.  `wants_collections`: also read which collections
@@ -73,28 +66,22 @@ static enum step_status object_frees_open(struct object_frees *frees, struct tab
     size_t blocks = step_reader_block_count(tables->reader);
     frees->tables = tables;
     frees->blocks = calloc(blocks + 1, sizeof *frees->blocks);
-    frees->record = java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE);
     if (frees->blocks == NULL)
         return no_memory(error);
-    if (frees->record == STEP_NO_RECORD)
+    if (!tables_field(tables, STEP_JAVA_OBJECT_FREE, STEP_JAVA_OBJECT_FREE, "time", &frees->time) ||
+        !tables_field(tables, STEP_JAVA_OBJECT_FREE, STEP_JAVA_OBJECT_FREE, "object",
+                      &frees->object))
         return STEP_STATUS_OK;
-    const struct step_record *record = &definition->records[frees->record];
-    size_t time = step_record_find_field(record, "time");
-    size_t object = step_record_find_field(record, "object");
-    if (!is_number(record, time) || !is_number(record, object))
-        return STEP_STATUS_OK;
-    frees->fields = wanted_fields_create(definition, frees->record);
+    frees->fields = wanted_fields_create(definition, frees->time.record);
     if (frees->fields == NULL)
         return no_memory(error);
-    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) time);
-    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) object);
-    frees->has_collected = wants_collections && tables_collected_field(tables, &frees->collected);
+    wanted_fields_add(frees->fields, definition, &frees->time);
+    wanted_fields_add(frees->fields, definition, &frees->object);
+    frees->has_collected =
+        wants_collections && tables_field(tables, COLLECTED_FIELD, &frees->collected);
     if (frees->has_collected)
-        wanted_fields_add(frees->fields, definition, frees->collected.record,
-                          frees->collected.field);
-    frees->time_slot = record_field_slot(definition, frees->record, (uint32_t) time);
-    frees->object_slot = record_field_slot(definition, frees->record, (uint32_t) object);
-    choose_blocks(frees, births, (uint32_t) object);
+        wanted_fields_add(frees->fields, definition, &frees->collected);
+    choose_blocks(frees, births);
     return wants_collections ? tables_find_collections(tables, error) : STEP_STATUS_OK;
 }
 
@@ -127,11 +114,12 @@ static enum step_status object_frees_load(struct object_frees *frees, struct ste
         reader, block, (const uint8_t *const *) frees->fields, &frees->block, error);
     frees->blocks_read++;
     if (status == STEP_STATUS_OK)
-        status = collected_view_set(&frees->deaths, frees->block, frees->record, frees->time_slot,
-                                    frees->has_collected ? &frees->collected : NULL, error);
+        status =
+            collected_view_set(&frees->deaths, frees->block, frees->time.record, frees->time.slot,
+                               frees->has_collected ? &frees->collected : NULL, error);
     if (status == STEP_STATUS_OK)
-        status = step_block_column(frees->block, frees->record, frees->record, frees->object_slot,
-                                   &frees->objects, error);
+        status = step_block_column(frees->block, frees->time.record, frees->time.record,
+                                   frees->object.slot, &frees->objects, error);
     if (tables_is_damage(status))
         frees->objects.count = 0;
     return tables_is_damage(status) ? STEP_STATUS_OK : status;

@@ -364,7 +364,7 @@ struct record_rows {
     struct step_block *block;
     size_t row, row_count; /* in the current block */
     struct record_batch batch;
-    struct collected_field collected, drawn;
+    struct table_field collected, drawn;
     bool has_collected, has_drawn;
 };
 
@@ -471,9 +471,9 @@ static void reset(struct table_rows *base)
 static void want_drawn(struct record_rows *rows)
 {
     const struct tables *tables = rows->base.tables;
-    rows->has_drawn = tables_drawn_field(tables, &rows->drawn);
+    rows->has_drawn = tables_field(tables, DRAWN_FIELD, &rows->drawn);
     if (rows->has_drawn)
-        wanted_fields_add(rows->fields, tables->definition, rows->drawn.record, rows->drawn.field);
+        wanted_fields_add(rows->fields, tables->definition, &rows->drawn);
 }
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
@@ -491,16 +491,16 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
         if (request->needed[i] == 0)
             continue;
         if (record_cell_has_view(&table->cells[i]))
-            wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
-                              table->cells[i].field);
+            wanted_fields_add(rows->fields, tables->definition,
+                              &(struct table_field){table->cells[i].owner, table->cells[i].field,
+                                                    table->cells[i].slot});
         if (table->cells[i].kind == CELL_WEIGHT)
             want_drawn(rows);
         if (table->cells[i].kind != CELL_COLLECTION)
             continue;
-        rows->has_collected = tables_collected_field(tables, &rows->collected);
+        rows->has_collected = tables_field(tables, COLLECTED_FIELD, &rows->collected);
         if (rows->has_collected)
-            wanted_fields_add(rows->fields, tables->definition, rows->collected.record,
-                              rows->collected.field);
+            wanted_fields_add(rows->fields, tables->definition, &rows->collected);
         status = tables_find_collections(tables, error);
     }
     if (status == STEP_STATUS_OK)

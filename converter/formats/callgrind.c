@@ -249,7 +249,6 @@ static bool put_profile(struct profile *profile, const char *title, uint64_t pro
 struct callgrind_heap {
     struct heap_writer base;
     struct profile profile;
-    bool has_snapshot;
 };
 
 /* Adds a call from each site to what is below it.  A site's number is above its caller's. */
@@ -300,7 +299,6 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
 {
     struct callgrind_heap *file = (struct callgrind_heap *) writer;
     char moment[48], about[80];
-    file->has_snapshot = true;
     profile_init(&file->profile, writer->stream.file, writer->sites->names);
     file->profile.omits_first = !snapshot->has_sizes;
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
@@ -315,9 +313,7 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
 
 static void reset_heap(struct heap_writer *writer)
 {
-    struct callgrind_heap *file = (struct callgrind_heap *) writer;
-    if (file->has_snapshot)
-        profile_reset(&file->profile);
+    profile_reset(&((struct callgrind_heap *) writer)->profile);
 }
 
 static const struct heap_writer_operations heap_operations = {

@@ -48,7 +48,6 @@ struct otlp_file {
     struct protobuf part, inner, value; /* scratch */
     struct step_buffer name;            /* scratch */
     uint64_t class_key, frame_key, jvm_attribute;
-    bool has_snapshot;
 };
 
 static struct otlp_file *of(struct heap_writer *writer)
@@ -309,7 +308,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     id_table_init(&file->functions, sizeof(uint32_t));
     id_table_init(&file->attributes, sizeof(uint32_t));
     id_table_init(&file->stacks, sizeof(uint32_t));
-    file->has_snapshot = true;
     if (!heap_sites_init(&file->locations, writer->sites->names))
         return no_memory(error);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
@@ -334,8 +332,6 @@ static void reset(struct heap_writer *writer)
     protobuf_reset(&file->inner);
     protobuf_reset(&file->value);
     step_buffer_reset(&file->name);
-    if (!file->has_snapshot)
-        return;
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);
     id_table_reset(&file->attributes);

@@ -34,7 +34,6 @@ struct pprof_file {
     uint64_t string_count;
     struct protobuf sample, stack, packed, part;
     struct step_buffer name; /* scratch */
-    bool has_snapshot;
 };
 
 static struct pprof_file *of(struct heap_writer *writer)
@@ -213,7 +212,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
     uint64_t class_key;
     id_table_init(&file->functions, sizeof(uint8_t));
     id_table_init(&file->classes, sizeof(uint64_t));
-    file->has_snapshot = true;
     bool ok = heap_sites_init(&file->locations, writer->sites->names);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     write_head(file, snapshot, &class_key);
@@ -230,8 +228,6 @@ static void reset(struct heap_writer *writer)
     protobuf_reset(&file->packed);
     protobuf_reset(&file->part);
     step_buffer_reset(&file->name);
-    if (!file->has_snapshot)
-        return;
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);
     id_table_reset(&file->classes);

@@ -193,11 +193,11 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     json_text(json, "exporter", "steptrace");
     json_text(json, "name", title != NULL ? title : "java");
     json_begin_array(json, "profiles");
-    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&sink->threads, &i); i++) {
-        const struct thread_events *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL && thread->piece != NULL)
+    const struct thread_events *thread;
+    for (uint32_t i = 0;
+         status == STEP_STATUS_OK && (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
+        if (thread->piece != NULL)
             status = put_profile(sink, i, thread, error);
-    }
     json_end_array(json);
     put_frames(sink);
     json_finish(json);
@@ -207,11 +207,9 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 static void reset(struct trace_sink *base)
 {
     struct calls_sink *sink = of(base);
-    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
-        struct thread_events *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL)
-            free(thread->piece);
-    }
+    struct thread_events *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
+        free(thread->piece);
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
     call_events_reset(&sink->calls);

@@ -16,7 +16,6 @@ struct speedscope_file {
     struct id_table classes;  /* uint32_t: 1 + frame of a class */
     struct json_output json;
     uint32_t class_count;
-    bool has_snapshot;
 };
 
 static struct speedscope_file *of(struct heap_writer *writer)
@@ -153,11 +152,10 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     uint32_t *classes = calloc((size_t) file->class_count + 1, sizeof *classes);
     if (classes == NULL)
         return false;
-    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
-        const uint32_t *number = id_table_find(&file->classes, i);
-        if (number != NULL && *number != 0)
+    const uint32_t *number;
+    for (uint32_t i = 0; (number = id_table_next(&file->classes, &i)) != NULL; i++)
+        if (*number != 0)
             classes[*number - 1] = i;
-    }
     json_init(json, file->base.stream.file);
     json->is_compact = true;
     json_begin_object(json, NULL);
@@ -175,7 +173,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
                             struct step_error *error)
 {
     struct speedscope_file *file = of(writer);
-    file->has_snapshot = true;
     id_table_init(&file->classes, sizeof(uint32_t));
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     if (heap_sites_init(&file->places, writer->sites->names) && put_all(file, snapshot))
@@ -186,8 +183,6 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 static void reset(struct heap_writer *writer)
 {
     struct speedscope_file *file = of(writer);
-    if (!file->has_snapshot)
-        return;
     heap_sites_reset(&file->places);
     id_table_reset(&file->classes);
 }

@@ -144,11 +144,9 @@ void call_sites_init(struct call_sites *calls)
 
 void call_sites_reset(struct call_sites *calls)
 {
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        struct call_stack *stack = id_table_find(&calls->threads, i);
-        if (stack != NULL)
-            call_stack_reset(stack);
-    }
+    struct call_stack *stack;
+    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
+        call_stack_reset(stack);
     id_table_reset(&calls->threads);
 }
 

@@ -17,11 +17,9 @@ void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive 
 
 void call_events_reset(struct call_events *calls)
 {
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        struct call_stack *stack = id_table_find(&calls->threads, i);
-        if (stack != NULL)
-            call_stack_reset(stack);
-    }
+    struct call_stack *stack;
+    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
+        call_stack_reset(stack);
     id_table_reset(&calls->threads);
 }
 

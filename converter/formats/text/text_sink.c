@@ -194,11 +194,9 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void free_names(struct id_table *table)
 {
-    for (uint32_t id = 0; id_table_next(table, &id); id++) {
-        struct step_bytes *text = id_table_find(table, id);
-        if (text != NULL)
-            free((void *) (uintptr_t) text->data);
-    }
+    struct step_bytes *text;
+    for (uint32_t id = 0; (text = id_table_next(table, &id)) != NULL; id++)
+        free((void *) (uintptr_t) text->data);
     id_table_reset(table);
 }
 

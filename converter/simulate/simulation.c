@@ -4,6 +4,75 @@
 
 #include "converter/base/no_memory.h"
 
+static void one_space_init(struct one_space *space, uint64_t heap, uint64_t capacity)
+{
+    *space = (struct one_space){.heap = heap, .capacity = capacity, .full_at = capacity};
+}
+
+static void note_occupied(struct one_space *space, uint64_t position)
+{
+    uint64_t occupied = space->capacity - (space->full_at - position);
+    if (occupied > space->peak)
+        space->peak = occupied;
+}
+
+/* An object of `size` bytes does not fit.  `position` is the number of bytes born before it, of
+ * which `living` bytes live. */
+static void one_space_collect(struct one_space *space, uint64_t position, uint64_t size,
+                              uint64_t living)
+{
+    note_occupied(space, position);
+    space->collections++;
+    space->kept += living;
+    if (living > space->capacity || size > space->capacity - living) {
+        space->is_too_small = true;
+        space->failed_at = position;
+        space->full_at = UINT64_MAX;
+        return;
+    }
+    space->full_at = position + (space->capacity - living);
+}
+
+static void one_space_finish(struct one_space *space, uint64_t position)
+{
+    if (!space->is_too_small)
+        note_occupied(space, position);
+}
+
+#define GENERATIONS 3 /* the heap in young generations: NewRatio 2 */
+
+static void divide(struct least_heap *least)
+{
+    uint64_t third = least->heap / GENERATIONS;
+    uint64_t young = least->young != 0 ? least->young : third - third % SPACE_ALIGNMENT;
+    least->in = young_spaces_of(young, least->options);
+    least->old = least->heap - young;
+}
+
+static void least_heap_init(struct least_heap *least, uint64_t young,
+                            const struct generation_options *options)
+{
+    uint64_t least_bytes = young + SPACE_ALIGNMENT;
+    *least = (struct least_heap){.options = options, .young = young};
+    least->heap = (least_bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
+    divide(least);
+}
+
+static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
+{
+    return living <= least->old ||
+           (size <= least->in.eden && living <= least->old + least->in.eden);
+}
+
+/* An object of `size` bytes was born; it and all others that live have `living`. */
+static void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
+{
+    while (!fits(least, living, size)) {
+        least->heap += HEAP_ALIGNMENT;
+        divide(least);
+    }
+}
+
 #define YOUNG_LAST (UINT64_C(512) << 20)
 #define POSITION_MOST (UINT64_C(1) << 62)
 

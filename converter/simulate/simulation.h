@@ -5,14 +5,27 @@
 #define CONVERTER_SIMULATE_SIMULATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "converter/simulate/generations.h"
-#include "converter/simulate/size_list.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "steptrace/status.h"
+
+/* A list of sizes given on the command line: 4m,6m, or 4m..512m, which doubles from 4m on. */
+
+#define SIZE_LIST_MOST 64u
+
+/* Zero-initialise for an empty list. */
+struct size_list {
+    uint64_t sizes[SIZE_LIST_MOST]; /* in ascending order */
+    size_t count;
+};
+
+/* Parses an option's value (converter/base/arguments.h) and adds its sizes. */
+bool take_size_list(void *list_target, const char *value, const char **fault);
 
 /*
  * Collectors that look at the whole heap at each collection: a semi-space collector, which copies

@@ -11,7 +11,6 @@
 #include "converter/base/arguments.h"
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
-#include "converter/step/alloc_forms.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "converter/trace/trace_sink.h"

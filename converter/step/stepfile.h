@@ -31,6 +31,22 @@ extern const struct trace_sink_operations stepfile_alloc_sink_operations;
 /* Returns whether the file has records of hatf.step. */
 bool stepfile_reader_has_heap_events(const struct step_reader *reader);
 
+/* Maps HATF records to records of hatf.step, and back. */
+
+/* Number of slots of the longest record. */
+enum { HEAP_STEP_SLOTS = 7 };
+
+/* How a HATF tag is stored.  The slots of a record are time, thread, attributes; then, if the
+ * tag has them, heap, size, the old address or an age, and the new address or a rank. */
+struct alloc_form {
+    uint8_t plain;  /* enum heap_record */
+    uint8_t placed; /* the same with age and rank; `plain` if there is no such record */
+    bool has_old;
+    bool has_new;
+};
+
+extern const struct alloc_form alloc_forms[HATF_COMMENT];
+
 struct stepfile_options {
     bool is_plain;                 /* store addresses, without the heap's model */
     uint32_t packed_block_records; /* not 0: packed, like `steptrace pack` */

@@ -200,6 +200,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
             status = put_profile(sink, i, thread, error);
     json_end_array(json);
     put_frames(sink);
+    json_end_object(json);
     json_finish(json);
     return status;
 }

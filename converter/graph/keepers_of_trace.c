@@ -50,7 +50,9 @@ static void json_head(struct json_output *json, const struct keeper_report *repo
     char moment[64];
     const struct graph_moment *graph = report->graph;
     heap_moment_print(&graph->moment, moment, sizeof moment);
-    json_init_of_trace(json, stdout, report->path);
+    json_init(json, stdout);
+    json_begin_object(json, NULL);
+    json_text(json, "trace", report->path);
     json_text(json, "what", what);
     json_begin_object(json, "moment");
     json_text(json, "at", moment);
@@ -133,6 +135,7 @@ static void json_retained(const struct keeper_report *report, const struct retai
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }
 
@@ -220,6 +223,7 @@ static bool json_paths(const struct keeper_report *report, const struct keeper_p
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
     return ok;
 }

@@ -264,6 +264,7 @@ static void print_json(const struct row_list *list, size_t shown)
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }
 

@@ -34,7 +34,9 @@ static void put_numbers(const char *key, const uint64_t *numbers, size_t count,
 void layout_print_json(const struct layout_totals *totals, FILE *out)
 {
     struct json_output json;
-    json_init_of_trace(&json, out, totals->path);
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", totals->path);
     json_number(&json, "objects", totals->objects);
     json_number(&json, "existing", totals->existing);
     json_bool(&json, "is_exact", totals->uncertain == 0);
@@ -55,5 +57,6 @@ void layout_print_json(const struct layout_totals *totals, FILE *out)
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }

@@ -65,7 +65,9 @@ static void put_row(const struct graph_source *source, const struct reference_ro
 void locality_print_json(const struct reference_distances *distances, FILE *out)
 {
     struct json_output json;
-    json_init_of_trace(&json, out, distances->path);
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", distances->path);
     json_number(&json, "objects", distances->objects);
     json_number(&json, "existing", distances->existing);
     json_text(&json, "graph", distances->is_snapshot ? "snapshot" : "stores");
@@ -74,5 +76,6 @@ void locality_print_json(const struct reference_distances *distances, FILE *out)
     for (size_t i = 0; i < distances->count; i++)
         put_row(&distances->opened.graph.source, &distances->rows[i], &json);
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }

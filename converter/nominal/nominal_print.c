@@ -59,7 +59,9 @@ void nominal_print_json(const struct nominal *nominal, FILE *out)
     struct nominal_value values[NOMINAL_KEY_COUNT];
     struct json_output json;
     nominal_values(nominal, values);
-    json_init_of_trace(&json, out, nominal->path);
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", nominal->path);
     json_number(&json, "objects", nominal->objects);
     json_number(&json, "bytes", nominal->bytes);
     json_number(&json, "most_live_bytes", nominal->peak);
@@ -79,5 +81,6 @@ void nominal_print_json(const struct nominal *nominal, FILE *out)
         json_end_object(&json);
     }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }

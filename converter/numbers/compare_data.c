@@ -191,6 +191,7 @@ bool compare_print_json(const struct compare_report *report)
     for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
         if ((report->axes >> axis & 1) != 0)
             ok = put_table(&json, report, (enum measure_axis) axis);
+    json_end_object(&json);
     json_finish(&json);
     return ok;
 }
@@ -396,6 +397,7 @@ bool compare_put_page_data(const struct compare_report *report, FILE *out)
     bool ok = put_page_sites(&json, &page);
     ok = ok && put_table(&json, &page, AXIS_CLASS);
     ok = ok && put_table(&json, &page, AXIS_THREAD) && put_table(&json, &page, AXIS_METHOD);
+    json_end_object(&json);
     json_finish(&json);
     return ok;
 }

@@ -228,7 +228,9 @@ void replay_print_json(const struct replay *replay, FILE *out)
 {
     const struct replay_control *any = replay->driver.best;
     struct json_output json;
-    json_init_of_trace(&json, out, replay->settings.name);
+    json_init(&json, out);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", replay->settings.name);
     json_number(&json, "records", replay->trace.counts.records);
     json_number(&json, "calls", any->operations);
     json_number(&json, "threads", any->thread_count);
@@ -245,5 +247,6 @@ void replay_print_json(const struct replay *replay, FILE *out)
     for (size_t i = 0; i < replay->allocators.count; i++)
         put_allocator(replay, &json, &replay->allocators.items[i]);
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }

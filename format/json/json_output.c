@@ -185,16 +185,7 @@ void json_null(struct json_output *json, const char *key)
     fputs("null", json->file);
 }
 
-void json_init_of_trace(struct json_output *json, FILE *file, const char *path)
-{
-    json_init(json, file);
-    json_begin_object(json, NULL);
-    json_text(json, "trace", path);
-}
-
 void json_finish(struct json_output *json)
 {
-    if (json->depth > 0)
-        json_end_object(json);
     fputc('\n', json->file);
 }

@@ -21,8 +21,6 @@ struct json_output {
 };
 
 void json_init(struct json_output *json, FILE *file);
-/* Also begins the outermost object, with the path of the trace that it is about. */
-void json_init_of_trace(struct json_output *json, FILE *file, const char *path);
 
 /* Begins an object.  Here and below, `key` is NULL inside an array and at the top. */
 void json_begin_object(struct json_output *json, const char *key);
@@ -42,7 +40,7 @@ void json_real(struct json_output *json, const char *key, double value);
 void json_literal(struct json_output *json, const char *key, const char *text);
 void json_bool(struct json_output *json, const char *key, bool value);
 void json_null(struct json_output *json, const char *key);
-/* Ends the outermost object, if it is open, and writes the final line feed. */
+/* Writes the final line feed. */
 void json_finish(struct json_output *json);
 
 #endif

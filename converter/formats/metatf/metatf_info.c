@@ -103,7 +103,9 @@ static void print_json(const struct counts *counts, const struct metatf_records_
 {
     const struct metatf_file_about *about = metatf_file_about(reading->trace.file);
     struct json_output json;
-    json_init_of_trace(&json, stdout, shown);
+    json_init(&json, stdout);
+    json_begin_object(&json, NULL);
+    json_text(&json, "trace", shown);
     json_text(&json, "format", "mtf");
     json_number(&json, "file_bytes", reading->trace.file_bytes);
     json_bool(&json, "whole", strcmp(state, "whole") == 0);
@@ -128,6 +130,7 @@ static void print_json(const struct counts *counts, const struct metatf_records_
                 json_end_object(&json);
             }
     json_end_array(&json);
+    json_end_object(&json);
     json_finish(&json);
 }
 

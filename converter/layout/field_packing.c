@@ -59,7 +59,9 @@ static void fill_gap(struct field_packing *packing, struct packing_gap *gap, uin
     add_gap(packing, at + size, whole.at + whole.size);
 }
 
-void field_packing_add_field(struct field_packing *packing, uint64_t size, uint64_t alignment)
+/* Adds a field of any size and alignment. */
+static void field_packing_add_field(struct field_packing *packing, uint64_t size,
+                                    uint64_t alignment)
 {
     struct packing_gap *gap = find_gap(packing, size, alignment);
     if (gap != NULL) {

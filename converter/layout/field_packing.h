@@ -33,8 +33,6 @@ struct field_packing {
 };
 
 void field_packing_init(struct field_packing *packing, const struct object_layout *layout);
-/* Adds a field of any size and alignment. */
-void field_packing_add_field(struct field_packing *packing, uint64_t size, uint64_t alignment);
 /* Adds the fields of the next class, beginning with the root of the hierarchy.  `is_fixed`: JDK 14
  * and earlier knew its offsets, so that references came first and no field filled a gap. */
 void field_packing_add(struct field_packing *packing, const struct field_counts *fields,

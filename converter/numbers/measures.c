@@ -47,7 +47,8 @@ const struct metric *metric_by_name(const char *name, size_t length)
     return NULL;
 }
 
-double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
+/* Computes a metric from the sums of a row, or of several rows added up. */
+static double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
 {
     if (!metric->is_mean)
         return (double) sums[metric->sum];

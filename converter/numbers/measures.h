@@ -69,8 +69,6 @@ extern const size_t metric_count;
 
 /* Returns NULL if there is none. */
 const struct metric *metric_by_name(const char *name, size_t length);
-/* Computes a metric from the sums of a row, or of several rows added up. */
-double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT]);
 /* Formats a value for people. */
 struct quantity metric_quantity(const struct metric *metric, double value);
 /* Formats a change, with its sign. */

@@ -362,8 +362,9 @@ void record_text_put(const struct record_text *text, uint32_t record, const uint
     line_flush(&line);
 }
 
-void record_text_put_entry(const struct record_text *text, uint32_t record, uint64_t id,
-                           const uint64_t *slots, FILE *out)
+/* Prints a dictionary entry, with its id "#7" after the name of its type. */
+static void record_text_put_entry(const struct record_text *text, uint32_t record, uint64_t id,
+                                  const uint64_t *slots, FILE *out)
 {
     const struct step_record *type = &text->definition->records[record];
     struct line line;

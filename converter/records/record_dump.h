@@ -26,9 +26,6 @@ void record_text_destroy(struct record_text *text);
 
 void record_text_put(const struct record_text *text, uint32_t record, const uint64_t *slots,
                      FILE *out);
-/* Prints a dictionary entry, with its id "#7" after the name of its type. */
-void record_text_put_entry(const struct record_text *text, uint32_t record, uint64_t id,
-                           const uint64_t *slots, FILE *out);
 
 struct record_dump {
     struct record_selection selected;

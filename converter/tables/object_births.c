@@ -11,7 +11,8 @@
 /* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };
 
-bool object_column_is_joined(size_t column)
+/* Returns whether the column is computed from an object's death. */
+static bool object_column_is_joined(size_t column)
 {
     return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED ||
            column == OBJECTS_LIFE_WEIGHT;

@@ -20,9 +20,6 @@ struct object_births {
     struct object_table weights;     /* of samples that were read: the bits of a double */
 };
 
-/* Returns whether the column is computed from an object's death. */
-bool object_column_is_joined(size_t column);
-
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
                                     const struct table_request *request, struct step_error *error);
 void object_births_close(struct object_births *births);

@@ -128,8 +128,10 @@ static double least_of(const struct life_weights *weights, size_t from, size_t t
     return least;
 }
 
-double life_weights_factor(const struct life_weights *weights, uint64_t object, uint64_t born_ns,
-                           uint64_t end_ns)
+/* Returns how many samples one stands for whose death was awaited from `born_ns` to `end_ns`
+ * (UINT64_MAX: the end of the trace), or 0 if it was given up. */
+static double life_weights_factor(const struct life_weights *weights, uint64_t object,
+                                  uint64_t born_ns, uint64_t end_ns)
 {
     if (weights->count == 0)
         return 1;

@@ -28,10 +28,6 @@ struct life_weights {
 enum step_status life_weights_read(struct life_weights *weights, struct tables *tables,
                                    struct step_error *error);
 void life_weights_reset(struct life_weights *weights);
-/* Returns how many samples one stands for whose death was awaited from `born_ns` to `end_ns`
- * (UINT64_MAX: the end of the trace), or 0 if it was given up. */
-double life_weights_factor(const struct life_weights *weights, uint64_t object, uint64_t born_ns,
-                           uint64_t end_ns);
 
 enum { OBJECT_GROUP_RUNS = 64 };
 

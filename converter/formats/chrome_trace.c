@@ -27,11 +27,6 @@ struct chrome_sink {
     bool has_sizes;
 };
 
-static struct chrome_sink *of(struct trace_sink *sink)
-{
-    return (struct chrome_sink *) sink;
-}
-
 static void begin_event(struct chrome_sink *sink, const char *phase, uint64_t thread)
 {
     fputc('\n', sink->json.file);
@@ -140,7 +135,7 @@ static void put_curve(struct chrome_sink *sink)
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct collection over;
@@ -158,7 +153,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     struct collection over;
     while (collection_clock_finish(&sink->clock, &over))
         end_collection(sink, &over);
@@ -174,7 +169,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     call_events_reset(&sink->calls);
     collection_clock_reset(&sink->clock);
     object_table_reset(&sink->live);
@@ -184,7 +179,7 @@ static void reset(struct trace_sink *base)
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     const char *process = event_source_property(to->source, "process-id");
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     level_curve_init(&sink->curve);

@@ -31,11 +31,6 @@ struct lifetimes_sink {
     struct object page[PAGE_OBJECTS]; /* the objects that the spool does not have yet */
 };
 
-static struct lifetimes_sink *of(struct trace_sink *sink)
-{
-    return (struct lifetimes_sink *) sink;
-}
-
 /* Writes the objects of the last page. */
 static enum step_status write_page(const struct lifetimes_sink *sink, struct step_error *error)
 {
@@ -79,12 +74,13 @@ static enum step_status put_free(struct lifetimes_sink *sink, const struct trace
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         if (events[i].kind == EVENT_OBJECT_ALLOC)
-            status = put_alloc(of(base), &events[i], error);
+            status = put_alloc(sink, &events[i], error);
         else if (events[i].kind == EVENT_OBJECT_FREE)
-            status = put_free(of(base), &events[i], error);
+            status = put_free(sink, &events[i], error);
     }
     return status;
 }
@@ -105,7 +101,7 @@ static void put_line(struct lifetimes_sink *sink, uint64_t number, const struct 
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct lifetimes_sink *sink = of(base);
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = sink->count > 0 ? write_page(sink, error) : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
         return status;
@@ -127,18 +123,20 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    if (of(base)->spool >= 0)
-        close(of(base)->spool);
-    object_table_reset(&of(base)->live);
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
+    if (sink->spool >= 0)
+        close(sink->spool);
+    object_table_reset(&sink->live);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     (void) to;
-    of(base)->spool = -1;
-    return object_table_init(&of(base)->live) ? output_spool_open(&of(base)->spool, error)
-                                              : no_memory(error);
+    sink->spool = -1;
+    return object_table_init(&sink->live) ? output_spool_open(&sink->spool, error)
+                                          : no_memory(error);
 }
 
 static const struct trace_sink_operations operations = {

@@ -50,11 +50,6 @@ struct otlp_file {
     uint64_t class_key, frame_key, jvm_attribute;
 };
 
-static struct otlp_file *of(struct heap_writer *writer)
-{
-    return (struct otlp_file *) writer;
-}
-
 /* ---- the dictionary: each function returns an index ---- */
 
 static uint64_t put_string(struct otlp_file *file, struct step_bytes text)
@@ -303,7 +298,7 @@ static bool has_failed(const struct otlp_file *file)
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct otlp_file *file = of(writer);
+    struct otlp_file *file = (struct otlp_file *) writer;
     struct protobuf resource = {.failed = false}, scope = {.failed = false};
     id_table_init(&file->functions, sizeof(uint32_t));
     id_table_init(&file->attributes, sizeof(uint32_t));
@@ -324,7 +319,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct otlp_file *file = of(writer);
+    struct otlp_file *file = (struct otlp_file *) writer;
     protobuf_reset(&file->dictionary);
     for (int i = 0; i < KINDS; i++)
         protobuf_reset(&file->profiles[i]);

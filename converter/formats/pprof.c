@@ -36,11 +36,6 @@ struct pprof_file {
     struct step_buffer name; /* scratch */
 };
 
-static struct pprof_file *of(struct heap_writer *writer)
-{
-    return (struct pprof_file *) writer;
-}
-
 static void write_part(struct pprof_file *file, enum profile_field field)
 {
     protobuf_write_part(file->base.stream.file, field, &file->part);
@@ -208,7 +203,7 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct pprof_file *file = of(writer);
+    struct pprof_file *file = (struct pprof_file *) writer;
     uint64_t class_key;
     id_table_init(&file->functions, sizeof(uint8_t));
     id_table_init(&file->classes, sizeof(uint64_t));
@@ -222,7 +217,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct pprof_file *file = of(writer);
+    struct pprof_file *file = (struct pprof_file *) writer;
     protobuf_reset(&file->sample);
     protobuf_reset(&file->stack);
     protobuf_reset(&file->packed);

@@ -51,11 +51,6 @@ struct calls_sink {
     uint64_t spool_bytes;
 };
 
-static struct calls_sink *of(struct trace_sink *sink)
-{
-    return (struct calls_sink *) sink;
-}
-
 static uint64_t new_place(struct calls_sink *sink)
 {
     uint64_t at = sink->spool_bytes;
@@ -109,9 +104,10 @@ static enum step_status receive(void *user, const struct call_event *event,
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
+    struct calls_sink *sink = (struct calls_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
-        status = call_events_put(&of(base)->calls, &events[i], error);
+        status = call_events_put(&sink->calls, &events[i], error);
     return status;
 }
 
@@ -184,7 +180,7 @@ static void put_frames(struct calls_sink *sink)
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct calls_sink *sink = of(base);
+    struct calls_sink *sink = (struct calls_sink *) base;
     struct json_output *json = &sink->json;
     const char *title = event_source_property(sink->base.source, "java-command");
     enum step_status status = call_events_finish(&sink->calls, error);
@@ -207,7 +203,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    struct calls_sink *sink = of(base);
+    struct calls_sink *sink = (struct calls_sink *) base;
     struct thread_events *thread;
     for (uint32_t i = 0; (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
         free(thread->piece);
@@ -222,7 +218,7 @@ static void reset(struct trace_sink *base)
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct calls_sink *sink = of(base);
+    struct calls_sink *sink = (struct calls_sink *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     id_table_init(&sink->threads, sizeof(struct thread_events));
     id_table_init(&sink->frames, sizeof(uint32_t));

@@ -18,11 +18,6 @@ struct speedscope_file {
     uint32_t class_count;
 };
 
-static struct speedscope_file *of(struct heap_writer *writer)
-{
-    return (struct speedscope_file *) writer;
-}
-
 /* Frames are the places (from 0), then the classes. */
 static uint32_t place_of(struct speedscope_file *file, uint32_t site)
 {
@@ -173,7 +168,7 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct speedscope_file *file = of(writer);
+    struct speedscope_file *file = (struct speedscope_file *) writer;
     id_table_init(&file->classes, sizeof(uint32_t));
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     if (heap_sites_init(&file->places, writer->sites->names) && put_all(file, snapshot))
@@ -183,7 +178,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct speedscope_file *file = of(writer);
+    struct speedscope_file *file = (struct speedscope_file *) writer;
     heap_sites_reset(&file->places);
     id_table_reset(&file->classes);
 }

@@ -136,11 +136,6 @@ struct heap_sink {
 
 static const struct heap_moment peak_and_end[] = {{.kind = HEAP_AT_PEAK}, {.kind = HEAP_AT_END}};
 
-static struct heap_sink *of(struct trace_sink *sink)
-{
-    return (struct heap_sink *) sink;
-}
-
 static enum step_status receive(void *user, struct heap_snapshot *snapshot,
                                 struct step_error *error)
 {
@@ -157,12 +152,13 @@ static enum step_status receive(void *user, struct heap_snapshot *snapshot,
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    return heap_tracker_put(&of(base)->tracker, events, count, error);
+    struct heap_sink *sink = (struct heap_sink *) base;
+    return heap_tracker_put(&sink->tracker, events, count, error);
 }
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct heap_sink *sink = of(base);
+    struct heap_sink *sink = (struct heap_sink *) base;
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
         status = step_error_set(
@@ -175,15 +171,16 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    heap_writer_destroy(of(base)->writer);
-    heap_tracker_reset(&of(base)->tracker);
+    struct heap_sink *sink = (struct heap_sink *) base;
+    heap_writer_destroy(sink->writer);
+    heap_tracker_reset(&sink->tracker);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
     const struct event_source *source = to->source;
-    struct heap_sink *sink = of(base);
+    struct heap_sink *sink = (struct heap_sink *) base;
     sink->options = heap_export_of(to->settings);
     bool both = to->format->heap_writer->takes_peak_and_end;
     bool draws = to->format->heap_writer->draws;

@@ -33,11 +33,6 @@ struct step_allocs_sink {
     size_t text_bytes;
 };
 
-static struct step_allocs_sink *of(struct trace_sink *sink)
-{
-    return (struct step_allocs_sink *) sink;
-}
-
 /* Adds an entry.  The dictionary assigns it the same id as name_index. */
 static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
 {
@@ -94,7 +89,7 @@ static enum step_status put_slots(struct step_allocs_sink *sink, const struct ha
 static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct step_allocs_sink *sink = of(base);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     struct address_place place;
     uint64_t attributes;
     enum step_status status;
@@ -113,12 +108,13 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return step_writer_close(of(base)->writer, error);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
+    return step_writer_close(sink->writer, error);
 }
 
 static void reset(struct trace_sink *base)
 {
-    struct step_allocs_sink *sink = of(base);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     step_writer_destroy(sink->writer);
     address_model_destroy(sink->model);
     name_index_reset(&sink->attributes);
@@ -131,7 +127,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                   struct step_error *error)
 {
     const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
-    struct step_allocs_sink *sink = of(base);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     struct trace_summary summary = trace_summary_of(&to->source->about);
     sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);

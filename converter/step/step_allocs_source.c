@@ -46,11 +46,6 @@ struct stepfile_alloc_source {
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
 
-static struct stepfile_alloc_source *of(struct alloc_source *source)
-{
-    return (struct stepfile_alloc_source *) source;
-}
-
 bool stepfile_reader_has_heap_events(const struct step_reader *reader)
 {
     return step_definition_find(step_reader_borrow_definition(reader), "heap.Event") !=
@@ -222,7 +217,7 @@ static bool was_reported(const struct stepfile_alloc_source *source)
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
-    struct stepfile_alloc_source *source = of(base);
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) base;
     enum step_status status = STEP_STATUS_END;
     while (status == STEP_STATUS_END) {
         struct step_record_view view;
@@ -238,7 +233,7 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
 
 static double progress(struct alloc_source *base)
 {
-    const struct stepfile_alloc_source *source = of(base);
+    const struct stepfile_alloc_source *source = (const struct stepfile_alloc_source *) base;
     uint64_t done = source->next_block, all = step_reader_block_count(source->reader);
     if (source->records != NULL)
         step_records_progress(source->records, &done, &all);
@@ -247,7 +242,7 @@ static double progress(struct alloc_source *base)
 
 static void destroy(struct alloc_source *base)
 {
-    struct stepfile_alloc_source *source = of(base);
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) base;
     step_records_destroy(source->records);
     if (source->binding.inner != NULL)
         step_hatf_trace_unbind(&source->binding);
@@ -356,6 +351,7 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
 
 void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user)
 {
-    of(tail)->is_known = is_known;
-    of(tail)->is_known_user = user;
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) tail;
+    source->is_known = is_known;
+    source->is_known_user = user;
 }

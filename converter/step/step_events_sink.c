@@ -34,11 +34,6 @@ struct stepfile_sink {
     struct object_table live; /* if so, the objects whose allocation was written */
 };
 
-static struct stepfile_sink *of(struct trace_sink *sink)
-{
-    return (struct stepfile_sink *) sink;
-}
-
 static void define_source(struct stepfile_sink *sink, uint64_t class_id,
                           const struct trace_class *class)
 {
@@ -252,7 +247,7 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct stepfile_sink *sink = of(base);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
     for (size_t i = 0; i < count; i++) {
         enum step_status status = put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
@@ -266,7 +261,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 /* Facts have a stream of their own, as they come before or after all events. */
 static enum step_status put_fact(void *user, const struct trace_fact *fact)
 {
-    struct stepfile_sink *sink = of(user);
+    struct stepfile_sink *sink = (struct stepfile_sink *) user;
     uint64_t time = fact->time_ns / sink->resolution_ns;
     if (fact->kind == TRACE_GIVEN_UP) /* copies are made of exact traces only */
         return STEP_STATUS_OK;
@@ -291,12 +286,13 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return step_writer_close(of(base)->writer, error);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
+    return step_writer_close(sink->writer, error);
 }
 
 static void reset(struct trace_sink *base)
 {
-    struct stepfile_sink *sink = of(base);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
     step_writer_destroy(sink->writer);
     id_table_reset(&sink->classes);
     id_table_reset(&sink->methods);
@@ -318,7 +314,7 @@ static void put_properties(struct stepfile_sink *sink, const struct trace_summar
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct stepfile_sink *sink = of(base);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
     struct trace_summary summary = trace_summary_of(&to->source->about);
     sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     id_table_init(&sink->classes, sizeof(uint64_t));

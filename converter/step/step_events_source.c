@@ -242,11 +242,6 @@ struct stepfile_source {
     struct event_order order;
 };
 
-static struct stepfile_source *of(struct event_source *source)
-{
-    return (struct stepfile_source *) source;
-}
-
 static bool put_phase(struct event_order *order, const struct trace_event *event)
 {
     return open_phases_put(&order->phases, event->thread_id, event->class_id, event->flags != 0,
@@ -256,7 +251,7 @@ static bool put_phase(struct event_order *order, const struct trace_event *event
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t resolution_ns = source->order.decoder.java.resolution_ns;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
@@ -327,7 +322,7 @@ static enum step_status verify(struct stepfile_source *source)
 
 static enum step_status inventory(struct event_source *base, struct trace_inventory *out)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
     out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
     out->is_event = calloc(out->definition->record_count + 1, sizeof *out->is_event);
@@ -359,7 +354,7 @@ static size_t fact_names(const struct stepfile_source *source, const char *names
 static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
                               struct step_error *error)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     struct step_selection *selection = NULL;
     struct step_records *records = NULL;
     struct step_record_view view;
@@ -385,9 +380,10 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
 static enum step_status phases(struct event_source *base, trace_phase_visit visit, void *user,
                                struct step_error *error)
 {
+    struct stepfile_source *source = (struct stepfile_source *) base;
     struct phase_spans spans;
     struct trace_phase phase;
-    enum step_status status = phase_spans_open(&spans, &of(base)->order.decoder.java, error);
+    enum step_status status = phase_spans_open(&spans, &source->order.decoder.java, error);
     while (status == STEP_STATUS_OK &&
            (status = phase_spans_next(&spans, &phase, error)) == STEP_STATUS_OK)
         status = visit(user, &phase);
@@ -397,7 +393,8 @@ static enum step_status phases(struct event_source *base, trace_phase_visit visi
 
 static enum step_status layouts(struct event_source *base, trace_layout_visit visit, void *user)
 {
-    const struct java_records *java = &of(base)->order.decoder.java;
+    struct stepfile_source *source = (struct stepfile_source *) base;
+    const struct java_records *java = &source->order.decoder.java;
     uint64_t count = java_entry_count(java, STEP_JAVA_LAYOUT);
     enum step_status status = STEP_STATUS_OK;
     for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
@@ -416,14 +413,15 @@ static enum step_status layouts(struct event_source *base, trace_layout_visit vi
 
 static double progress(struct event_source *base)
 {
+    struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t done, all;
-    step_records_progress(of(base)->order.records, &done, &all);
+    step_records_progress(source->order.records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
 static void destroy(struct event_source *base)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     event_order_reset(&source->order);
     event_source_reset(base);
     step_reader_destroy(source->reader);

@@ -58,11 +58,6 @@ struct call_rows {
     uint32_t next_thread; /* while ending calls at the end of the trace */
 };
 
-static struct call_rows *of(struct table_rows *rows)
-{
-    return (struct call_rows *) rows;
-}
-
 static struct thread_calls *calls_of(struct call_rows *rows, uint32_t thread)
 {
     return id_table_get(&rows->threads, thread);
@@ -180,7 +175,7 @@ static bool close_thread(struct call_rows *rows)
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct call_rows *rows = of(base);
+    struct call_rows *rows = (struct call_rows *) base;
     const struct trace_event *event;
     if (rows->is_closing)
         return close_calls(rows) ? STEP_STATUS_OK : no_memory(error);
@@ -198,7 +193,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static void reset(struct table_rows *base)
 {
-    struct call_rows *rows = of(base);
+    struct call_rows *rows = (struct call_rows *) base;
     for (uint32_t i = 0; id_table_next(&rows->threads, &i); i++) {
         struct thread_calls *calls = id_table_find(&rows->threads, i);
         if (calls == NULL)
@@ -213,7 +208,7 @@ static void reset(struct table_rows *base)
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
-    struct call_rows *rows = of(base);
+    struct call_rows *rows = (struct call_rows *) base;
     id_table_init(&rows->threads, sizeof(struct thread_calls));
     if (!table_names_codes(&base->tables->words, words, ENDED_COUNT, rows->words))
         return no_memory(error);

@@ -223,11 +223,6 @@ struct entry_rows {
     size_t depth_count;
 };
 
-static struct entry_rows *of(struct table_rows *rows)
-{
-    return (struct entry_rows *) rows;
-}
-
 /* ---- rows ---- */
 
 static bool put_name(struct entry_rows *rows, size_t column, uint32_t code, bool is_null)
@@ -416,7 +411,7 @@ static void free_texts(struct entry_rows *rows)
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct entry_rows *rows = of(base);
+    struct entry_rows *rows = (struct entry_rows *) base;
     if (base->builder.count == 0)
         free_texts(rows);
     uint64_t id = rows->last < rows->end
@@ -439,7 +434,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static enum step_status restart(struct table_rows *base, struct step_error *error)
 {
-    struct entry_rows *rows = of(base);
+    struct entry_rows *rows = (struct entry_rows *) base;
     uint64_t least;
     (void) error;
     if (!row_filter_range(&base->request->filter, 0, &least, &rows->end))
@@ -450,7 +445,7 @@ static enum step_status restart(struct table_rows *base, struct step_error *erro
 
 static void reset(struct table_rows *base)
 {
-    struct entry_rows *rows = of(base);
+    struct entry_rows *rows = (struct entry_rows *) base;
     free_texts(rows);
     free(rows->texts);
     free(rows->depths);
@@ -467,7 +462,7 @@ static put_entry putter_of(const struct tables *tables, uint32_t record)
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct entry_rows *rows = of(base);
+    struct entry_rows *rows = (struct entry_rows *) base;
     struct tables *tables = base->tables;
     const struct table_request *request = base->request;
     enum step_status status = STEP_STATUS_OK;

@@ -100,11 +100,6 @@ struct heap_rows {
     size_t step;
 };
 
-static struct heap_rows *of(struct table_rows *rows)
-{
-    return (struct heap_rows *) rows;
-}
-
 /* ---- live objects ---- */
 
 static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
@@ -332,7 +327,7 @@ static void finish(struct heap_rows *rows)
 /* An allocation at an occupied address also adds only one row, so the builder has room. */
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct heap_rows *rows = of(base);
+    struct heap_rows *rows = (struct heap_rows *) base;
     struct hatf_record record;
     if (rows->is_dying) {
         end_heap(rows);
@@ -363,7 +358,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static void reset(struct table_rows *base)
 {
-    struct heap_rows *rows = of(base);
+    struct heap_rows *rows = (struct heap_rows *) base;
     alloc_source_destroy(rows->source);
     object_table_reset(&rows->live);
     object_table_reset(&rows->moves);
@@ -382,7 +377,7 @@ static const struct {
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
-    struct heap_rows *rows = of(base);
+    struct heap_rows *rows = (struct heap_rows *) base;
     struct tables *tables = base->tables;
     const char *name = base->request->table->base.name;
     struct event_selection selected;

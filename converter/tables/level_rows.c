@@ -35,11 +35,6 @@ struct level_rows {
     size_t step; /* next step of the curve */
 };
 
-static struct level_rows *of(struct table_rows *rows)
-{
-    return (struct level_rows *) rows;
-}
-
 static void put_collection(struct level_rows *rows, const struct collection *over)
 {
     struct row_builder *builder = &rows->base.builder;
@@ -127,7 +122,7 @@ static enum step_status go_on(struct level_rows *rows, struct step_error *error)
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct level_rows *rows = of(base);
+    struct level_rows *rows = (struct level_rows *) base;
     struct collection over;
     if (!rows->at_end) {
         enum step_status status = go_on(rows, error);
@@ -144,13 +139,14 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static void reset(struct table_rows *base)
 {
-    event_feed_close(&of(base)->feed);
-    collection_clock_reset(&of(base)->clock);
+    struct level_rows *rows = (struct level_rows *) base;
+    event_feed_close(&rows->feed);
+    collection_clock_reset(&rows->clock);
 }
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct level_rows *rows = of(base);
+    struct level_rows *rows = (struct level_rows *) base;
     level_curve_init(&rows->curve);
     rows->is_curve = strcmp(base->request->table->base.name, "live") == 0;
     uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);

@@ -152,11 +152,6 @@ struct object_rows {
     struct birth_page rest[OBJECT_GROUP_RUNS];
 };
 
-static struct object_rows *of(struct table_rows *rows)
-{
-    return (struct object_rows *) rows;
-}
-
 static size_t room_of(const struct object_rows *rows)
 {
     return rows->base.builder.capacity - rows->base.builder.count;
@@ -302,7 +297,7 @@ static bool give_live(struct object_rows *rows)
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct object_rows *rows = of(base);
+    struct object_rows *rows = (struct object_rows *) base;
     base->work.blocks_read =
         rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
     if (rows->phase == READING_FREES)
@@ -317,7 +312,7 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static void reset(struct table_rows *base)
 {
-    struct object_rows *rows = of(base);
+    struct object_rows *rows = (struct object_rows *) base;
     object_births_close(&rows->births);
     object_frees_close(&rows->frees);
     life_weights_reset(&rows->lives);
@@ -326,7 +321,7 @@ static void reset(struct table_rows *base)
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct object_rows *rows = of(base);
+    struct object_rows *rows = (struct object_rows *) base;
     struct tables *tables = base->tables;
     const struct table_request *request = base->request;
     rows->died_ticks = rows->collected_ticks = UINT64_MAX;

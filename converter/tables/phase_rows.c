@@ -19,11 +19,6 @@ struct phase_rows {
     struct phase_spans spans;
 };
 
-static struct phase_rows *of(struct table_rows *rows)
-{
-    return (struct phase_rows *) rows;
-}
-
 static void put_phase(struct row_builder *builder, const struct trace_phase *phase)
 {
     bool is_open = phase->end_ns == UINT64_MAX;
@@ -39,8 +34,9 @@ static void put_phase(struct row_builder *builder, const struct trace_phase *pha
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
+    struct phase_rows *self = (struct phase_rows *) base;
     struct trace_phase phase;
-    enum step_status status = phase_spans_next(&of(base)->spans, &phase, error);
+    enum step_status status = phase_spans_next(&self->spans, &phase, error);
     *has_more = status != STEP_STATUS_END;
     if (status == STEP_STATUS_OK)
         put_phase(&base->builder, &phase);
@@ -49,12 +45,14 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    return phase_spans_open(&of(base)->spans, &base->tables->java, error);
+    struct phase_rows *self = (struct phase_rows *) base;
+    return phase_spans_open(&self->spans, &base->tables->java, error);
 }
 
 static void reset(struct table_rows *base)
 {
-    phase_spans_reset(&of(base)->spans);
+    struct phase_rows *self = (struct phase_rows *) base;
+    phase_spans_reset(&self->spans);
 }
 
 static const struct table_rows_operations rows_of_phases = {

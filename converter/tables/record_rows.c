@@ -368,11 +368,6 @@ struct record_rows {
     bool has_collected, has_drawn;
 };
 
-static struct record_rows *of(struct table_rows *rows)
-{
-    return (struct record_rows *) rows;
-}
-
 static enum step_status view_block(struct record_rows *rows, struct step_error *error)
 {
     const struct table_definition *table = rows->base.request->table;
@@ -421,7 +416,7 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
 
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
-    struct record_rows *rows = of(base);
+    struct record_rows *rows = (struct record_rows *) base;
     const struct table *table = &base->request->table->base;
     if (rows->row == rows->row_count) {
         enum step_status status = load(rows, error);
@@ -461,7 +456,7 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 
 static void reset(struct table_rows *base)
 {
-    struct record_rows *rows = of(base);
+    struct record_rows *rows = (struct record_rows *) base;
     record_batch_reset(&rows->batch);
     wanted_fields_destroy(rows->fields, base->tables->definition);
     step_block_destroy(rows->block);
@@ -478,7 +473,7 @@ static void want_drawn(struct record_rows *rows)
 
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct record_rows *rows = of(base);
+    struct record_rows *rows = (struct record_rows *) base;
     const struct table_request *request = base->request;
     const struct table_definition *table = request->table;
     struct tables *tables = rows->base.tables;

@@ -65,11 +65,6 @@ struct site_rows {
     uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
 };
 
-static struct site_rows *of(struct table_rows *rows)
-{
-    return (struct site_rows *) rows;
-}
-
 /* ---- rows ---- */
 
 static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
@@ -176,7 +171,7 @@ static enum step_status read_trace(struct site_rows *rows, struct step_error *er
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct site_rows *rows = of(base);
+    struct site_rows *rows = (struct site_rows *) base;
     enum step_status status = rows->is_read ? STEP_STATUS_OK : read_trace(rows, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -193,9 +188,10 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 
 static void reset(struct table_rows *base)
 {
-    event_feed_close(&of(base)->feed);
-    advice_reset(&of(base)->list);
-    site_lives_reset(&of(base)->lives);
+    struct site_rows *rows = (struct site_rows *) base;
+    event_feed_close(&rows->feed);
+    advice_reset(&rows->list);
+    site_lives_reset(&rows->lives);
 }
 
 /* SQL reads sampled traces, too. */
@@ -212,7 +208,7 @@ static enum step_status refuse_sample(const struct site_rows *rows, struct step_
 static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     const uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
-    struct site_rows *rows = of(base);
+    struct site_rows *rows = (struct site_rows *) base;
     struct table_names *words = &base->tables->words;
     rows->is_advice = strcmp(base->request->table->base.name, "advice") == 0;
     if (!site_lives_init(&rows->lives) ||

@@ -46,11 +46,6 @@ struct allocs_event_source {
     bool ended;
 };
 
-static struct allocs_event_source *of(struct event_source *source)
-{
-    return (struct allocs_event_source *) source;
-}
-
 static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
                                uint64_t time_ns)
 {
@@ -230,7 +225,7 @@ static enum step_status advance(struct allocs_event_source *source, struct step_
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -249,12 +244,13 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static double progress(struct event_source *base)
 {
-    return alloc_source_progress(of(base)->records);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
+    return alloc_source_progress(source->records);
 }
 
 static void destroy(struct event_source *base)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     alloc_source_destroy(source->records);
     object_table_reset(&source->objects);
     name_index_reset(&source->classes);
@@ -294,14 +290,14 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     return STEP_STATUS_OK;
 }
 
-uint32_t record_trace_source_thread(struct event_source *source, uint64_t number)
+uint32_t record_trace_source_thread(struct event_source *base, uint64_t number)
 {
-    return thread_of(of(source), number, 0, false);
+    return thread_of((struct allocs_event_source *) base, number, 0, false);
 }
 
 uint32_t record_trace_source_class(struct event_source *base, const char *call)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t count = source->count;
     uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
                            source->last_ns);

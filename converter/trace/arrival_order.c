@@ -43,11 +43,6 @@ struct arrival_order {
     uint32_t looks; /* number of looks so far */
 };
 
-static struct arrival_order *of(struct alloc_source *source)
-{
-    return (struct arrival_order *) source;
-}
-
 /* ---- one address ---- */
 
 /* Returns the state of an address, zeroed if it is new; NULL if out of memory. */
@@ -182,7 +177,7 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
 
 bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     struct place *place = place_of(order, record->address);
     size_t before = order->filled;
     if (place == NULL)
@@ -221,12 +216,14 @@ static struct place *place_in_look(struct arrival_order *order, uint64_t address
 
 void arrival_order_look(struct alloc_source *base)
 {
-    of(base)->looks++;
+    struct arrival_order *order = (struct arrival_order *) base;
+    order->looks++;
 }
 
 void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint64_t time)
 {
-    struct place *place = place_in_look(of(base), address);
+    struct arrival_order *order = (struct arrival_order *) base;
+    struct place *place = place_in_look(order, address);
     if (place != NULL && time < place->time)
         place->met++;
 }
@@ -235,7 +232,8 @@ void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint6
  * allocation. */
 bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint64_t time)
 {
-    struct place *place = place_in_look(of(base), address);
+    struct arrival_order *order = (struct arrival_order *) base;
+    struct place *place = place_in_look(order, address);
     if (place == NULL || time > place->time)
         return true;
     if (time < place->time)
@@ -259,7 +257,7 @@ static void give_death(struct arrival_order *order, struct hatf_record *record)
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     struct hatf_record from;
     while (order->at == order->filled) {
         if (order->death_at < order->death_count) {
@@ -279,12 +277,13 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static double progress(struct alloc_source *base)
 {
-    return alloc_source_progress(of(base)->records);
+    struct arrival_order *order = (struct arrival_order *) base;
+    return alloc_source_progress(order->records);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     alloc_source_destroy(order->records);
     object_table_reset(&order->addresses);
     free(order->places);

@@ -214,15 +214,10 @@ struct event_alloc_source {
     struct trace_event batch[BATCH];
 };
 
-static struct event_alloc_source *source_of(struct alloc_source *source)
-{
-    return (struct event_alloc_source *) source;
-}
-
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct event_alloc_source *source = source_of(base);
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
     enum step_status status = STEP_STATUS_END;
     if (event_records_comment(&source->records, record))
         return STEP_STATUS_OK;
@@ -241,13 +236,14 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static double progress(struct alloc_source *base)
 {
-    struct event_source *events = source_of(base)->events;
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
+    struct event_source *events = source->events;
     return events->operations->progress(events);
 }
 
 static void destroy_source(struct alloc_source *base)
 {
-    struct event_alloc_source *source = source_of(base);
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
     event_records_reset(&source->records);
     source->events->operations->destroy(source->events);
     free(source);
@@ -286,11 +282,6 @@ struct events_as_allocs_sink {
     unsigned omitted;
 };
 
-static struct events_as_allocs_sink *sink_of(struct trace_sink *sink)
-{
-    return (struct events_as_allocs_sink *) sink;
-}
-
 void record_omit(struct hatf_record *record, unsigned omitted)
 {
     if ((omitted & 1u << HATF_SIZE) != 0)
@@ -308,7 +299,7 @@ void record_omit(struct hatf_record *record, unsigned omitted)
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct events_as_allocs_sink *sink = sink_of(base);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     struct hatf_record comment;
     if (event_records_comment(&sink->events, &comment))
@@ -328,19 +319,21 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return trace_sink_close(sink_of(base)->records, error);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
+    return trace_sink_close(sink->records, error);
 }
 
 static void reset_sink(struct trace_sink *base)
 {
-    trace_sink_destroy(sink_of(base)->records);
-    event_records_reset(&sink_of(base)->events);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
+    trace_sink_destroy(sink->records);
+    event_records_reset(&sink->events);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct events_as_allocs_sink *sink = sink_of(base);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     const struct alloc_options *options = alloc_options_of(to->settings);
     sink->omitted = options->omitted;
     return event_records_init(&sink->events, options, &to->source->names)

@@ -15,11 +15,6 @@ struct hatf_sink {
     bool begun; /* the first record was written */
 };
 
-static struct hatf_sink *of(struct trace_sink *sink)
-{
-    return (struct hatf_sink *) sink;
-}
-
 /* Writes the comment at the start of StepTrace's files, unless the trace already has it. */
 static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *first,
                               struct step_error *error)
@@ -37,14 +32,14 @@ static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *
 static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, record, error);
     return status == STEP_STATUS_OK ? hatf_encoder_put(sink->encoder, record, error) : status;
 }
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, NULL, error);
     if (status == STEP_STATUS_OK)
         status = hatf_encoder_flush(sink->encoder, error);
@@ -53,14 +48,15 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    hatf_encoder_destroy(of(base)->encoder);
-    hatf_writer_destroy(of(base)->writer);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
+    hatf_encoder_destroy(sink->encoder);
+    hatf_writer_destroy(sink->writer);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     const struct hatf_options *options = format_settings_get(to->settings, &hatf_options);
     enum hatf_split split = alloc_options_of(to->settings)->split;
     enum step_status status;

@@ -20,15 +20,10 @@ struct hatf_alloc_source {
     uint64_t offset; /* of the last record */
 };
 
-static struct hatf_alloc_source *of(struct alloc_source *source)
-{
-    return (struct hatf_alloc_source *) source;
-}
-
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct hatf_alloc_source *source = of(base);
+    struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     enum step_status status;
     if (source->text != NULL)
         return hatf_text_reader_next(source->text, record, error);
@@ -41,26 +36,26 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static double progress(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
 }
 
 static uint64_t offset(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
 }
 
 static uint64_t number(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct hatf_alloc_source *source = of(base);
+    struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     hatf_reader_destroy(source->binary);
     hatf_text_reader_destroy(source->text);
     step_packed_input_close(source->packed);

@@ -17,11 +17,6 @@ struct line_sink {
     char buffer[BUFFER_BYTES + HATF_LINE_MAX];
 };
 
-static struct line_sink *of(struct trace_sink *sink)
-{
-    return (struct line_sink *) sink;
-}
-
 /* Formats metadata as a comment, in the words of the paper. */
 static size_t format_metadata(const struct hatf_metadata *metadata, char *out)
 {
@@ -129,21 +124,23 @@ static enum step_status flush(struct line_sink *sink, struct step_error *error)
 static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct line_sink *sink = of(base);
+    struct line_sink *sink = (struct line_sink *) base;
     sink->used += sink->format(sink, record, sink->buffer + sink->used);
     return sink->used >= BUFFER_BYTES ? flush(sink, error) : STEP_STATUS_OK;
 }
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return flush(of(base), error);
+    struct line_sink *sink = (struct line_sink *) base;
+    return flush(sink, error);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
+    struct line_sink *sink = (struct line_sink *) base;
     (void) error;
-    of(base)->format = to->format == &format_memory_replay ? format_replay : format_line;
+    sink->format = to->format == &format_memory_replay ? format_replay : format_line;
     return STEP_STATUS_OK;
 }
 

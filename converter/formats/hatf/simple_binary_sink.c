@@ -16,14 +16,9 @@ struct simple_sink {
     uint8_t buffer[BUFFER_BYTES + FIELDS * FIELD_BYTES_MOST];
 };
 
-static struct simple_sink *of(struct trace_sink *sink)
-{
-    return (struct simple_sink *) sink;
-}
-
 static enum step_status flush(struct trace_sink *base, struct step_error *error)
 {
-    struct simple_sink *sink = of(base);
+    struct simple_sink *sink = (struct simple_sink *) base;
     size_t used = sink->used;
     sink->used = 0;
     return output_file_write(sink->base.file, sink->buffer, used, error);
@@ -54,7 +49,7 @@ static enum step_status refuse(const struct simple_sink *sink, uint64_t value,
 static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct simple_sink *sink = of(base);
+    struct simple_sink *sink = (struct simple_sink *) base;
     uint64_t fields[FIELDS];
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA)
         return STEP_STATUS_OK;
@@ -72,9 +67,10 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
+    struct simple_sink *sink = (struct simple_sink *) base;
     const bool *has_short_fields = format_settings_get(to->settings, &simple_binary_options);
     (void) error;
-    of(base)->field_bytes = *has_short_fields ? 4 : FIELD_BYTES_MOST;
+    sink->field_bytes = *has_short_fields ? 4 : FIELD_BYTES_MOST;
     return STEP_STATUS_OK;
 }
 

@@ -321,11 +321,6 @@ struct heaptrack_sink {
     uint64_t written_ms;
 };
 
-static struct heaptrack_sink *of(struct trace_sink *sink)
-{
-    return (struct heaptrack_sink *) sink;
-}
-
 /* Number 0 stays unused: heaptrack interprets a free of it after another free as that of a
  * temporary allocation. */
 static enum step_status write_pair(struct heaptrack_sink *sink, struct pair *pair,
@@ -412,7 +407,7 @@ static enum step_status put_event(struct heaptrack_sink *sink, const struct trac
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
         status = put_event(sink, &events[i], error);
@@ -421,7 +416,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     (void) error;
     put_time(sink);
     fprintf(base->stream.file, "# strings: %zu\n# ips: %u\n", sink->stacks.texts.count,
@@ -431,7 +426,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     heaptrack_stacks_reset(&sink->stacks);
     call_sites_reset(&sink->calls);
     heap_sites_reset(&sink->sites);
@@ -456,7 +451,7 @@ static void write_head(struct heaptrack_sink *sink, const struct event_source *s
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     call_sites_init(&sink->calls);
     sink->pairs = calloc(PAIR_PLACES, sizeof *sink->pairs);
     bool ok = heap_sites_init(&sink->sites, &to->source->names);

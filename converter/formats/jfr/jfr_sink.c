@@ -177,11 +177,6 @@ struct jfr_sink {
     bool shows_calls;        /* an event for each, with the site of its caller */
 };
 
-static struct jfr_sink *of(struct trace_sink *sink)
-{
-    return (struct jfr_sink *) sink;
-}
-
 /* ---- allocations ---- */
 
 static void put_sample(struct jfr_sink *sink, const struct sample *sample)
@@ -474,7 +469,7 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     struct collection over;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
@@ -493,7 +488,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     struct collection over;
     while (collection_clock_finish(&sink->clock, &over))
         put_collection(sink, &over);
@@ -508,7 +503,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
 
 static void reset(struct trace_sink *base)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     jfr_file_reset(&sink->file);
     call_events_reset(&sink->calls);
     id_table_reset(&sink->methods);
@@ -540,7 +535,7 @@ static const struct format_options *const options_of[] = {&jfr_options, NULL};
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     static const struct heap_moment end = {.kind = HEAP_AT_END};
     const struct heap_tracker_options wanted = {
         .moments = &end, .moment_count = 1, .receive = receive_end, .user = sink};

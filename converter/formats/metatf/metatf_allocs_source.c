@@ -40,11 +40,6 @@ struct metatf_alloc_source {
     uint64_t offset;
 };
 
-static struct metatf_alloc_source *of(struct alloc_source *source)
-{
-    return (struct metatf_alloc_source *) source;
-}
-
 /* ---- names ---- */
 
 static uint8_t tag_of(const struct metatf_record *record)
@@ -154,7 +149,7 @@ static void take(const struct mapping *mapping, const struct metatf_event *event
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct metatf_alloc_source *source = of(base);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     struct metatf_event event;
     const struct mapping *mapping;
     do {
@@ -174,22 +169,25 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 
 static double progress(struct alloc_source *base)
 {
-    return metatf_trace_progress(&of(base)->trace);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return metatf_trace_progress(&source->trace);
 }
 
 static uint64_t offset(struct alloc_source *base)
 {
-    return of(base)->offset;
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return source->offset;
 }
 
 static uint64_t number(struct alloc_source *base)
 {
-    return metatf_reader_record_number(of(base)->trace.reader);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return metatf_reader_record_number(source->trace.reader);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct metatf_alloc_source *source = of(base);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     metatf_trace_reset(&source->trace);
     free(source->mappings);
     free(source);

@@ -65,11 +65,6 @@ struct metatf_sink {
 
 enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
 
-static struct metatf_sink *of(struct trace_sink *sink)
-{
-    return (struct metatf_sink *) sink;
-}
-
 static void put_java(struct metatf_sink *sink, const struct step_java_metatf_event *event)
 {
     if (sink->status == STEP_STATUS_OK)
@@ -232,7 +227,7 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct metatf_sink *sink = of(base);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     for (size_t i = 0; i < count && sink->status == STEP_STATUS_OK; i++)
         put_event(sink, &events[i]);
     if (sink->status != STEP_STATUS_OK && error != NULL)
@@ -242,12 +237,13 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return metatf_writer_close(of(base)->writer, error);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
+    return metatf_writer_close(sink->writer, error);
 }
 
 static void reset(struct trace_sink *base)
 {
-    struct metatf_sink *sink = of(base);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     metatf_writer_destroy(sink->writer);
     for (unsigned i = 0; i < TABLES; i++)
         id_table_reset(&sink->places[i]);
@@ -285,7 +281,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                   struct step_error *error)
 {
     const struct metatf_look *look = format_settings_get(to->settings, &metatf_options);
-    struct metatf_sink *sink = of(base);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     sink->names = &to->source->names;
     sink->is_part = !to->source->filter.everything;
     for (unsigned i = 0; i < TABLES; i++)
@@ -313,11 +309,6 @@ struct metatf_record_sink {
     uint32_t records[HATF_METADATA]; /* by tag, in the section "heap" */
 };
 
-static struct metatf_record_sink *of_records(struct trace_sink *sink)
-{
-    return (struct metatf_record_sink *) sink;
-}
-
 const char *const metatf_heap_records[HATF_METADATA] = {
     "alloc",        "free",          "reallocNoAlloc", "reallocAllocFree",
     "reallocAlloc", "reallocFree",   "createHeap",     "destroyHeap",
@@ -326,7 +317,7 @@ const char *const metatf_heap_records[HATF_METADATA] = {
 static enum step_status put_record(struct trace_sink *base, const struct hatf_record *record,
                                    struct step_error *error)
 {
-    struct metatf_record_sink *sink = of_records(base);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
     struct metatf_value values[9] = {{.number = 0}};
     size_t count = 1;
     if (record->tag >= HATF_METADATA)
@@ -354,24 +345,26 @@ static enum step_status put_record(struct trace_sink *base, const struct hatf_re
 
 static enum step_status close_records(struct trace_sink *base, struct step_error *error)
 {
-    return metatf_writer_close(of_records(base)->writer, error);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
+    return metatf_writer_close(sink->writer, error);
 }
 
 static void reset_records(struct trace_sink *base)
 {
-    metatf_writer_destroy(of_records(base)->writer);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
+    metatf_writer_destroy(sink->writer);
 }
 
 static enum step_status open_records(struct trace_sink *base, const struct format_output *to,
                                      struct step_error *error)
 {
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
     bool split = alloc_options_of(to->settings)->split == HATF_SPLIT_ADDRESS;
     const struct metatf_dtd *dtd = split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
-        of_records(base)->records[tag] =
-            metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
-    return create_writer(to, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD,
-                         &of_records(base)->writer, error);
+        sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
+    return create_writer(to, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD, &sink->writer,
+                         error);
 }
 
 static const struct trace_sink_operations record_operations = {

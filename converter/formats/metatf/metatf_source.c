@@ -257,11 +257,6 @@ struct metatf_source {
     bool has_pending;
 };
 
-static struct metatf_source *of(struct event_source *source)
-{
-    return (struct metatf_source *) source;
-}
-
 /* ---- records ---- */
 
 static char *text_of(struct step_bytes bytes)
@@ -385,7 +380,7 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct metatf_source *source = of(base);
+    struct metatf_source *source = (struct metatf_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -401,12 +396,13 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static double progress(struct event_source *base)
 {
-    return metatf_trace_progress(&of(base)->trace);
+    struct metatf_source *source = (struct metatf_source *) base;
+    return metatf_trace_progress(&source->trace);
 }
 
 static void destroy(struct event_source *base)
 {
-    struct metatf_source *source = of(base);
+    struct metatf_source *source = (struct metatf_source *) base;
     metatf_trace_reset(&source->trace);
     metatf_tables_reset(&source->tables);
     for (size_t i = 0; i < base->about.property_count; i++) {

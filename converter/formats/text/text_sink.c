@@ -26,11 +26,6 @@ struct text_sink {
     size_t capacity;
 };
 
-static struct text_sink *of(struct trace_sink *sink)
-{
-    return (struct text_sink *) sink;
-}
-
 /* Replaces control characters that a terminal would interpret with `\u001b` (they have at most four
  * digits).  Tabs stay, because the text format has no escape for them.  Takes an escaped text and
  * replaces it. */
@@ -164,7 +159,7 @@ static bool names_of(struct text_sink *sink, const struct trace_event *event,
 static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct text_sink *sink = of(base);
+    struct text_sink *sink = (struct text_sink *) base;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
         struct step_text_event line = {.kind = (enum step_text_kind) event->kind,
@@ -185,7 +180,7 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
 
 static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct text_sink *sink = of(base);
+    struct text_sink *sink = (struct text_sink *) base;
     enum step_status status = flush(sink, error);
     if (status == STEP_STATUS_OK && sink->writer != NULL)
         status = step_text_writer_close(sink->writer, error);
@@ -202,7 +197,7 @@ static void free_names(struct id_table *table)
 
 static void reset(struct trace_sink *base)
 {
-    struct text_sink *sink = of(base);
+    struct text_sink *sink = (struct text_sink *) base;
     step_text_writer_destroy(sink->writer);
     free_names(&sink->classes);
     free_names(&sink->methods);
@@ -212,7 +207,7 @@ static void reset(struct trace_sink *base)
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
-    struct text_sink *sink = of(base);
+    struct text_sink *sink = (struct text_sink *) base;
     const bool *is_shown = format_settings_get(to->settings, &shown_options);
     sink->names = &to->source->names;
     sink->buffer = malloc(BUFFER_BYTES);

@@ -23,11 +23,6 @@ struct text_source {
     int file; /* of plain lines; -1: none */
 };
 
-static struct text_source *of(struct event_source *source)
-{
-    return (struct text_source *) source;
-}
-
 static uint32_t class_of(struct text_source *source, struct step_bytes name)
 {
     struct trace_names *names = &source->base.names;
@@ -96,7 +91,7 @@ static bool take(struct text_source *source, const struct step_text_event *line,
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct text_source *source = of(base);
+    struct text_source *source = (struct text_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -121,14 +116,14 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 static double progress(struct event_source *base)
 {
-    const struct text_source *source = of(base);
+    const struct text_source *source = (const struct text_source *) base;
     uint64_t size = step_text_reader_size(source->reader);
     return size == 0 ? 1.0 : (double) step_text_reader_offset(source->reader) / (double) size;
 }
 
 static void destroy(struct event_source *base)
 {
-    struct text_source *source = of(base);
+    struct text_source *source = (struct text_source *) base;
     step_text_reader_destroy(source->reader);
     if (source->file >= 0)
         close(source->file);

@@ -135,9 +135,7 @@ uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error);
 
-/* Add the tables of each kind of trace. */
-enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+/* Adds the tables of a native program's trace. */
 enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
-enum step_status record_tables_add(struct tables *tables, struct step_error *error);
 
 #endif

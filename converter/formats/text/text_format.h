@@ -5,11 +5,6 @@
 
 #include "converter/trace/trace_format.h"
 
-enum step_status text_source_create(const char *path, const struct event_selection *selected,
-                                    struct opened_trace *out, struct step_error *error);
-enum step_status lines_source_create(const char *path, const struct event_selection *selected,
-                                     struct opened_trace *out, struct step_error *error);
-
 /* A bool for verbs that print lines for people: also escapes control characters in names. */
 extern const struct format_options shown_options;
 

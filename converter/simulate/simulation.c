@@ -115,8 +115,8 @@ static void divide(struct least_heap *least)
     least->old = least->heap - young;
 }
 
-static void least_heap_init(struct least_heap *least, uint64_t young,
-                            const struct generation_options *options)
+void least_heap_init(struct least_heap *least, uint64_t young,
+                     const struct generation_options *options)
 {
     uint64_t least_bytes = young + SPACE_ALIGNMENT;
     *least = (struct least_heap){.options = options, .young = young};
@@ -130,8 +130,7 @@ static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
            (size <= least->in.eden && living <= least->old + least->in.eden);
 }
 
-/* An object of `size` bytes was born; it and all others that live have `living`. */
-static void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
+void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
 {
     while (!fits(least, living, size)) {
         least->heap += HEAP_ALIGNMENT;

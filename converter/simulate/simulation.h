@@ -61,6 +61,11 @@ struct least_heap {
     struct young_spaces in; /* and of the spaces of its young one */
 };
 
+void least_heap_init(struct least_heap *least, uint64_t young,
+                     const struct generation_options *options);
+/* An object of `size` bytes was born; it and all others that live have `living`. */
+void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size);
+
 struct simulation_options {
     struct generation_options generations;
     struct size_list young, regions, semi_space, mark_compact;

@@ -209,17 +209,17 @@ static enum step_status open_standard_input(struct input *input, const struct tr
                                             struct step_error *error)
 {
     struct standard_input start;
-    struct alloc_source *allocs;
     enum step_status status = standard_input_peek(&start, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (format == NULL)
         format = trace_format_of_start(start.start, start.length);
     if (!is_seekable && trace_format_streams(format, &start)) {
-        status = format->open_stream(&start, selected, &allocs, error);
+        struct opened_trace opened = {.format = format};
+        status = format->open_stream(&start, selected, &opened, error);
         if (status == STEP_STATUS_OK)
-            status = record_trace_source_create(allocs, selected, &input->source, error);
-        input->allocs = status == STEP_STATUS_OK ? allocs : NULL;
+            status = record_trace_source_create(opened.allocs, selected, &input->source, error);
+        input->allocs = status == STEP_STATUS_OK ? opened.allocs : NULL;
         return status;
     }
     status = standard_input_spool(&start, &input->spool, error);

@@ -113,10 +113,12 @@ struct event_source_operations {
 };
 
 struct alloc_source;
+struct trace_format;
 
 /* The source that a format opens for a file: events, or allocations for a heap trace.  The other
  * member is NULL. */
 struct opened_trace {
+    const struct trace_format *format; /* as which it is opened */
     struct event_source *events;
     struct alloc_source *allocs;
 };

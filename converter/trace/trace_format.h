@@ -111,7 +111,7 @@ struct trace_format {
     /* Reads standard input as a stream; NULL: the input must be seekable. */
     enum step_status (*open_stream)(const struct standard_input *start,
                                     const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error);
+                                    struct opened_trace *out, struct step_error *error);
     bool follows_objects; /* the sink tracks objects: a free needs only the object's number */
     /* Writing: from events, from allocations (also those that events become if there is no other
      * sink), or by `write`. */

@@ -20,14 +20,9 @@ extern const struct format_options simple_binary_options; /* a bool: fields are 
 
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct opened_trace *out, struct step_error *error);
 enum step_status hatf_stream_create(const struct standard_input *start,
                                     const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error);
-enum step_status hatf_text_stream_create(const struct standard_input *start,
-                                         const struct event_selection *selected,
-                                         struct alloc_source **out, struct step_error *error);
+                                    struct opened_trace *out, struct step_error *error);
 extern const struct trace_sink_operations hatf_sink_operations;
 /* Writes lines of HATF or of memory_replay. */
 extern const struct trace_sink_operations hatf_text_sink_operations;

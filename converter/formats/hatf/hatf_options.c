@@ -120,8 +120,8 @@ const struct trace_format format_hatf_txt = {
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
     .magic = "# HATF",
-    .open_source = hatf_text_source_create,
-    .open_stream = hatf_text_stream_create,
+    .open_source = hatf_source_create,
+    .open_stream = hatf_stream_create,
     .alloc_sink = &hatf_text_sink_operations,
 };
 

@@ -86,9 +86,10 @@ static struct hatf_alloc_source *new_source(const char *path, bool is_text,
     return source;
 }
 
-static enum step_status create(const char *path, const struct event_selection *selected,
-                               bool is_text, struct alloc_source **out, struct step_error *error)
+enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
+                                    struct opened_trace *out, struct step_error *error)
 {
+    bool is_text = out->format == &format_hatf_txt;
     struct hatf_alloc_source *source = new_source(path, is_text, selected, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
@@ -98,22 +99,10 @@ static enum step_status create(const char *path, const struct event_selection *s
     enum step_status status = is_text ? hatf_text_reader_open(path, &source->text, error)
                                       : hatf_reader_open(path, &source->binary, error);
     if (status == STEP_STATUS_OK)
-        *out = &source->base;
+        out->allocs = &source->base;
     else
         destroy(&source->base);
     return status;
-}
-
-enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
-                                    struct opened_trace *out, struct step_error *error)
-{
-    return create(path, selected, false, &out->allocs, error);
-}
-
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct opened_trace *out, struct step_error *error)
-{
-    return create(path, selected, true, &out->allocs, error);
 }
 
 /* ---- standard input ---- */
@@ -148,31 +137,18 @@ static enum step_status open_stream(struct hatf_alloc_source *source,
                    : hatf_reader_create(&input, STANDARD_INPUT_NAME, &source->binary, error);
 }
 
-static enum step_status create_stream(const struct standard_input *start,
-                                      const struct event_selection *selected, bool is_text,
-                                      struct alloc_source **out, struct step_error *error)
+enum step_status hatf_stream_create(const struct standard_input *start,
+                                    const struct event_selection *selected,
+                                    struct opened_trace *out, struct step_error *error)
 {
+    bool is_text = out->format == &format_hatf_txt;
     struct hatf_alloc_source *source = new_source(STANDARD_INPUT_NAME, is_text, selected, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = open_stream(source, start, is_text, error);
     if (status == STEP_STATUS_OK)
-        *out = &source->base;
+        out->allocs = &source->base;
     else
         destroy(&source->base);
     return status;
-}
-
-enum step_status hatf_stream_create(const struct standard_input *start,
-                                    const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error)
-{
-    return create_stream(start, selected, false, out, error);
-}
-
-enum step_status hatf_text_stream_create(const struct standard_input *start,
-                                         const struct event_selection *selected,
-                                         struct alloc_source **out, struct step_error *error)
-{
-    return create_stream(start, selected, true, out, error);
 }

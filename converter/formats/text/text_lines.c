@@ -179,12 +179,8 @@ static enum step_status open_plain(struct text_source *source, const char *path,
     return step_text_reader_open_file(source->file, size_bytes, path, &source->reader, error);
 }
 
-typedef enum step_status (*open_function)(struct text_source *source, const char *path,
-                                          struct step_error *error);
-
-static enum step_status create(open_function open_reader, const char *path,
-                               const struct event_selection *selected, struct opened_trace *out,
-                               struct step_error *error)
+static enum step_status create(const char *path, const struct event_selection *selected,
+                               struct opened_trace *out, struct step_error *error)
 {
     struct text_source *source = calloc(1, sizeof *source);
     if (source == NULL)
@@ -192,26 +188,14 @@ static enum step_status create(open_function open_reader, const char *path,
     source->file = -1;
     enum step_status status = step_no_memory(error, path);
     if (event_source_init(&source->base, &source_operations, path, selected))
-        status = open_reader(source, path, error);
+        status = out->format == &format_text ? open_zip(source, path, error)
+                                             : open_plain(source, path, error);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);
         return status;
     }
     out->events = &source->base;
     return status;
-}
-
-static enum step_status text_source_create(const char *path, const struct event_selection *selected,
-                                           struct opened_trace *out, struct step_error *error)
-{
-    return create(open_zip, path, selected, out, error);
-}
-
-static enum step_status lines_source_create(const char *path,
-                                            const struct event_selection *selected,
-                                            struct opened_trace *out, struct step_error *error)
-{
-    return create(open_plain, path, selected, out, error);
 }
 
 /* ---- writing ---- */
@@ -443,7 +427,7 @@ const struct trace_format format_text = {
     .ending = ".zip",
     .help = "lines, in a ZIP entry `trace`",
     .magic = "PK\003\004",
-    .open_source = text_source_create,
+    .open_source = create,
     .sink = &sink_operations,
 };
 
@@ -452,6 +436,6 @@ const struct trace_format format_lines = {
     .ending = ".txt",
     .help = "text, a line an event",
     .magic = "VS:",
-    .open_source = lines_source_create,
+    .open_source = create,
     .sink = &sink_operations,
 };

@@ -79,8 +79,10 @@ bool segments_take(struct segments *segments, uint64_t object)
     return true;
 }
 
-uint64_t segments_living(const struct segments *segments, uint32_t first, uint32_t end,
-                         uint64_t largest)
+/* Returns the living bytes of the segments from `first` up to, not including, `end`, without those
+ * of objects larger than `largest`. */
+static uint64_t segments_living(const struct segments *segments, uint32_t first, uint32_t end,
+                                uint64_t largest)
 {
     uint64_t living = 0;
     for (uint32_t i = first; i < end; i++)

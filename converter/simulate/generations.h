@@ -48,10 +48,6 @@ bool segments_put_existing(struct segments *segments, uint64_t object, uint64_t 
 bool segments_put_large(struct segments *segments, uint64_t object, uint64_t size);
 /* The object died.  Returns false if it is unknown. */
 bool segments_take(struct segments *segments, uint64_t object);
-/* Returns the living bytes of the segments from `first` up to, not including, `end`, without those
- * of objects larger than `largest`. */
-uint64_t segments_living(const struct segments *segments, uint32_t first, uint32_t end,
-                         uint64_t largest);
 
 #define AGE_MOST 15u
 /* HotSpot rounds the sizes of spaces to this. */

@@ -15,11 +15,6 @@ struct row_builder {
     uint8_t **validity; /* bitmaps of nullable columns */
 };
 
-enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
-                                  const uint8_t *needed, size_t batch_rows,
-                                  struct step_error *error);
-void row_builder_reset(struct row_builder *builder);
-
 static inline bool row_builder_is_full(const struct row_builder *builder)
 {
     return builder->count == builder->capacity;
@@ -32,11 +27,6 @@ static inline void row_builder_lend(struct row_builder *builder, size_t column, 
     if (builder->own[column] != NULL)
         builder->values[column] = values != NULL ? values : builder->own[column];
 }
-
-/* Begins a new batch. */
-void row_builder_begin(struct row_builder *builder);
-/* Returns the rows as vectors, valid until the next batch. */
-void row_builder_take(struct row_builder *builder, struct table_vector *vectors, size_t *count);
 
 /* To add a row, put each value once in any order, then call row_builder_end_row().  `is_null`
  * must be false unless the column is nullable. */

@@ -9,6 +9,102 @@
 #include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
+/* Storage of batches. */
+
+static size_t value_bytes(enum table_type type)
+{
+    switch (type) {
+    case TABLE_BOOL:
+        return sizeof(uint8_t);
+    case TABLE_NAME:
+        return sizeof(uint32_t);
+    case TABLE_TEXT:
+    case TABLE_DATA:
+        return sizeof(struct step_bytes);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+static enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
+                                         const uint8_t *needed, size_t batch_rows,
+                                         struct step_error *error)
+{
+    *builder = (struct row_builder){
+        .column_count = table->column_count, .capacity = batch_rows, .columns = table->columns};
+    builder->values = calloc(table->column_count + 1, sizeof *builder->values);
+    builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
+    builder->own = calloc(table->column_count + 1, sizeof *builder->own);
+    if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (needed[i] == 0)
+            continue;
+        builder->own[i] = malloc(builder->capacity * value_bytes(table->columns[i].type));
+        builder->values[i] = builder->own[i];
+        if (table->columns[i].nullable)
+            builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
+        if (builder->values[i] == NULL ||
+            (table->columns[i].nullable && builder->validity[i] == NULL))
+            return no_memory(error);
+    }
+    return STEP_STATUS_OK;
+}
+
+static void row_builder_reset(struct row_builder *builder)
+{
+    for (size_t i = 0; i < builder->column_count; i++) {
+        if (builder->own != NULL)
+            free(builder->own[i]);
+        if (builder->validity != NULL)
+            free(builder->validity[i]);
+    }
+    free(builder->own);
+    free(builder->values);
+    free(builder->validity);
+    *builder = (struct row_builder){0};
+}
+
+static size_t count_valid(const uint8_t *validity, size_t count)
+{
+    size_t valid = 0;
+    uint64_t word;
+    for (size_t i = 0; i < count / 8 + 1; i += sizeof word) {
+        memcpy(&word, validity + i, sizeof word);
+        valid += (size_t) __builtin_popcountll(word);
+    }
+    return valid;
+}
+
+/* Returns the rows as vectors, valid until the next batch. */
+static void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
+                             size_t *count)
+{
+    for (size_t i = 0; i < builder->column_count; i++) {
+        struct table_vector *vector = &vectors[i];
+        if (builder->values[i] == NULL)
+            continue;
+        vector->numbers = builder->values[i]; /* any member of the union will do */
+        vector->validity = NULL;
+        vector->null_count = 0;
+        if (builder->validity[i] == NULL)
+            continue;
+        vector->null_count = builder->count - count_valid(builder->validity[i], builder->count);
+        if (vector->null_count > 0)
+            vector->validity = builder->validity[i];
+    }
+    *count = builder->count;
+}
+
+/* Begins a new batch. */
+static void row_builder_begin(struct row_builder *builder)
+{
+    builder->count = 0;
+    for (size_t i = 0; i < builder->column_count; i++)
+        if (builder->validity[i] != NULL)
+            memset(builder->validity[i], 0, builder->capacity / 8 + 1);
+}
+
 /* ---- row makers ---- */
 
 static const struct table_rows_operations *rows_of(const struct table_request *request)
@@ -204,21 +300,6 @@ struct table_scan_work table_scan_work(const struct table_scan *scan)
 
 /* ---- batches ---- */
 
-static size_t value_bytes(enum table_type type)
-{
-    switch (type) {
-    case TABLE_BOOL:
-        return sizeof(uint8_t);
-    case TABLE_NAME:
-        return sizeof(uint32_t);
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        return sizeof(struct step_bytes);
-    default:
-        return sizeof(uint64_t);
-    }
-}
-
 static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum table_type type)
 {
     size_t rows = scan->request.batch_rows;
@@ -319,90 +400,4 @@ enum step_status table_scan_next(struct table_scan *scan, const struct table_bat
     }
     *batch = &scan->batch;
     return status;
-}
-
-/* Storage of batches. */
-
-static size_t bytes_of(enum table_type type)
-{
-    return type == TABLE_BOOL                         ? 1
-           : type == TABLE_NAME                       ? sizeof(uint32_t)
-           : type == TABLE_TEXT || type == TABLE_DATA ? sizeof(struct step_bytes)
-                                                      : sizeof(uint64_t);
-}
-
-enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
-                                  const uint8_t *needed, size_t batch_rows,
-                                  struct step_error *error)
-{
-    *builder = (struct row_builder){
-        .column_count = table->column_count, .capacity = batch_rows, .columns = table->columns};
-    builder->values = calloc(table->column_count + 1, sizeof *builder->values);
-    builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
-    builder->own = calloc(table->column_count + 1, sizeof *builder->own);
-    if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
-        return no_memory(error);
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (needed[i] == 0)
-            continue;
-        builder->own[i] = malloc(builder->capacity * bytes_of(table->columns[i].type));
-        builder->values[i] = builder->own[i];
-        if (table->columns[i].nullable)
-            builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
-        if (builder->values[i] == NULL ||
-            (table->columns[i].nullable && builder->validity[i] == NULL))
-            return no_memory(error);
-    }
-    return STEP_STATUS_OK;
-}
-
-void row_builder_reset(struct row_builder *builder)
-{
-    for (size_t i = 0; i < builder->column_count; i++) {
-        if (builder->own != NULL)
-            free(builder->own[i]);
-        if (builder->validity != NULL)
-            free(builder->validity[i]);
-    }
-    free(builder->own);
-    free(builder->values);
-    free(builder->validity);
-    *builder = (struct row_builder){0};
-}
-
-static size_t count_valid(const uint8_t *validity, size_t count)
-{
-    size_t valid = 0;
-    uint64_t word;
-    for (size_t i = 0; i < count / 8 + 1; i += sizeof word) {
-        memcpy(&word, validity + i, sizeof word);
-        valid += (size_t) __builtin_popcountll(word);
-    }
-    return valid;
-}
-
-void row_builder_take(struct row_builder *builder, struct table_vector *vectors, size_t *count)
-{
-    for (size_t i = 0; i < builder->column_count; i++) {
-        struct table_vector *vector = &vectors[i];
-        if (builder->values[i] == NULL)
-            continue;
-        vector->numbers = builder->values[i]; /* any member of the union will do */
-        vector->validity = NULL;
-        vector->null_count = 0;
-        if (builder->validity[i] == NULL)
-            continue;
-        vector->null_count = builder->count - count_valid(builder->validity[i], builder->count);
-        if (vector->null_count > 0)
-            vector->validity = builder->validity[i];
-    }
-    *count = builder->count;
-}
-
-void row_builder_begin(struct row_builder *builder)
-{
-    builder->count = 0;
-    for (size_t i = 0; i < builder->column_count; i++)
-        if (builder->validity[i] != NULL)
-            memset(builder->validity[i], 0, builder->capacity / 8 + 1);
 }

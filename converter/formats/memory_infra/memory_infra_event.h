@@ -85,9 +85,6 @@ enum step_status infra_add_value(struct infra_reading *reading, const struct inf
 /* Parses a member of an event (memory_infra_dump.c). */
 enum step_status infra_take_event_part(struct infra_reading *reading, enum json_token token,
                                        size_t key);
-/* Parses a member of "heaps_v2" (memory_infra_dump.c). */
-enum step_status infra_take_v2_part(struct infra_reading *reading, enum json_token token,
-                                    size_t key);
 /* Adds the event's frames and types to the tables, strings first, because frames and types refer to
  * them. */
 enum step_status infra_put_names(struct infra_reading *reading);

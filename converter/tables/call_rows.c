@@ -221,12 +221,6 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
 static const struct table_rows_operations rows_of_calls = {
     .size_bytes = sizeof(struct call_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table calls_table = {"calls",
-                                       "one row a call",
-                                       COLUMNS(columns),
-                                       &rows_of_calls,
-                                       ROWS_MADE,
-                                       -1,
-                                       false,
-                                       STEP_JAVA_METHOD_ENTRY,
-                                       "method events (the agent's option events=method)"};
+const struct java_table calls_table =
+    MADE_TABLE("calls", "one row a call", columns, rows_of_calls, false, STEP_JAVA_METHOD_ENTRY,
+               "method events (the agent's option events=method)");

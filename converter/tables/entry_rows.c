@@ -489,41 +489,22 @@ static const struct table_rows_operations rows_of_entries = {.size_bytes =
                                                              .restart = restart,
                                                              .reset = reset};
 
-const struct java_table classes_table = {"classes",
-                                         "all classes",
-                                         COLUMNS(class_columns),
-                                         &rows_of_entries,
-                                         ROWS_OF_DICTIONARY,
-                                         STEP_JAVA_CLASS,
-                                         false,
-                                         BY_ANY};
+#define ENTRY_TABLE(name, doc, columns, record, ...)                                               \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), &rows_of_entries, ROWS_OF_DICTIONARY, record, false,          \
+            __VA_ARGS__                                                                            \
+    }
 
-const struct java_table methods_table = {
-    "methods",
-    "all methods",
-    COLUMNS(method_columns),
-    &rows_of_entries,
-    ROWS_OF_DICTIONARY,
-    STEP_JAVA_METHOD,
-    false,
-    STEP_JAVA_METHOD,
-    "methods (the agent's options events=method and stack=16)"};
+const struct java_table classes_table =
+    ENTRY_TABLE("classes", "all classes", class_columns, STEP_JAVA_CLASS, BY_ANY);
 
-const struct java_table threads_table = {"threads",
-                                         "all threads",
-                                         COLUMNS(thread_columns),
-                                         &rows_of_entries,
-                                         ROWS_OF_DICTIONARY,
-                                         STEP_JAVA_THREAD,
-                                         false,
-                                         BY_ANY};
+const struct java_table methods_table =
+    ENTRY_TABLE("methods", "all methods", method_columns, STEP_JAVA_METHOD, STEP_JAVA_METHOD,
+                "methods (the agent's options events=method and stack=16)");
 
-const struct java_table sites_table = {"sites",
-                                       "all frames of call stacks",
-                                       COLUMNS(site_columns),
-                                       &rows_of_entries,
-                                       ROWS_OF_DICTIONARY,
-                                       STEP_JAVA_FRAME,
-                                       false,
-                                       STEP_JAVA_FRAME,
-                                       "call stacks (the agent's option stack=16)"};
+const struct java_table threads_table =
+    ENTRY_TABLE("threads", "all threads", thread_columns, STEP_JAVA_THREAD, BY_ANY);
+
+const struct java_table sites_table =
+    ENTRY_TABLE("sites", "all frames of call stacks", site_columns, STEP_JAVA_FRAME,
+                STEP_JAVA_FRAME, "call stacks (the agent's option stack=16)");

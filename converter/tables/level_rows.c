@@ -158,15 +158,9 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
 static const struct table_rows_operations rows_of_levels = {
     .size_bytes = sizeof(struct level_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table collections_table = {"collections",
-                                             "one row a collection that freed something",
-                                             COLUMNS(collection_columns),
-                                             &rows_of_levels,
-                                             ROWS_MADE,
-                                             -1,
-                                             true,
-                                             BY_FREE};
+const struct java_table collections_table =
+    MADE_TABLE("collections", "one row a collection that freed something", collection_columns,
+               rows_of_levels, true, BY_FREE);
 
-const struct java_table live_table = {
-    "live",  "what lived, over time", COLUMNS(live_columns), &rows_of_levels, ROWS_MADE, -1, true,
-    BY_ALLOC};
+const struct java_table live_table =
+    MADE_TABLE("live", "what lived, over time", live_columns, rows_of_levels, true, BY_ALLOC);

@@ -42,6 +42,16 @@ extern const struct java_table objects_table, calls_table, classes_table, method
 #define MADE CELL_MADE, -1, NULL
 /* A table's columns and their number. */
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
+/* A table whose rows are made of events; one whose rows are records of one type, but for columns
+ * that are made. */
+#define MADE_TABLE(name, doc, columns, rows, adds_up, ...)                                         \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), &(rows), ROWS_MADE, -1, adds_up, __VA_ARGS__                  \
+    }
+#define RECORD_TABLE(name, doc, columns, rows, record, ...)                                        \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), rows, ROWS_OF_BLOCKS, record, false, __VA_ARGS__              \
+    }
 /* What rows are made of, and what records that. */
 #define ALLOC STEP_JAVA_OBJECT_ALLOC
 #define FREE STEP_JAVA_OBJECT_FREE

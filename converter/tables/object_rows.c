@@ -399,11 +399,5 @@ static const struct java_column columns[] = {
         -1,
         NULL}};
 
-const struct java_table objects_table = {"objects",
-                                         "one row an object",
-                                         COLUMNS(columns),
-                                         &joined_rows,
-                                         ROWS_OF_BLOCKS,
-                                         STEP_JAVA_OBJECT_ALLOC,
-                                         false,
-                                         BY_ALLOC};
+const struct java_table objects_table = RECORD_TABLE(
+    "objects", "one row an object", columns, &joined_rows, STEP_JAVA_OBJECT_ALLOC, BY_ALLOC);

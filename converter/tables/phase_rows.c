@@ -58,12 +58,6 @@ static void reset(struct table_rows *base)
 static const struct table_rows_operations rows_of_phases = {
     .size_bytes = sizeof(struct phase_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table phases_table = {"phases",
-                                        "one row a phase",
-                                        COLUMNS(columns),
-                                        &rows_of_phases,
-                                        ROWS_MADE,
-                                        -1,
-                                        false,
-                                        STEP_JAVA_PHASE_BEGIN,
-                                        "phases (the agent's option phase=CLASS.METHOD)"};
+const struct java_table phases_table =
+    MADE_TABLE("phases", "one row a phase", columns, rows_of_phases, false, STEP_JAVA_PHASE_BEGIN,
+               "phases (the agent's option phase=CLASS.METHOD)");

@@ -222,20 +222,8 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
 static const struct table_rows_operations rows_of_sites = {
     .size_bytes = sizeof(struct site_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table lifetimes_table = {"lifetimes",
-                                           "one row an allocation site",
-                                           COLUMNS(lifetime_columns),
-                                           &rows_of_sites,
-                                           ROWS_MADE,
-                                           -1,
-                                           true,
-                                           BY_ALLOC};
+const struct java_table lifetimes_table = MADE_TABLE(
+    "lifetimes", "one row an allocation site", lifetime_columns, rows_of_sites, true, BY_ALLOC);
 
-const struct java_table advice_table = {"advice",
-                                        "what `steptrace advise` says",
-                                        COLUMNS(advice_columns),
-                                        &rows_of_sites,
-                                        ROWS_MADE,
-                                        -1,
-                                        true,
-                                        BY_ALLOC};
+const struct java_table advice_table = MADE_TABLE("advice", "what `steptrace advise` says",
+                                                  advice_columns, rows_of_sites, true, BY_ALLOC);

@@ -78,28 +78,15 @@ static const struct java_column method_counts[] = {
      COUNT,
      "exclusive"}};
 
-static const struct java_table allocations_table = {"allocations",
-                                                    "one row an allocation",
-                                                    COLUMNS(allocations),
-                                                    NULL,
-                                                    ROWS_OF_BLOCKS,
-                                                    ALLOC,
-                                                    false,
-                                                    BY_ALLOC};
+static const struct java_table allocations_table =
+    RECORD_TABLE("allocations", "one row an allocation", allocations, NULL, ALLOC, BY_ALLOC);
 
-static const struct java_table frees_table = {
-    "frees", "one row a death", COLUMNS(frees), NULL, ROWS_OF_BLOCKS, FREE, false, BY_FREE};
+static const struct java_table frees_table =
+    RECORD_TABLE("frees", "one row a death", frees, NULL, FREE, BY_FREE);
 
-static const struct java_table method_counts_table = {
-    "method_counts",
-    "what calls came to (method=count)",
-    COLUMNS(method_counts),
-    NULL,
-    ROWS_OF_BLOCKS,
-    COUNT,
-    false,
-    COUNT,
-    "counts of calls (the agent\'s option method=count)"};
+static const struct java_table method_counts_table =
+    RECORD_TABLE("method_counts", "what calls came to (method=count)", method_counts, NULL, COUNT,
+                 COUNT, "counts of calls (the agent\'s option method=count)");
 
 static const struct java_table *const java_tables[] = {
     &objects_table, &allocations_table, &frees_table,     &calls_table, &method_counts_table,

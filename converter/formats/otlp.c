@@ -8,7 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/protobuf_output.h"
-#include "converter/formats/profile_names.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };

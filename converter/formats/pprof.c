@@ -9,7 +9,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/protobuf_output.h"
 #include "converter/base/utf8_text.h"
-#include "converter/formats/profile_names.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
 
 enum profile_field {

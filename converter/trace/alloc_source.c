@@ -35,11 +35,6 @@ uint64_t alloc_source_number(struct alloc_source *source)
                                               : source->record_count;
 }
 
-double alloc_source_progress(struct alloc_source *source)
-{
-    return source->operations->progress(source);
-}
-
 void alloc_source_destroy(struct alloc_source *source)
 {
     if (source != NULL)

@@ -50,7 +50,6 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
 uint64_t alloc_source_offset(struct alloc_source *source);
 /* Returns the number of the last record for error messages; in .hatf it counts metadata records. */
 uint64_t alloc_source_number(struct alloc_source *source);
-double alloc_source_progress(struct alloc_source *source);
 void alloc_source_destroy(struct alloc_source *source);
 
 /*

@@ -245,7 +245,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 static double progress(struct event_source *base)
 {
     struct allocs_event_source *source = (struct allocs_event_source *) base;
-    return alloc_source_progress(source->records);
+    return source->records->operations->progress(source->records);
 }
 
 static void destroy(struct event_source *base)

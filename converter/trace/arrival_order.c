@@ -278,7 +278,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 static double progress(struct alloc_source *base)
 {
     struct arrival_order *order = (struct arrival_order *) base;
-    return alloc_source_progress(order->records);
+    return order->records->operations->progress(order->records);
 }
 
 static void destroy(struct alloc_source *base)

@@ -344,15 +344,14 @@ static enum step_status receive(void *user, const struct call_event *event,
                                 struct step_error *error)
 {
     struct profile *profile = &((struct callgrind_calls *) user)->profile;
-    const struct call_frame *call = event->frame;
+    const struct call_frame *call = event->frame, *caller = call_event_caller(event);
     if (event->change == CALL_OPENS)
         return STEP_STATUS_OK;
     uint64_t function = FUNCTION_OF_METHOD(call->method_id);
     const struct amounts all = {event->took_ns, call->inner_calls + 1};
     const struct amounts self = {all.first - call->inner_ns, 1};
-    bool ok =
-        add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
-        (event->caller == NULL || add_call(profile, event->caller->method_id, 0, function, 1, all));
+    bool ok = add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
+              (caller == NULL || add_call(profile, caller->method_id, 0, function, 1, all));
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 

@@ -30,7 +30,6 @@ static enum step_status open_call(struct call_events *calls, struct call_stack *
                                       .thread_id = thread_id,
                                       .time_ns = stack->frames[depth].entered_ns,
                                       .frame = &stack->frames[depth],
-                                      .caller = depth > 0 ? &stack->frames[depth - 1] : NULL,
                                       .depth = depth};
     return calls->receive(calls->user, &opened, error);
 }
@@ -70,19 +69,18 @@ static enum step_status close_down(struct call_events *calls, uint32_t thread_id
     struct call_stack *stack = id_table_find(&calls->threads, thread_id);
     enum step_status status = STEP_STATUS_OK;
     while (stack->depth > depth && status == STEP_STATUS_OK) {
-        struct call_frame frame = *call_stack_pop(stack);
-        struct call_frame *caller = stack->depth > 0 ? &stack->frames[stack->depth - 1] : NULL;
-        uint64_t took_ns = time_ns > frame.entered_ns ? time_ns - frame.entered_ns : 0;
-        if (caller != NULL) {
-            caller->inner_ns += took_ns;
-            caller->inner_calls += frame.inner_calls + 1;
+        call_stack_pop(stack);
+        struct call_frame *frame = &stack->frames[stack->depth];
+        uint64_t took_ns = time_ns > frame->entered_ns ? time_ns - frame->entered_ns : 0;
+        if (stack->depth > 0) {
+            frame[-1].inner_ns += took_ns;
+            frame[-1].inner_calls += frame->inner_calls + 1;
         }
         const struct call_event closed = {.change = stack->depth == depth ? last : CALL_LEAVES,
                                           .thread_id = thread_id,
                                           .time_ns = time_ns,
                                           .took_ns = took_ns,
-                                          .frame = &frame,
-                                          .caller = caller,
+                                          .frame = frame,
                                           .depth = stack->depth};
         if (calls->has_begun)
             status = calls->receive(calls->user, &closed, error);

@@ -29,9 +29,14 @@ struct call_event {
     uint64_t took_ns;         /* if it closes */
     struct call_frame *frame; /* of the call; the slice's start counts as its entry at the earliest.
                                  The receiver may set `site` when it opens */
-    const struct call_frame *caller; /* NULL: it is the outermost */
-    size_t depth;                    /* 0: outermost */
+    size_t depth;             /* 0: outermost; else the frame before it is its caller's */
 };
+
+/* Returns NULL for an outermost call. */
+static inline const struct call_frame *call_event_caller(const struct call_event *event)
+{
+    return event->depth > 0 ? event->frame - 1 : NULL;
+}
 
 typedef enum step_status (*call_receive)(void *user, const struct call_event *event,
                                          struct step_error *error);

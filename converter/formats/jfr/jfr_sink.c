@@ -172,6 +172,7 @@ struct jfr_sink {
     size_t sample_count;
     struct step_index index;
     uint64_t interval_ns, interval_end_ns;
+    size_t bounded_bytes; /* of events, when keep_bounds() last looked */
     struct call_events calls;
     struct id_table methods; /* struct method_calls */
     bool shows_calls;        /* an event for each, with the site of its caller */
@@ -193,6 +194,9 @@ static void put_sample(struct jfr_sink *sink, const struct sample *sample)
 /* Ends the chunk if it is full.  Returns false if out of memory. */
 static bool keep_bounds(struct jfr_sink *sink)
 {
+    if (sink->file.events.buffer.length == sink->bounded_bytes)
+        return true; /* no event was added since */
+    sink->bounded_bytes = sink->file.events.buffer.length;
     return !jfr_file_chunk_is_full(&sink->file) || jfr_file_end_chunk(&sink->file);
 }
 
@@ -327,8 +331,7 @@ static void put_call(struct jfr_sink *sink, const struct call_event *call)
     struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
     jfr_put_number(event, call->took_ns);
     jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
-    jfr_put_number(event,
-                   jfr_stack(&sink->file.pools, call->caller != NULL ? call->caller->site : 0));
+    jfr_put_number(event, jfr_stack(&sink->file.pools, call->depth > 0 ? call->frame[-1].site : 0));
     jfr_put_number(event, jfr_method(&sink->file.pools, call->frame->method_id));
     jfr_event_end(&sink->file);
     if (end_ns > sink->file.last_ns)
@@ -344,7 +347,7 @@ static bool begin_call(struct jfr_sink *sink, const struct call_event *call)
     method->calls++;
     if (!sink->shows_calls)
         return true;
-    const struct heap_site site = {.parent = call->caller != NULL ? call->caller->site : 0,
+    const struct heap_site site = {.parent = call->depth > 0 ? call->frame[-1].site : 0,
                                    .method_id = call->frame->method_id};
     call->frame->site = heap_sites_put(&sink->tracker.sites, &site);
     return call->frame->site != 0;

@@ -86,13 +86,8 @@ static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
     STEP_INDEX_EACH (&profile->index, hash, number)
         if (compare_costs(&profile->costs[number], wanted) == 0)
             return &profile->costs[number];
-    if (profile->count == profile->capacity) {
-        struct cost *costs =
-            step_grown(profile->costs, &profile->capacity, profile->count + 1, sizeof *costs);
-        if (costs == NULL)
-            return NULL;
-        profile->costs = costs;
-    }
+    if (!STEP_MAKE_ROOM(profile->costs, profile->capacity, profile->count + 1))
+        return NULL;
     if (profile->count >= UINT32_MAX / 4 ||
         !step_index_add(&profile->index, hash, (uint32_t) profile->count))
         return NULL;
@@ -361,13 +356,8 @@ struct callgrind_calls {
 
 static bool open_call(struct open_calls *thread, uint32_t method_id, uint64_t time_ns)
 {
-    if (thread->depth == thread->capacity) {
-        struct open_call *grown =
-            step_grown(thread->items, &thread->capacity, thread->depth + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        thread->items = grown;
-    }
+    if (!STEP_MAKE_ROOM(thread->items, thread->capacity, thread->depth + 1))
+        return false;
     thread->items[thread->depth++] =
         (struct open_call){.method_id = method_id, .since_ns = time_ns};
     return true;

@@ -42,13 +42,8 @@ static uint32_t number_frame(struct dhat_file *file, struct id_table *table, uin
     uint32_t *number = id_table_get(table, id);
     if (number == NULL || *number != 0)
         return number != NULL ? *number : 0;
-    if (file->frame_count == file->frame_capacity) {
-        struct dhat_frame *frames =
-            step_grown(file->frames, &file->frame_capacity, file->frame_count + 1, sizeof *frames);
-        if (frames == NULL)
-            return 0;
-        file->frames = frames;
-    }
+    if (!STEP_MAKE_ROOM(file->frames, file->frame_capacity, file->frame_count + 1))
+        return 0;
     file->frames[file->frame_count] = frame;
     return *number = (uint32_t) ++file->frame_count;
 }

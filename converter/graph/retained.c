@@ -50,13 +50,8 @@ static bool sum_up(struct finding *finding)
 static struct retained_row *add_row(struct finding *finding)
 {
     struct retained *out = finding->out;
-    if (out->count == finding->capacity) {
-        struct retained_row *grown =
-            step_grown(out->rows, &finding->capacity, out->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        out->rows = grown;
-    }
+    if (!STEP_MAKE_ROOM(out->rows, finding->capacity, out->count + 1))
+        return NULL;
     struct retained_row *row = &out->rows[out->count++];
     *row = (struct retained_row){0};
     return row;

@@ -198,13 +198,8 @@ static bool open_node(struct tree_printer *printer, size_t depth,
         parent->bytes -= entry->bytes;
         parent->children++;
     }
-    if (printer->count == printer->capacity) {
-        struct open_node *open =
-            step_grown(printer->open, &printer->capacity, printer->capacity + 1, sizeof *open);
-        if (open == NULL)
-            return false;
-        printer->open = open;
-    }
+    if (!STEP_MAKE_ROOM(printer->open, printer->capacity, printer->count + 1))
+        return false;
     printer->open[printer->count++] = (struct open_node){.depth = depth,
                                                          .objects = entry->objects,
                                                          .bytes = entry->bytes,

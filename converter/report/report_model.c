@@ -85,13 +85,8 @@ static enum step_status note(void *user, enum call_change change, uint32_t threa
                                            thread_id, method_id, (uint32_t) open->depth});
         return STEP_STATUS_OK;
     }
-    if (open->depth == open->capacity) {
-        uint64_t *starts =
-            step_grown(open->starts_ns, &open->capacity, open->capacity + 1, sizeof *starts);
-        if (starts == NULL)
-            return no_memory(error);
-        open->starts_ns = starts;
-    }
+    if (!STEP_MAKE_ROOM(open->starts_ns, open->capacity, open->depth + 1))
+        return no_memory(error);
     open->starts_ns[open->depth++] = time_ns;
     return STEP_STATUS_OK;
 }

@@ -218,13 +218,8 @@ static int in_order(const void *left, const void *right)
 static bool add(struct trace_list *list, const char *directory, const char *name,
                 const struct recorded_name *parts)
 {
-    if (list->count == list->capacity) {
-        struct recorded_trace *grown =
-            step_grown(list->rows, &list->capacity, list->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        list->rows = grown;
-    }
+    if (!STEP_MAKE_ROOM(list->rows, list->capacity, list->count + 1))
+        return false;
     struct recorded_trace *row = &list->rows[list->count++];
     memset(row, 0, sizeof *row);
     row->image = parts->image;

@@ -255,13 +255,8 @@ static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned ma
 static bool keep_edge(struct snapshot_check *check, const struct graph_event *event, uint32_t key,
                       uint32_t replayed, uint32_t target)
 {
-    if (check->edge_count == check->edge_capacity) {
-        struct held_edge *grown =
-            step_grown(check->edges, &check->edge_capacity, check->edge_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        check->edges = grown;
-    }
+    if (!STEP_MAKE_ROOM(check->edges, check->edge_capacity, check->edge_count + 1))
+        return false;
     check->edges[check->edge_count++] = (struct held_edge){
         event->object, event->target, key, replayed == 0, replayed != 0 && replayed != target};
     return true;

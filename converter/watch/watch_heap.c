@@ -72,13 +72,8 @@ static uint64_t written_of(void *user, uint64_t stream)
 
 static bool add_birth(struct watch_heap *heap, const struct watch_birth *birth)
 {
-    if (heap->birth_count == heap->birth_capacity) {
-        struct watch_birth *births =
-            step_grown(heap->births, &heap->birth_capacity, heap->birth_count + 1, sizeof *births);
-        if (births == NULL)
-            return false;
-        heap->births = births;
-    }
+    if (!STEP_MAKE_ROOM(heap->births, heap->birth_capacity, heap->birth_count + 1))
+        return false;
     heap->births[heap->birth_count++] = *birth;
     return true;
 }

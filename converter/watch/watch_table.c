@@ -262,13 +262,8 @@ static void reverse(struct watch_table *table)
 
 static bool add_line(struct watch_table *table, const struct watch_line *line)
 {
-    if (table->count == table->capacity) {
-        struct watch_line *lines =
-            step_grown(table->lines, &table->capacity, table->capacity + 1, sizeof *lines);
-        if (lines == NULL)
-            return false;
-        table->lines = lines;
-    }
+    if (!STEP_MAKE_ROOM(table->lines, table->capacity, table->count + 1))
+        return false;
     table->lines[table->count++] = *line;
     return true;
 }

@@ -3,6 +3,7 @@
 #ifndef FORMAT_CORE_GROW_H
 #define FORMAT_CORE_GROW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,22 @@ static inline void *step_grown(void *items, size_t *capacity, size_t need, size_
         *capacity = wanted;
     return grown;
 }
+
+/* Grows the array whose address is `array`.  Returns false if out of memory. */
+static inline bool step_make_room(void *array, size_t *capacity, size_t need, size_t item_bytes)
+{
+    void *items;
+    memcpy(&items, array, sizeof items);
+    items = step_grown(items, capacity, need, item_bytes);
+    if (items != NULL)
+        memcpy(array, &items, sizeof items);
+    return items != NULL;
+}
+
+/* Makes room for `need` items in `array`, which has room for `capacity` (a size_t).  Returns false
+ * if out of memory; both are then unchanged. */
+#define STEP_MAKE_ROOM(array, capacity, need)                                                      \
+    ((need) <= (capacity) || step_make_room(&(array), &(capacity), (need), sizeof *(array)))
 
 /* Like step_grown(); the new items are zeros. */
 static inline void *step_grown_zeroed(void *items, size_t *capacity, size_t need, size_t item_bytes)

@@ -183,13 +183,8 @@ struct fresh {
 
 static bool add_fresh(struct fresh *fresh, uint32_t item)
 {
-    if (fresh->count == fresh->capacity) {
-        uint32_t *items =
-            step_grown(fresh->items, &fresh->capacity, fresh->capacity + 1, sizeof *items);
-        if (items == NULL)
-            return false;
-        fresh->items = items;
-    }
+    if (!STEP_MAKE_ROOM(fresh->items, fresh->capacity, fresh->count + 1))
+        return false;
     fresh->items[fresh->count++] = item;
     return true;
 }

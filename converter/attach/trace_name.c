@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Increments a number until the name is free. */
-#include "converter/attach/trace_name.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <limits.h>

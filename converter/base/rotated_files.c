@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds rotated files by their names. */
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -187,8 +187,7 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
         return status;
     put_curve(sink);
     json_end_array(&sink->json);
-    json_end_object(&sink->json);
-    json_finish(&sink->json);
+    json_close(&sink->json);
     return output_stream_close(&sink->stream, error);
 }
 

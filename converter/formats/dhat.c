@@ -166,8 +166,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         ok = put_point(file, &snapshot->rows[i]);
     json_end_array(&file->json);
     put_frames(file);
-    json_end_object(&file->json);
-    json_finish(&file->json);
+    json_close(&file->json);
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 

@@ -206,8 +206,7 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     }
     json_end_array(json);
     put_frames(sink);
-    json_end_object(json);
-    json_finish(json);
+    json_close(json);
     return status == STEP_STATUS_OK ? output_stream_close(&sink->stream, error) : status;
 }
 

@@ -94,8 +94,7 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
 
 void heap_report_begin_json(const struct heap_report *report, struct json_output *json)
 {
-    json_init(json, stdout);
-    json_begin_object(json, NULL);
+    json_open(json, stdout);
     json_text(json, "trace", report->path);
     json_text(json, "what", report->allocated ? "allocated" : "live");
 }

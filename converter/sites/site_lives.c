@@ -183,9 +183,10 @@ static enum step_status too_large(const struct site_lives *lives, struct step_er
                           "the sizes of the objects add up to more than 2^62");
 }
 
-enum step_status site_lives_put(struct site_lives *lives, const struct trace_event *events,
+enum step_status site_lives_put(void *site_lives_pointer, const struct trace_event *events,
                                 size_t count, struct step_error *error)
 {
+    struct site_lives *lives = site_lives_pointer;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         const struct trace_event *event = &events[i];

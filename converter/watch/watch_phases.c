@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the spans of phases, and follows the phases of threads. */
-#include "converter/watch/watch_phases.h"
+#include "converter/watch/watch_feed.h"
 
 #include <stdlib.h>
 #include <string.h>

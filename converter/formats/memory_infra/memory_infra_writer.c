@@ -373,8 +373,7 @@ static enum step_status close_file(struct heap_writer *writer, struct step_error
         put_types(file);
     }
     json_end_array(&file->json);
-    json_end_object(&file->json);
-    json_finish(&file->json);
+    json_close(&file->json);
     return STEP_STATUS_OK;
 }
 

@@ -74,13 +74,11 @@ static void put_record(struct json_output *json, const struct step_definition *d
 void print_schema(const struct text_output *output)
 {
     struct json_output json;
-    json_init(&json, output->out);
-    json_begin_object(&json, NULL);
+    json_open(&json, output->out);
     json_text(&json, "definition", output->title);
     json_begin_array(&json, "records");
     for (uint32_t i = 0; i < output->definition->record_count; i++)
         put_record(&json, output->definition, i);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

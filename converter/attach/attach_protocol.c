@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the JVM's attach listener, sends a request, and reads the answer. */
-#include "converter/attach/attach_protocol.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/attach/target_files.h"
-#include "converter/attach/target_user.h"
+#include "converter/base/output_file.h"
 
 #define LISTEN_MS 10000  /* the JVM answers SIGQUIT at its next safepoint */
 #define ANSWER_MS 120000 /* loading starts a trace, which first walks the heap */
@@ -207,7 +206,7 @@ static enum step_status ask(const struct jvm_process *process, void *context, in
         return FAIL(error, "the JVM does not answer: %s", strerror(errno));
     for (ssize_t got = 1; got > 0;) {
         got = poll(&one, 1, ANSWER_MS) > 0 ? read(descriptor, part, sizeof part) : -1;
-        if (got < 0 || !target_files_write(output, part, (size_t) got))
+        if (got < 0 || !output_write_all(output, part, (size_t) got))
             return FAIL(error, "the JVM does not answer: %s", strerror(errno));
     }
     return STEP_STATUS_OK;

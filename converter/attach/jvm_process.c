@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads facts about a JVM from /proc. */
-#include "converter/attach/jvm_process.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converter/attach/target_files.h"
-#include "converter/attach/target_user.h"
+#include "converter/base/output_file.h"
 
 #define REFUSE(error, ...)                                                                         \
     step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET, __VA_ARGS__)
@@ -150,7 +149,7 @@ static enum step_status send_release(const struct jvm_process *process, void *co
     if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
         (file = target_files_read(file)) >= 0) {
         ssize_t got = read(file, text, sizeof text);
-        if (got > 0 && target_files_write(output, text, (size_t) got))
+        if (got > 0 && output_write_all(output, text, (size_t) got))
             return STEP_STATUS_OK;
     }
     return REFUSE(error, "the version of the JDK cannot be read");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies files into and out of another mount namespace. */
-#include "converter/attach/shared_place.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "converter/attach/target_files.h"
-#include "converter/attach/target_user.h"
+#include "converter/base/output_file.h"
 
 #define AGENT "libtracer.so"
 #define TRACE "run.step"
@@ -55,7 +54,7 @@ static bool copy(int from, int to, uint64_t most)
             continue;
         if (got <= 0)
             return got == 0;
-        if (!target_files_write(to, buffer, (size_t) got))
+        if (!output_write_all(to, buffer, (size_t) got))
             return false;
         most -= (uint64_t) got;
     }
@@ -200,7 +199,7 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
                     transfer->path, transfer->name);
     transfer->left -= length;
     enum step_status status = create(transfer, error);
-    if (status == STEP_STATUS_OK && !target_files_write(transfer->file, data, length))
+    if (status == STEP_STATUS_OK && !output_write_all(transfer->file, data, length))
         status = FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
     return status;
 }

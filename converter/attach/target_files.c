@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens files with openat2(), or, if the kernel lacks it, one path component at a time without
  * links. */
-#include "converter/attach/target_files.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,15 +93,4 @@ int target_files_read(int file)
     close(file);
     errno = code;
     return readable;
-}
-
-bool target_files_write(int file, const void *data, size_t length)
-{
-    for (size_t done = 0; done < length;) {
-        ssize_t put = write(file, (const char *) data + done, length - done);
-        if (put < 0 && errno != EINTR)
-            return false;
-        done += put > 0 ? (size_t) put : 0;
-    }
-    return true;
 }

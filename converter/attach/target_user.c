@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forks the child, drops its rights, and reads from its pipe. */
-#include "converter/attach/target_user.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>

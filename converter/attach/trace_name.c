@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Increments a number until the name is free. */
-#include "converter/attach/trace_name.h"
+#include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 
 #define NAMES_MOST 10000u
 

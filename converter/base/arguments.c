@@ -144,7 +144,7 @@ static enum step_status parse_option(struct arguments *arguments, int argc, char
     return take_value(arguments, row, value != NULL ? value : argv[(*at)++]);
 }
 
-enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv)
+static enum step_status parse(struct arguments *arguments, int argc, char **argv)
 {
     enum step_status status = STEP_STATUS_OK;
     bool options_end = false;
@@ -182,7 +182,7 @@ enum step_status arguments_refuse_files(const struct arguments *arguments)
     return STEP_STATUS_OK;
 }
 
-enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most)
+static enum step_status expect(const struct arguments *arguments, size_t least, size_t most)
 {
     if (arguments->operand_count < least)
         return arguments_fault(arguments, "too few arguments: %s", arguments->help->operands);
@@ -194,13 +194,12 @@ enum step_status arguments_expect(const struct arguments *arguments, size_t leas
     return STEP_STATUS_OK;
 }
 
-bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most,
-                    enum step_status *status)
+bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most)
 {
-    *status = arguments_parse(arguments, argc, argv);
-    if (*status == STEP_STATUS_OK && !arguments->help_wanted)
-        *status = arguments_expect(arguments, least, most);
-    return *status == STEP_STATUS_OK && !arguments->help_wanted;
+    arguments->status = parse(arguments, argc, argv);
+    if (arguments->status == STEP_STATUS_OK && !arguments->help_wanted)
+        arguments->status = expect(arguments, least, most);
+    return arguments->status == STEP_STATUS_OK && !arguments->help_wanted;
 }
 
 bool take_flag(void *bool_target, const char *value, const char **fault)
@@ -223,6 +222,51 @@ bool take_one_of(const char *const *words, size_t count, const char *value, unsi
     for (size_t i = 0; i < count; i++)
         if (words[i] != NULL && strcmp(words[i], value) == 0) {
             *number = (unsigned) i;
+            return true;
+        }
+    return false;
+}
+
+static void set_number(const struct option_number *target, unsigned value)
+{
+    if (target->number_bytes == sizeof(bool))
+        *(bool *) target->number = value != 0;
+    else
+        *(unsigned *) target->number = value;
+}
+
+bool take_set(void *option_number_target, const char *value, const char **fault)
+{
+    const struct option_number *target = option_number_target;
+    (void) value, (void) fault;
+    set_number(target, target->value);
+    return true;
+}
+
+/* "live, allocated or name is expected" */
+static const char *words_text(const char *const *words)
+{
+    static char text[256];
+    size_t used = 0;
+    for (size_t i = 0; words[i] != NULL && used < sizeof text; i++)
+        if (words[i][0] != '\0')
+            used += (size_t) snprintf(text + used, sizeof text - used, "%s%s",
+                                      used == 0              ? ""
+                                      : words[i + 1] == NULL ? " or "
+                                                             : ", ",
+                                      words[i]);
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used, " is expected");
+    return text;
+}
+
+bool take_word(void *option_number_target, const char *value, const char **fault)
+{
+    const struct option_number *target = option_number_target;
+    *fault = words_text(target->words);
+    for (unsigned i = 0; target->words[i] != NULL; i++)
+        if (value[0] != '\0' && strcmp(target->words[i], value) == 0) {
+            set_number(target, i);
             return true;
         }
     return false;

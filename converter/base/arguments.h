@@ -38,6 +38,7 @@ struct arguments {
     size_t operand_count;
     uint64_t given;   /* bitmap of the rows whose option was given (first 64 rows only) */
     bool help_wanted; /* `--help` was given, and the help was printed */
+    enum step_status status;
 };
 
 /* The arguments of the verb with this help and this array of rows. */
@@ -47,18 +48,13 @@ struct arguments {
         .row_count = sizeof(its_rows) / sizeof *(its_rows)                                         \
     }
 
-/* Parses argv[0..argc-1], which does not include the verb.  Moves operands to the front of argv.
- * Returns INVALID after an error, which it has reported on stderr. */
-enum step_status arguments_parse(struct arguments *arguments, int argc, char **argv);
-/* Reports an error on stderr and returns INVALID unless there are `least` to `most` operands. */
-enum step_status arguments_expect(const struct arguments *arguments, size_t least, size_t most);
+/* Parses argv[0..argc-1], which does not include the verb, moves operands to the front of argv, and
+ * checks that there are `least` to `most`.  Returns true if the verb should continue; otherwise
+ * `status` is the verb's status (OK after `--help`, INVALID after an error, which is reported). */
+bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most);
 /* Reports an error and returns INVALID if two operands that follow each other, as a shell's
  * pattern gives them, are files of one recording. */
 enum step_status arguments_refuse_files(const struct arguments *arguments);
-/* Parses the options and checks the number of operands.  Returns true if the verb should
- * continue; otherwise `*status` is the verb's status (OK after `--help`). */
-bool arguments_read(struct arguments *arguments, int argc, char **argv, size_t least, size_t most,
-                    enum step_status *status);
 /* Reports a usage error on stderr, with a reference to `--help`.  Returns INVALID. */
 __attribute__((format(printf, 2, 3))) enum step_status arguments_fault(
     const struct arguments *arguments, const char *format, ...);
@@ -69,6 +65,32 @@ void arguments_print_with(arguments_printer print);
 
 /* Returns the word most similar to `typed`, or NULL if none is similar enough. */
 const char *nearest_word(const char *typed, const char *const *words, size_t count);
+
+/* The target of take_word() and take_set(): a bool, an enum or an unsigned. */
+struct option_number {
+    void *number;
+    size_t number_bytes;
+    const char *const *words; /* of take_word(); the array ends with NULL */
+    unsigned value;           /* of take_set() */
+};
+/* The value is one of these words (an empty one is none), whose index goes to `its_number`. */
+#define WORDS(its_number, ...)                                                                     \
+    take_word, &(struct option_number)                                                             \
+    {                                                                                              \
+        .number = &(its_number), .number_bytes = sizeof(its_number),                               \
+        .words = (const char *const[])                                                             \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
+/* The option has no value, and makes `its_number` this one. */
+#define SETS(its_number, its_value)                                                                \
+    take_set, &(struct option_number)                                                              \
+    {                                                                                              \
+        .number = &(its_number), .number_bytes = sizeof(its_number), .value = (its_value)          \
+    }
+bool take_word(void *option_number_target, const char *value, const char **fault);
+bool take_set(void *option_number_target, const char *value, const char **fault);
 
 /* Parses one of the words (NULL: no word) and sets `*number` to its index. */
 bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number);

@@ -44,6 +44,13 @@ enum step_status report_error(const struct step_error *error)
     return error->status;
 }
 
+enum step_status report_unfit(const char *path, const char *reason)
+{
+    struct step_error error;
+    step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET, "%s", reason);
+    return report_error(&error);
+}
+
 enum step_status report_no_memory(void)
 {
     struct step_error error;

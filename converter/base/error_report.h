@@ -24,6 +24,11 @@ void report_no_stacks(const char *path);
 /* Reports an error on stderr as "steptrace: ...".  Returns its status. */
 enum step_status report_error(const struct step_error *error);
 
+/* Reports that the verb cannot take the trace, and why.  Returns CORRUPT. */
+enum step_status report_unfit(const char *path, const char *reason);
+/* The end of a reason: why objects may have no sizes. */
+#define NO_SIZES " (traces of the text format have none: record a .step file)"
+
 /* Reports that memory ran out.  Returns NO_MEMORY. */
 enum step_status report_no_memory(void);
 

@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/joined_entries.h"
-#include "converter/base/joined_window.h"
+#include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/rotated_files.h"
 #include "converter/base/trace_gap.h"
 #include "steptrace/live.h"
 #include "steptrace/writer.h"

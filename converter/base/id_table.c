@@ -76,13 +76,8 @@ static bool grow_far(struct id_table *table)
     if (table->far == NULL && (table->far = calloc(1, sizeof *table->far)) == NULL)
         return false;
     struct id_far_pages *far = table->far;
-    if (far->count == far->capacity) {
-        struct far_page *items =
-            step_grown(far->items, &far->capacity, far->count + 1, sizeof *items);
-        if (items == NULL)
-            return false;
-        far->items = items;
-    }
+    if (!STEP_MAKE_ROOM(far->items, far->capacity, far->count + 1))
+        return false;
     return step_index_reserve(&far->places);
 }
 

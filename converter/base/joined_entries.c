@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds equal entries by their contents, in which ids are already those of the joined trace. */
-#include "converter/base/joined_entries.h"
+#include "converter/base/file_joining.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,21 +101,10 @@ void joined_entries_end(struct joined_entries *entries, uint32_t record, uint64_
 
 /* ---- contents ---- */
 
-/* Makes room for `need` items. Returns false if out of memory. */
-static bool reserve(void **items, size_t *capacity, size_t need, size_t item_bytes)
-{
-    void *grown = need <= *capacity ? *items : step_grown(*items, capacity, need, item_bytes);
-    if (grown != NULL)
-        *items = grown;
-    return grown != NULL;
-}
-
 static bool add_to_key(struct joined_entries *entries, const void *bytes, size_t length)
 {
-    void *key = entries->key;
-    if (!reserve(&key, &entries->key_capacity, entries->key_length + length + 1, 1))
+    if (!STEP_MAKE_ROOM(entries->key, entries->key_capacity, entries->key_length + length + 1))
         return false;
-    entries->key = key;
     if (length > 0)
         memcpy(entries->key + entries->key_length, bytes, length);
     entries->key_length += length;
@@ -154,11 +143,9 @@ static struct joined_chain *find_chain(struct joined_entries *entries, uint32_t 
         memcpy(copy, key.data, key.length);
     name_index_set_text(&entries->index, found,
                         (struct step_bytes){copy, copy != NULL ? key.length : 0});
-    void *chains = entries->chains;
     if (copy == NULL ||
-        !reserve(&chains, &entries->chain_capacity, found + (size_t) 1, sizeof *entries->chains))
+        !STEP_MAKE_ROOM(entries->chains, entries->chain_capacity, found + (size_t) 1))
         return NULL;
-    entries->chains = chains;
     entries->chains[found] = (struct joined_chain){.first = 0};
     return &entries->chains[found];
 }
@@ -188,10 +175,8 @@ static enum step_status add_entry(struct joined_entries *entries, struct joined_
                                   uint32_t record, uint64_t *id)
 {
     struct joined_type *type = &entries->types[record];
-    void *items = type->entries;
-    if (!reserve(&items, &type->capacity, type->count + 1, sizeof *type->entries))
+    if (!STEP_MAKE_ROOM(type->entries, type->capacity, type->count + 1))
         return STEP_STATUS_NO_MEMORY;
-    type->entries = items;
     enum step_status status = step_writer_define(entries->writer, record, entries->slots, id);
     if (status != STEP_STATUS_OK)
         return status;

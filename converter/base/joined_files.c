@@ -9,7 +9,6 @@
 #include "converter/base/file_joining.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/rotated_files.h"
 
 struct joined_trace {
     struct joined_trace *next;

@@ -1,16 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The files of one recording with rotate= as one trace. */
+#ifndef CONVERTER_BASE_JOINED_FILES_H
+#define CONVERTER_BASE_JOINED_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "steptrace/reader.h"
+#include "steptrace/status.h"
+
+/* NAME.000001.step, NAME.000002.step, ... */
+
+struct rotated_file {
+    char *path;
+    uint64_t number;
+};
+
+struct rotated_files {
+    struct rotated_file *items; /* by number, ascending */
+    size_t count, capacity;
+};
+
+/* Finds the files that `path` stands for: NAME.step, as file= has it, where no such file exists, or
+ * the directory of the files, if they all have one name.  `count` is 0 for any other path.  Returns
+ * INVALID if the directory has files of several names.  Reset is allowed in any case. */
+enum step_status rotated_files_find(const char *path, struct rotated_files *files,
+                                    struct step_error *error);
+void rotated_files_reset(struct rotated_files *files);
+/* Returns true if `path` stands for such files. */
+bool rotated_files_exist(const char *path);
+/* Returns the length of the name, and sets the number, of a file that is named like one of them; 0
+ * if it is not. */
+size_t rotated_file_name(const char *file, uint64_t *number);
+
 /*
  * The files of one recording with rotate= as one trace.  They are copied into an unlinked temporary
  * file, once in a process: objects that live across files are one object, classes, threads and call
  * stacks are those of all files, and what is missing is in the property TRACE_FILES_GAPS.
  */
-#ifndef CONVERTER_BASE_JOINED_FILES_H
-#define CONVERTER_BASE_JOINED_FILES_H
 
-#include "steptrace/reader.h"
-
-/* Opens the trace that `path` stands for: see rotated_files.h.  Sets `*reader` to NULL if it stands
- * for one file. */
+/* Opens the trace that `path` stands for, as rotated_files_find() has it.  Sets `*reader` to NULL
+ * if it stands for one file. */
 enum step_status joined_files_open(const char *path, struct step_reader **reader,
                                    struct step_error *error);
 /* Returns true if this file is one of such files. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes samples of the objects of exact windows. */
-#include "converter/base/joined_window.h"
+#include "converter/base/file_joining.h"
 
 #include <stdlib.h>
 #include <string.h>

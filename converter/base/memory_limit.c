@@ -2,12 +2,11 @@
 /* Sets RLIMIT_DATA. */
 #include "converter/base/memory_limit.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "converter/base/arguments.h"
 #include "converter/base/quantity.h"
 
 #define DEFAULT_BYTES (UINT64_C(4) << 30)
@@ -51,23 +50,13 @@ void memory_limit_set_default(void)
 
 bool take_memory(void *unused, const char *value, const char **fault)
 {
-    static const char units[] = "kmg";
-    char *end = NULL;
-    unsigned shift = 0;
+    uint64_t bytes;
     (void) unused;
+    bool taken = take_size(&bytes, value, fault) && (bytes == 0 || bytes >= LEAST_BYTES);
     *fault = "a size of 16m or more is expected, as 500m or 8g, or 0";
-    errno = 0;
-    uint64_t bytes = value[0] >= '0' && value[0] <= '9' ? strtoull(value, &end, 10) : 0;
-    if (end == NULL || errno != 0)
-        return false;
-    for (unsigned i = 0; units[i] != '\0'; i++)
-        if (*end == units[i] || *end == units[i] - 'a' + 'A')
-            shift = 10 * (i + 1);
-    end += shift != 0;
-    if (*end != '\0' || bytes > UINT64_MAX >> shift || (bytes != 0 && bytes << shift < LEAST_BYTES))
-        return false;
-    set(bytes << shift);
-    return true;
+    if (taken)
+        set(bytes);
+    return taken;
 }
 
 void memory_limit_lift(void)

@@ -30,16 +30,6 @@ static uint32_t hash_of(uint64_t number, struct step_bytes text)
     return (uint32_t) step_hash_join(hash, rest);
 }
 
-static bool grow_entries(struct name_index *index)
-{
-    struct name_index_entry *entries =
-        step_grown(index->entries, &index->capacity, index->capacity + 1, sizeof *entries);
-    if (entries == NULL)
-        return false;
-    index->entries = entries;
-    return true;
-}
-
 static uint32_t find(const struct name_index *index, uint32_t hash, uint64_t number,
                      struct step_bytes text)
 {
@@ -62,7 +52,7 @@ uint32_t name_index_put(struct name_index *index, uint64_t number, struct step_b
         return id;
     id = (uint32_t) index->count + 1;
     if (index->count >= UINT32_MAX - 2 ||
-        (index->count + 2 > index->capacity && !grow_entries(index)) ||
+        !STEP_MAKE_ROOM(index->entries, index->capacity, index->count + 2) ||
         !step_index_add(&index->index, hash, id))
         return 0;
     index->entries[id] = (struct name_index_entry){number, text};

@@ -330,20 +330,26 @@ enum step_status output_file_open_or_post(struct output_file *file, const char *
     return status;
 }
 
-enum step_status output_file_write(struct output_file *file, const void *data, size_t length,
-                                   struct step_error *error)
+bool output_write_all(int file, const void *data, size_t length)
 {
-    const char *at = data;
-    while (length > 0) {
-        ssize_t put = write(file->descriptor, at, length);
+    for (const char *at = data; length > 0;) {
+        ssize_t put = write(file, at, length);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
-            return io_error(file, error, "cannot write");
+            return false;
         at += put;
         length -= (size_t) put;
-        file->size_bytes += (uint64_t) put;
     }
+    return true;
+}
+
+enum step_status output_file_write(struct output_file *file, const void *data, size_t length,
+                                   struct step_error *error)
+{
+    if (!output_write_all(file->descriptor, data, length))
+        return io_error(file, error, "cannot write");
+    file->size_bytes += length;
     return STEP_STATUS_OK;
 }
 
@@ -437,4 +443,38 @@ void output_file_abort(struct output_file *file)
     if (file->temporary != NULL && file->descriptor >= 0)
         unlink(file->temporary);
     release(file);
+}
+
+enum step_status output_file_end(struct output_file *file, enum step_status status,
+                                 struct step_error *error)
+{
+    if (status == STEP_STATUS_OK)
+        status = output_file_commit(file, error);
+    output_file_abort(file);
+    return status;
+}
+
+enum step_status output_file_print(const char *path, const struct step_bytes *frame,
+                                   bool (*print)(const void *user, FILE *out), const void *user,
+                                   struct step_error *error)
+{
+    struct output_file file;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    bool ok = stream != NULL && print(user, stream) && ferror(stream) == 0;
+    ok = stream != NULL && fclose(stream) == 0 && ok;
+    enum step_status status =
+        ok ? output_file_open(&file, path, error) : step_no_memory(error, path);
+    if (status == STEP_STATUS_OK) {
+        if (frame != NULL)
+            status = output_file_write(&file, frame[0].data, frame[0].length, error);
+        if (status == STEP_STATUS_OK)
+            status = output_file_write(&file, text, length, error);
+        if (status == STEP_STATUS_OK && frame != NULL)
+            status = output_file_write(&file, frame[1].data, frame[1].length, error);
+        status = output_file_end(&file, status, error);
+    }
+    free(text);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "steptrace/status.h"
@@ -57,10 +58,22 @@ const char *output_file_seekable_path(struct output_file *file, struct step_erro
 enum step_status output_file_commit(struct output_file *file, struct step_error *error);
 /* Closes and removes the temporary file.  Does nothing after a commit. */
 void output_file_abort(struct output_file *file);
+/* Commits the file if `status` is OK, or else removes it.  Returns the first failure. */
+enum step_status output_file_end(struct output_file *file, enum step_status status,
+                                 struct step_error *error);
+
+/* Writes what `print` prints into a file that replaces the one at `path` once it is whole; `frame`
+ * is what stands before and after it, NULL: nothing.  `print` returns false if memory runs out. */
+enum step_status output_file_print(const char *path, const struct step_bytes *frame,
+                                   bool (*print)(const void *user, FILE *out), const void *user,
+                                   struct step_error *error);
+
+/* Writes all these bytes.  Returns false and sets errno on failure. */
+bool output_write_all(int file, const void *data, size_t length);
 
 /* Opens an unlinked temporary file.  Returns its descriptor, or -1 and sets errno. */
 int output_file_spool(void);
-/* The same: sets *spool, to -1 if it fails, and describes the error. */
+/* The same: sets `*spool`, and describes the error. */
 enum step_status output_spool_open(int *spool, struct step_error *error);
 /* Write, or read, all these bytes at a position of that file. */
 enum step_status output_spool_write(int spool, const void *bytes, size_t length, uint64_t at,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds rotated files by their names. */
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,13 +53,8 @@ static enum step_status add(const struct search *search, const char *file, uint6
                             struct step_error *error)
 {
     struct rotated_files *files = search->files;
-    if (files->count == files->capacity) {
-        struct rotated_file *grown =
-            step_grown(files->items, &files->capacity, files->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return no_memory(error);
-        files->items = grown;
-    }
+    if (!STEP_MAKE_ROOM(files->items, files->capacity, files->count + 1))
+        return no_memory(error);
     struct rotated_file *added = &files->items[files->count];
     if (asprintf(&added->path, "%s/%s", search->directory, file) < 0)
         return no_memory(error);

@@ -42,28 +42,16 @@ enum step_status standard_input_peek(struct standard_input *input, struct step_e
     return STEP_STATUS_OK;
 }
 
-static bool write_all(int file, const char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t put = write(file, data, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        data += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t) put : 0;
-    }
-    return true;
-}
-
 enum step_status standard_input_spool(const struct standard_input *input, int *spool,
                                       struct step_error *error)
 {
     char *buffer = malloc(COPY_BYTES);
     ssize_t got = 1;
     bool ok = buffer != NULL && (*spool = output_file_spool()) >= 0 &&
-              write_all(*spool, input->start, input->length);
+              output_write_all(*spool, input->start, input->length);
     while (ok && got > 0) {
         got = read_some(buffer, COPY_BYTES);
-        ok = got >= 0 && write_all(*spool, buffer, (size_t) got);
+        ok = got >= 0 && output_write_all(*spool, buffer, (size_t) got);
     }
     int code = errno;
     free(buffer);

@@ -2,11 +2,6 @@
 /* Writes charts as SVG. */
 #include "converter/base/svg_chart.h"
 
-#include <stdlib.h>
-
-#include "converter/base/output_file.h"
-#include "format/core/no_memory.h"
-
 #define WIDTH 900.0
 #define HEIGHT 420.0
 #define LEFT 90.0
@@ -112,29 +107,4 @@ void svg_chart_end_curve(struct svg_chart *chart, const char *name, bool is_refe
 void svg_chart_end(const struct svg_chart *chart)
 {
     fputs("</svg>\n", chart->out);
-}
-
-enum step_status svg_file_write(const char *path, void (*print)(const void *user, FILE *out),
-                                const void *user, struct step_error *error)
-{
-    char *text = NULL;
-    size_t length = 0;
-    struct output_file file;
-    FILE *stream = open_memstream(&text, &length);
-    if (stream == NULL)
-        return step_no_memory(error, path);
-    print(user, stream);
-    enum step_status status = ferror(stream) != 0 ? step_no_memory(error, path) : STEP_STATUS_OK;
-    if (fclose(stream) != 0 && status == STEP_STATUS_OK)
-        status = step_no_memory(error, path);
-    if (status == STEP_STATUS_OK)
-        status = output_file_open(&file, path, error);
-    if (status == STEP_STATUS_OK) {
-        status = output_file_write(&file, text, length, error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, error);
-        output_file_abort(&file);
-    }
-    free(text);
-    return status;
 }

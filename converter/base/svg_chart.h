@@ -32,8 +32,4 @@ void svg_chart_point(const struct svg_chart *chart, double x, double y);
 void svg_chart_end_curve(struct svg_chart *chart, const char *name, bool is_reference);
 void svg_chart_end(const struct svg_chart *chart);
 
-/* Writes what `print` prints into a file that replaces the one at `path` once it is whole. */
-enum step_status svg_file_write(const char *path, void (*print)(const void *user, FILE *out),
-                                const void *user, struct step_error *error);
-
 #endif

@@ -86,13 +86,8 @@ static struct cost *cost_of(struct profile *profile, const struct cost *wanted)
     STEP_INDEX_EACH (&profile->index, hash, number)
         if (compare_costs(&profile->costs[number], wanted) == 0)
             return &profile->costs[number];
-    if (profile->count == profile->capacity) {
-        struct cost *costs =
-            step_grown(profile->costs, &profile->capacity, profile->count + 1, sizeof *costs);
-        if (costs == NULL)
-            return NULL;
-        profile->costs = costs;
-    }
+    if (!STEP_MAKE_ROOM(profile->costs, profile->capacity, profile->count + 1))
+        return NULL;
     if (profile->count >= UINT32_MAX / 4 ||
         !step_index_add(&profile->index, hash, (uint32_t) profile->count))
         return NULL;

@@ -59,13 +59,8 @@ static bool follow_collections(struct choice *choice, const struct trace_event *
 
 static bool add_time(struct choice *choice, uint64_t time_ns)
 {
-    if (choice->time_count == choice->time_capacity) {
-        uint64_t *grown = step_grown(choice->times_ns, &choice->time_capacity,
-                                     choice->time_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        choice->times_ns = grown;
-    }
+    if (!STEP_MAKE_ROOM(choice->times_ns, choice->time_capacity, choice->time_count + 1))
+        return false;
     choice->times_ns[choice->time_count++] = time_ns;
     return true;
 }

@@ -162,8 +162,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
         return status;
     put_curve(sink);
     json_end_array(&sink->json);
-    json_end_object(&sink->json);
-    json_finish(&sink->json);
+    json_close(&sink->json);
     return status;
 }
 

@@ -37,13 +37,8 @@ static uint32_t number_frame(struct dhat_file *file, struct id_table *table, uin
     uint32_t *number = id_table_get(table, id);
     if (number == NULL || *number != 0)
         return number != NULL ? *number : 0;
-    if (file->frame_count == file->frame_capacity) {
-        struct dhat_frame *frames =
-            step_grown(file->frames, &file->frame_capacity, file->frame_count + 1, sizeof *frames);
-        if (frames == NULL)
-            return 0;
-        file->frames = frames;
-    }
+    if (!STEP_MAKE_ROOM(file->frames, file->frame_capacity, file->frame_count + 1))
+        return 0;
     file->frames[file->frame_count] = frame;
     return *number = (uint32_t) ++file->frame_count;
 }
@@ -166,8 +161,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         ok = put_point(file, &snapshot->rows[i]);
     json_end_array(&file->json);
     put_frames(file);
-    json_end_object(&file->json);
-    json_finish(&file->json);
+    json_close(&file->json);
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/arguments.h"
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,

@@ -63,13 +63,8 @@ static bool know_frame(struct calls_sink *sink, uint32_t method_id)
     uint32_t *frame = id_table_get(&sink->frames, method_id);
     if (frame == NULL || *frame != 0)
         return frame != NULL;
-    if (sink->frame_count == sink->frame_capacity) {
-        uint32_t *methods = step_grown(sink->methods, &sink->frame_capacity,
-                                       sink->frame_capacity + 1, sizeof *methods);
-        if (methods == NULL)
-            return false;
-        sink->methods = methods;
-    }
+    if (!STEP_MAKE_ROOM(sink->methods, sink->frame_capacity, sink->frame_count + 1))
+        return false;
     sink->methods[sink->frame_count++] = method_id;
     *frame = (uint32_t) sink->frame_count;
     return true;
@@ -196,8 +191,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
             status = put_profile(sink, i, thread, error);
     json_end_array(json);
     put_frames(sink);
-    json_end_object(json);
-    json_finish(json);
+    json_close(json);
     return status;
 }
 

@@ -160,8 +160,7 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     put_frames(file, classes);
     free(classes);
     bool ok = put_profile(file, snapshot);
-    json_end_object(json);
-    json_finish(json);
+    json_close(json);
     return ok;
 }
 

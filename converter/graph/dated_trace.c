@@ -43,13 +43,8 @@ static bool enter(struct death_tracker *tracker, const struct graph_event *event
     touch_object(tracker, event->object, event->time);
     if (calls == NULL)
         return false;
-    if (calls->count == calls->capacity) {
-        struct receiver *grown =
-            step_grown(calls->items, &calls->capacity, calls->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        calls->items = grown;
-    }
+    if (!STEP_MAKE_ROOM(calls->items, calls->capacity, calls->count + 1))
+        return false;
     calls->items[calls->count++] = (struct receiver){event->number, event->object};
     return true;
 }
@@ -72,13 +67,8 @@ static void leave(struct death_tracker *tracker, const struct graph_event *event
 
 static bool add_dying(struct death_tracker *tracker, const struct dying *dying)
 {
-    if (tracker->batch_count == tracker->batch_capacity) {
-        struct dying *grown = step_grown(tracker->batch, &tracker->batch_capacity,
-                                         tracker->batch_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        tracker->batch = grown;
-    }
+    if (!STEP_MAKE_ROOM(tracker->batch, tracker->batch_capacity, tracker->batch_count + 1))
+        return false;
     tracker->batch[tracker->batch_count++] = *dying;
     return true;
 }
@@ -111,13 +101,8 @@ static enum step_status put_free(struct death_tracker *tracker, const struct gra
 
 static bool push(struct death_tracker *tracker, uint32_t node)
 {
-    if (tracker->pending_count == tracker->pending_capacity) {
-        uint32_t *grown = step_grown(tracker->pending, &tracker->pending_capacity,
-                                     tracker->pending_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        tracker->pending = grown;
-    }
+    if (!STEP_MAKE_ROOM(tracker->pending, tracker->pending_capacity, tracker->pending_count + 1))
+        return false;
     tracker->pending[tracker->pending_count++] = node;
     return true;
 }

@@ -63,13 +63,8 @@ static enum step_status write_run(struct death_runs *runs, struct step_error *er
         if (file < 0 || (runs->spool = fdopen(file, "w+b")) == NULL)
             return spool_fault(error);
     }
-    if (runs->run_count == runs->run_capacity) {
-        struct death_run *grown =
-            step_grown(runs->runs, &runs->run_capacity, runs->run_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return no_memory(error);
-        runs->runs = grown;
-    }
+    if (!STEP_MAKE_ROOM(runs->runs, runs->run_capacity, runs->run_count + 1))
+        return no_memory(error);
     sort(runs);
     const struct death_run *last = runs->run_count > 0 ? &runs->runs[runs->run_count - 1] : NULL;
     runs->runs[runs->run_count++] = (struct death_run){

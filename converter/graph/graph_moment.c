@@ -209,13 +209,8 @@ static enum step_status replay_to(struct graph_moment *graph, const struct stop 
 
 static bool add_root(struct graph_moment *graph, uint32_t node, uint32_t kind, uint32_t field)
 {
-    if (graph->root_count == graph->root_capacity) {
-        struct graph_start *grown =
-            step_grown(graph->roots, &graph->root_capacity, graph->root_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        graph->roots = grown;
-    }
+    if (!STEP_MAKE_ROOM(graph->roots, graph->root_capacity, graph->root_count + 1))
+        return false;
     graph->roots[graph->root_count++] = (struct graph_start){node, kind, field};
     return true;
 }

@@ -155,13 +155,8 @@ static bool put_store(struct graph_replay *replay, const struct graph_event *eve
 
 static bool keep_copied(struct graph_replay *replay, size_t *count, uint32_t key, uint32_t target)
 {
-    if (*count == replay->copied_capacity) {
-        struct edge *grown =
-            step_grown(replay->copied, &replay->copied_capacity, *count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        replay->copied = grown;
-    }
+    if (!STEP_MAKE_ROOM(replay->copied, replay->copied_capacity, *count + 1))
+        return false;
     replay->copied[(*count)++] = (struct edge){target, key};
     return true;
 }
@@ -291,13 +286,8 @@ static bool put_root(struct graph_replay *replay, const struct graph_event *even
     reach(replay, node, event->time);
     if (node == 0)
         return true;
-    if (replay->root_count == replay->root_capacity) {
-        struct graph_root *grown = step_grown(replay->roots, &replay->root_capacity,
-                                              replay->root_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        replay->roots = grown;
-    }
+    if (!STEP_MAKE_ROOM(replay->roots, replay->root_capacity, replay->root_count + 1))
+        return false;
     replay->roots[replay->root_count++] =
         (struct graph_root){.object = event->target,
                             .kind = event->number < UINT32_MAX ? (uint32_t) event->number : 0,

@@ -50,8 +50,7 @@ static void json_head(struct json_output *json, const struct keeper_report *repo
     char moment[64];
     const struct graph_moment *graph = report->graph;
     heap_moment_print(&graph->moment, moment, sizeof moment);
-    json_init(json, stdout);
-    json_begin_object(json, NULL);
+    json_open(json, stdout);
     json_text(json, "trace", report->path);
     json_text(json, "what", what);
     json_begin_object(json, "moment");
@@ -135,8 +134,7 @@ static void json_retained(const struct keeper_report *report, const struct retai
         json_end_object(&json);
     }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }
 
 /* Prints to standard output. */
@@ -223,8 +221,7 @@ static bool json_paths(const struct keeper_report *report, const struct keeper_p
         json_end_object(&json);
     }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }
 

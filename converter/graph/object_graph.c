@@ -346,13 +346,8 @@ static void release_if_unused(struct object_graph *graph, uint32_t node)
     const struct graph_node *unused = &graph->nodes[node];
     if (unused->object != 0 || unused->strong != 0 || unused->weak != 0 || node <= GRAPH_STATICS)
         return;
-    if (graph->free_count == graph->free_capacity) {
-        uint32_t *grown = step_grown(graph->free_nodes, &graph->free_capacity,
-                                     graph->free_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return;
-        graph->free_nodes = grown;
-    }
+    if (!STEP_MAKE_ROOM(graph->free_nodes, graph->free_capacity, graph->free_count + 1))
+        return;
     graph->free_nodes[graph->free_count++] = node;
 }
 

@@ -80,13 +80,8 @@ static uint32_t step_number(struct keeper_paths *paths, const struct keeper_step
     STEP_INDEX_EACH (&paths->index, hash, number)
         if (is_same(&paths->steps[number], step))
             return number + 1;
-    if (paths->step_count == paths->step_capacity) {
-        struct keeper_step *grown =
-            step_grown(paths->steps, &paths->step_capacity, paths->step_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return 0;
-        paths->steps = grown;
-    }
+    if (!STEP_MAKE_ROOM(paths->steps, paths->step_capacity, paths->step_count + 1))
+        return 0;
     if (paths->step_count == UINT32_MAX - 1 ||
         !step_index_add(&paths->index, hash, (uint32_t) paths->step_count))
         return 0;

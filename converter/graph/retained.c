@@ -67,13 +67,8 @@ static void fetch_targets(const struct search *search, uint32_t vertex)
 static bool come_to(struct search *search, uint32_t node, uint32_t parent)
 {
     struct dominators *out = search->out;
-    if (search->place_count == search->place_capacity) {
-        struct place *grown = step_grown(search->places, &search->place_capacity,
-                                         search->place_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        search->places = grown;
-    }
+    if (!STEP_MAKE_ROOM(search->places, search->place_capacity, search->place_count + 1))
+        return false;
     uint32_t vertex = out->count++;
     out->node_of[vertex] = node;
     out->idom[vertex] = parent;
@@ -202,13 +197,8 @@ static bool find_edges(struct search *search, const uint32_t *roots, size_t root
 
 static bool keep_path(struct search *search, size_t length, uint32_t vertex)
 {
-    if (length == search->path_capacity) {
-        uint32_t *grown =
-            step_grown(search->path, &search->path_capacity, length + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        search->path = grown;
-    }
+    if (!STEP_MAKE_ROOM(search->path, search->path_capacity, length + 1))
+        return false;
     search->path[length] = vertex;
     return true;
 }
@@ -331,13 +321,8 @@ static bool sum_up(struct finding *finding)
 static struct retained_row *add_row(struct finding *finding)
 {
     struct retained *out = finding->out;
-    if (out->count == finding->capacity) {
-        struct retained_row *grown =
-            step_grown(out->rows, &finding->capacity, out->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        out->rows = grown;
-    }
+    if (!STEP_MAKE_ROOM(out->rows, finding->capacity, out->count + 1))
+        return NULL;
     struct retained_row *row = &out->rows[out->count++];
     *row = (struct retained_row){0};
     return row;

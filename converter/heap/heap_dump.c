@@ -47,13 +47,8 @@ void heap_dump_reset(struct heap_dump *dump)
 
 bool heap_dump_add(struct heap_dump *dump, const struct heap_dump_entry *entry)
 {
-    if (dump->count == dump->capacity) {
-        struct heap_dump_entry *entries =
-            step_grown(dump->entries, &dump->capacity, dump->capacity + 1, sizeof *entries);
-        if (entries == NULL)
-            return false;
-        dump->entries = entries;
-    }
+    if (!STEP_MAKE_ROOM(dump->entries, dump->capacity, dump->count + 1))
+        return false;
     dump->entries[dump->count++] = *entry;
     return true;
 }

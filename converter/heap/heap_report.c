@@ -94,8 +94,7 @@ void heap_report_put_head(const struct heap_report *report, const struct heap_sn
 
 void heap_report_begin_json(const struct heap_report *report, struct json_output *json)
 {
-    json_init(json, stdout);
-    json_begin_object(json, NULL);
+    json_open(json, stdout);
     json_text(json, "trace", report->path);
     json_text(json, "what", report->allocated ? "allocated" : "live");
 }
@@ -198,13 +197,8 @@ static bool open_node(struct tree_printer *printer, size_t depth,
         parent->bytes -= entry->bytes;
         parent->children++;
     }
-    if (printer->count == printer->capacity) {
-        struct open_node *open =
-            step_grown(printer->open, &printer->capacity, printer->capacity + 1, sizeof *open);
-        if (open == NULL)
-            return false;
-        printer->open = open;
-    }
+    if (!STEP_MAKE_ROOM(printer->open, printer->capacity, printer->count + 1))
+        return false;
     printer->open[printer->count++] = (struct open_node){.depth = depth,
                                                          .objects = entry->objects,
                                                          .bytes = entry->bytes,

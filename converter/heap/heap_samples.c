@@ -50,13 +50,8 @@ static bool keep_death(struct cell_samples *samples, const struct live_object *o
     }
     if (object->value >= samples->collection_before_us)
         return true;
-    if (samples->death_count == samples->death_capacity) {
-        struct sample_death *deaths = step_grown(samples->deaths, &samples->death_capacity,
-                                                 samples->death_count + 1, sizeof *deaths);
-        if (deaths == NULL)
-            return false;
-        samples->deaths = deaths;
-    }
+    if (!STEP_MAKE_ROOM(samples->deaths, samples->death_capacity, samples->death_count + 1))
+        return false;
     samples->deaths[samples->death_count++] =
         (struct sample_death){object->class_id, object->size, object->value, death_us, weight};
     return true;

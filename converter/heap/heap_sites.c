@@ -67,13 +67,8 @@ static bool gather_frames(struct heap_sites *sites, uint32_t frame, uint32_t *kn
         const uint32_t *site = id_table_find(&sites->frames, frame);
         if (site != NULL && (*known = *site) != 0)
             break;
-        if (*count == sites->chain_capacity) {
-            uint32_t *grown = step_grown(sites->chain, &sites->chain_capacity,
-                                         sites->chain_capacity + 1, sizeof *grown);
-            if (grown == NULL)
-                return false;
-            sites->chain = grown;
-        }
+        if (!STEP_MAKE_ROOM(sites->chain, sites->chain_capacity, *count + 1))
+            return false;
         sites->chain[(*count)++] = frame;
     }
     return true;

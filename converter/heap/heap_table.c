@@ -264,8 +264,7 @@ static void print_json(const struct row_list *list, size_t shown)
         json_end_object(&json);
     }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }
 
 static void print_csv(const struct row_list *list, size_t shown)

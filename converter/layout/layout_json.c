@@ -34,8 +34,7 @@ static void put_numbers(const char *key, const uint64_t *numbers, size_t count,
 void layout_print_json(const struct layout_totals *totals, FILE *out)
 {
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", totals->path);
     json_number(&json, "objects", totals->objects);
     json_number(&json, "existing", totals->existing);
@@ -57,6 +56,5 @@ void layout_print_json(const struct layout_totals *totals, FILE *out)
         json_end_object(&json);
     }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

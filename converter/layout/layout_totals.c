@@ -121,9 +121,10 @@ static inline bool add_size(struct class_total *class, uint64_t size)
            class->bytes <= UINT64_MAX / 16;
 }
 
-enum step_status layout_totals_put(struct layout_totals *totals, const struct trace_event *events,
+enum step_status layout_totals_put(void *layout_totals_pointer, const struct trace_event *events,
                                    size_t count, struct step_error *error)
 {
+    struct layout_totals *totals = layout_totals_pointer;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
         if (event->kind != EVENT_OBJECT_ALLOC)

@@ -46,7 +46,7 @@ void layout_totals_init(struct layout_totals *totals, const struct object_layout
                         const struct selected_globs *value_globs, const struct trace_names *names);
 void layout_totals_reset(struct layout_totals *totals);
 
-enum step_status layout_totals_put(struct layout_totals *totals, const struct trace_event *events,
+enum step_status layout_totals_put(void *layout_totals_pointer, const struct trace_event *events,
                                    size_t count, struct step_error *error);
 /* Visitors for event_source_layouts(), one after the other, before the objects; `totals` is a
  * struct layout_totals. */

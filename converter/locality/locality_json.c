@@ -65,8 +65,7 @@ static void put_row(const struct graph_source *source, const struct reference_ro
 void locality_print_json(const struct reference_distances *distances, FILE *out)
 {
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", distances->path);
     json_number(&json, "objects", distances->objects);
     json_number(&json, "existing", distances->existing);
@@ -76,6 +75,5 @@ void locality_print_json(const struct reference_distances *distances, FILE *out)
     for (size_t i = 0; i < distances->count; i++)
         put_row(&distances->opened.graph.source, &distances->rows[i], &json);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -77,13 +77,8 @@ static struct reference_row *row_of(struct reference_distances *distances,
             row->target_class == key->target_class)
             return row;
     }
-    if (distances->count == distances->capacity) {
-        struct reference_row *rows =
-            step_grown(distances->rows, &distances->capacity, distances->count + 1, sizeof *rows);
-        if (rows == NULL)
-            return NULL;
-        distances->rows = rows;
-    }
+    if (!STEP_MAKE_ROOM(distances->rows, distances->capacity, distances->count + 1))
+        return NULL;
     if (!step_index_add(&distances->index, hash, (uint32_t) distances->count))
         return NULL;
     distances->rows[distances->count] = *key;

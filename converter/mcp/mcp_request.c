@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses messages, whose members may be in any order. */
-#include "converter/mcp/mcp_request.h"
+#include "converter/mcp/mcp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

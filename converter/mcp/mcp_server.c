@@ -3,7 +3,6 @@
  * One call runs at a time, as a process of its own.  Meanwhile other messages are answered; further
  * calls wait in their order.
  */
-#include "converter/mcp/mcp_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "converter/mcp/mcp_answer.h"
-#include "converter/mcp/mcp_tools.h"
+#include "converter/mcp/mcp.h"
 #include "format/core/bytes.h"
 
 enum { LINE_MOST = 1 << 20, READ_BYTES = 1 << 16, WAITING_MOST = 64, TRACES_LISTED = 500 };
@@ -57,9 +55,121 @@ static struct step_bytes bytes_of(const struct step_buffer *buffer)
     return (struct step_bytes){buffer->data, buffer->length};
 }
 
+/* ---- answers: JSON in compact form has no line feed, so each is a line ---- */
+
+/* The versions of the protocol that the server speaks, the newest first. */
+static const char *const versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
+
+static const char instructions[] = "Exact traces of the memory and methods of Java programs. Begin "
+                                   "with list_traces, then info: it says what "
+                                   "the trace has. If an answer says that the trace lacks "
+                                   "something, record again with the option that it names.";
+
+static void begin_answer(struct json_output *json, const struct mcp_id *id)
+{
+    json_init(json, stdout);
+    json->is_compact = true;
+    json_begin_object(json, NULL);
+    json_text(json, "jsonrpc", "2.0");
+    if (id->kind == MCP_ID_STRING)
+        json_text(json, "id", id->text);
+    else if (id->kind == MCP_ID_NUMBER)
+        json_literal(json, "id", id->text);
+    else
+        json_null(json, "id");
+}
+
+static void end_answer(struct json_output *json)
+{
+    json_close(json);
+    fflush(stdout);
+}
+
+static void answer_fault(const struct mcp_id *id, enum mcp_fault fault, const char *text)
+{
+    struct json_output json;
+    char code[16];
+    begin_answer(&json, id);
+    json_begin_object(&json, "error");
+    snprintf(code, sizeof code, "%d", (int) fault);
+    json_literal(&json, "code", code);
+    json_text(&json, "message", text);
+    json_end_object(&json);
+    end_answer(&json);
+}
+
+/* With the client's version of the protocol if the server knows it. */
+static void answer_initialize(const struct mcp_request *request)
+{
+    struct json_output json;
+    const char *version = versions[0];
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
+        if (strcmp(versions[i], request->version) == 0)
+            version = versions[i];
+    begin_answer(&json, &request->id);
+    json_begin_object(&json, "result");
+    json_text(&json, "protocolVersion", version);
+    json_begin_object(&json, "capabilities");
+    json_begin_object(&json, "tools");
+    json_end_object(&json);
+    json_end_object(&json);
+    json_begin_object(&json, "serverInfo");
+    json_text(&json, "name", "steptrace");
+    json_text(&json, "version", STEPTRACE_VERSION);
+    json_end_object(&json);
+    json_text(&json, "instructions", instructions);
+    json_end_object(&json);
+    end_answer(&json);
+}
+
+static void answer_nothing(const struct mcp_id *id)
+{
+    struct json_output json;
+    begin_answer(&json, id);
+    json_begin_object(&json, "result");
+    json_end_object(&json);
+    end_answer(&json);
+}
+
+static void answer_tools(const struct mcp_id *id)
+{
+    struct json_output json;
+    begin_answer(&json, id);
+    json_begin_object(&json, "result");
+    mcp_tools_describe(&json);
+    json_end_object(&json);
+    end_answer(&json);
+}
+
+static void put_text(struct json_output *json, struct step_bytes text)
+{
+    json_begin_object(json, NULL);
+    json_text(json, "type", "text");
+    json_bytes(json, "text", text);
+    json_end_object(json);
+}
+
+/* What the tool printed, and, if not empty, its messages. */
+static void answer_call(const struct mcp_id *id, struct step_bytes output,
+                        struct step_bytes messages, bool is_error)
+{
+    struct json_output json;
+    begin_answer(&json, id);
+    json_begin_object(&json, "result");
+    json_begin_array(&json, "content");
+    if (output.length > 0)
+        put_text(&json, output);
+    if (messages.length > 0 || output.length == 0)
+        put_text(&json, messages);
+    json_end_array(&json);
+    json_bool(&json, "isError", is_error);
+    json_end_object(&json);
+    end_answer(&json);
+}
+
 static void answer_text(const struct mcp_id *id, const char *text, bool is_error)
 {
-    mcp_answer_call(id, step_text(""), step_text(text), is_error);
+    answer_call(id, step_text(""), step_text(text), is_error);
 }
 
 /* ---- a call ---- */
@@ -171,7 +281,7 @@ static void finish(struct call *call)
     else if (!WIFEXITED(status))
         answer_text(&call->id, "the command ended unexpectedly", true);
     else
-        mcp_answer_call(&call->id, bytes_of(&call->printed), bytes_of(&call->said), !is_good);
+        answer_call(&call->id, bytes_of(&call->printed), bytes_of(&call->said), !is_good);
     call_reset(call);
 }
 
@@ -181,7 +291,7 @@ static void list_traces(const struct server *server, const struct mcp_id *id)
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL) {
-        mcp_answer_fault(id, MCP_FAILED, "out of memory");
+        answer_fault(id, MCP_FAILED, "out of memory");
         return;
     }
     size_t count = mcp_traces_list(server->traces, TRACES_LISTED, out);
@@ -190,7 +300,7 @@ static void list_traces(const struct server *server, const struct mcp_id *id)
     if (count == TRACES_LISTED)
         fputs("and more: only 500 are listed\n", out);
     fclose(out);
-    mcp_answer_call(id, (struct step_bytes){(const uint8_t *) text, length}, step_text(""), false);
+    answer_call(id, (struct step_bytes){(const uint8_t *) text, length}, step_text(""), false);
     free(text);
 }
 
@@ -200,7 +310,7 @@ static void begin_call(struct server *server, const struct mcp_request *request)
     struct call *call = &server->call;
     char fault[256], memory[64];
     if (!mcp_tool_exists(request->name)) {
-        mcp_answer_fault(&request->id, MCP_BAD_PARAMETERS, "there is no such tool");
+        answer_fault(&request->id, MCP_BAD_PARAMETERS, "there is no such tool");
         return;
     }
     if (strcmp(request->name, MCP_LIST_TRACES) == 0) {
@@ -220,7 +330,7 @@ static void begin_call(struct server *server, const struct mcp_request *request)
         call->command.words[1] = memory;
     }
     if (!start(call, server->limits->call_ns)) {
-        mcp_answer_fault(&request->id, MCP_FAILED, "a process cannot be started");
+        answer_fault(&request->id, MCP_FAILED, "a process cannot be started");
         call_reset(call);
     }
 }
@@ -252,15 +362,15 @@ static bool serve(struct server *server, struct mcp_request *request)
         if (strcmp(request->method, "notifications/cancelled") == 0)
             cancel(server, &request->cancelled);
     } else if (strcmp(request->method, "initialize") == 0) {
-        mcp_answer_initialize(request);
+        answer_initialize(request);
     } else if (strcmp(request->method, "ping") == 0) {
-        mcp_answer_nothing(&request->id);
+        answer_nothing(&request->id);
     } else if (strcmp(request->method, "tools/list") == 0) {
-        mcp_answer_tools(&request->id);
+        answer_tools(&request->id);
     } else if (strcmp(request->method, "tools/call") != 0) {
-        mcp_answer_fault(&request->id, MCP_NO_METHOD, "the server has no such method");
+        answer_fault(&request->id, MCP_NO_METHOD, "the server has no such method");
     } else if (server->waiting_count == WAITING_MOST) {
-        mcp_answer_fault(&request->id, MCP_FAILED, "too many calls are waiting");
+        answer_fault(&request->id, MCP_FAILED, "too many calls are waiting");
     } else {
         server->waiting[server->waiting_count++] = *request;
         return true;
@@ -278,7 +388,7 @@ static void take_line(struct server *server, const char *line, size_t length)
         return;
     enum mcp_fault fault = mcp_request_parse(line, length, &request, &text);
     if (fault != MCP_GOOD)
-        mcp_answer_fault(&request.id, fault, text);
+        answer_fault(&request.id, fault, text);
     if (fault != MCP_GOOD || !serve(server, &request))
         mcp_request_reset(&request);
 }
@@ -286,7 +396,7 @@ static void take_line(struct server *server, const char *line, size_t length)
 static void refuse_long_line(void)
 {
     static const struct mcp_id none;
-    mcp_answer_fault(&none, MCP_NO_REQUEST, "the message is longer than 1 MiB");
+    answer_fault(&none, MCP_NO_REQUEST, "the message is longer than 1 MiB");
 }
 
 /* Takes the complete lines of what was read. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of tools.  Each runs a verb with --json, so that an answer is what the verb prints. */
-#include "converter/mcp/mcp_tools.h"
+#include "converter/mcp/mcp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { FAULT_ROOM = 256 };
 
-enum parameter_kind { KIND_END, KIND_TRACE, KIND_TEXT, KIND_ROWS, KIND_FLAG };
+enum parameter_kind { KIND_TRACE, KIND_TEXT, KIND_ROWS, KIND_FLAG };
 
-static const char *const kind_names[] = {"", "string", "string", "integer", "boolean"};
+static const char *const kind_names[] = {"string", "string", "integer", "boolean"};
 
 enum { ROWS_MOST = 1000 };
 
@@ -25,109 +25,87 @@ enum { PARAMETERS_MOST = 10 };
 
 struct tool {
     const char *name, *about;
-    const char *fixed[3]; /* further arguments */
-    struct parameter parameters[PARAMETERS_MOST];
+    const char *fixed[3];                                /* further arguments */
+    const struct parameter *parameters[PARAMETERS_MOST]; /* ends with NULL */
 };
 
-#define TRACE                                                                                      \
-    {                                                                                              \
-        "trace", KIND_TRACE, true, NULL, "file name of the trace, as in list_traces"               \
-    }
-#define ROWS                                                                                       \
-    {                                                                                              \
-        "top", KIND_ROWS, false, "--top", "number of rows (20)"                                    \
-    }
-#define CLASS                                                                                      \
-    {                                                                                              \
-        "class", KIND_TEXT, false, "--class",                                                      \
-            "only objects of classes that match, e.g. java.util.HashMap, byte[], com.shop.**"      \
-    }
-#define SITE                                                                                       \
-    {                                                                                              \
-        "site", KIND_TEXT, false, "--site",                                                        \
-            "only objects with a matching frame on their stack, e.g. com/shop/Cart.add"            \
-    }
-#define THREAD                                                                                     \
-    {                                                                                              \
-        "thread", KIND_TEXT, false, "--thread", "only events of threads that match"                \
-    }
-#define FROM                                                                                       \
-    {                                                                                              \
-        "from_time", KIND_TEXT, false, "--from-time", "only events from then on, e.g. 1.5s"        \
-    }
-#define TO                                                                                         \
-    {                                                                                              \
-        "to_time", KIND_TEXT, false, "--to-time", "only events until then"                         \
-    }
-#define MOMENT                                                                                     \
-    {                                                                                              \
-        "at", KIND_TEXT, false, "--at", "moment: peak, end, gc:N or a time such as 1.5s"           \
-    }
+static const struct parameter a_trace = {"trace", KIND_TRACE, true, NULL,
+                                         "file name of the trace, as in list_traces"};
+static const struct parameter a_rows = {"top", KIND_ROWS, false, "--top", "number of rows (20)"};
+static const struct parameter a_class = {
+    "class", KIND_TEXT, false, "--class",
+    "only objects of classes that match, e.g. java.util.HashMap, byte[], com.shop.**"};
+static const struct parameter a_site = {
+    "site", KIND_TEXT, false, "--site",
+    "only objects with a matching frame on their stack, e.g. com/shop/Cart.add"};
+static const struct parameter a_thread = {"thread", KIND_TEXT, false, "--thread",
+                                          "only events of threads that match"};
+static const struct parameter a_from = {"from_time", KIND_TEXT, false, "--from-time",
+                                        "only events from then on, e.g. 1.5s"};
+static const struct parameter a_to = {"to_time", KIND_TEXT, false, "--to-time",
+                                      "only events until then"};
+static const struct parameter a_moment = {"at", KIND_TEXT, false, "--at",
+                                          "moment: peak, end, gc:N or a time such as 1.5s"};
 
 static const struct tool tools[] = {
     {MCP_LIST_TRACES,
      "Lists the traces that can be read: path and bytes, a line each.",
      {NULL},
-     {{0}}},
+     {NULL}},
     {"info",
      "What a trace contains: program, JVM, options, events by kind, and whether it is complete.",
      {NULL},
-     {TRACE}},
+     {&a_trace}},
     {"stats",
      "Allocations, deaths and lifetimes: totals, by class and by thread. Every object counts; "
      "nothing is sampled.",
      {NULL},
-     {TRACE, ROWS, CLASS, SITE, THREAD, FROM, TO}},
+     {&a_trace, &a_rows, &a_class, &a_site, &a_thread, &a_from, &a_to}},
     {"heap",
      "What occupied the heap at a moment (peak if not given), by class, allocation site or thread. "
      "Sites need a trace recorded with stack=16.",
      {NULL},
-     {TRACE,
-      MOMENT,
-      {"by", KIND_TEXT, false, "--by", "class (default), site, thread, or class+site"},
-      {"allocated", KIND_FLAG, false, "--allocated", "all allocations until then, freed or not"},
-      ROWS,
-      CLASS,
-      SITE,
-      THREAD}},
+     {&a_trace, &a_moment,
+      &(const struct parameter){"by", KIND_TEXT, false, "--by",
+                                "class (default), site, thread, or class+site"},
+      &(const struct parameter){"allocated", KIND_FLAG, false, "--allocated",
+                                "all allocations until then, freed or not"},
+      &a_rows, &a_class, &a_site, &a_thread}},
     {"leaks",
      "Objects that survive collections, and how fast their number grows.",
      {NULL},
-     {TRACE,
-      {"by", KIND_TEXT, false, "--by", "site, class or class+site"},
-      {"older_than", KIND_TEXT, false, "--older-than", "least age at the end (10s)"},
-      ROWS,
-      CLASS,
-      FROM,
-      TO}},
+     {&a_trace,
+      &(const struct parameter){"by", KIND_TEXT, false, "--by", "site, class or class+site"},
+      &(const struct parameter){"older_than", KIND_TEXT, false, "--older-than",
+                                "least age at the end (10s)"},
+      &a_rows, &a_class, &a_from, &a_to}},
     {"compare",
      "Differences between two traces: allocations and live bytes by class or site.",
      {NULL},
-     {{"before", KIND_TRACE, true, NULL, "the first trace"},
-      {"after", KIND_TRACE, true, NULL, "the second trace"},
-      {"by", KIND_TEXT, false, "--by", "class (default), site, thread, method or all"},
-      ROWS,
-      CLASS}},
+     {&(const struct parameter){"before", KIND_TRACE, true, NULL, "the first trace"},
+      &(const struct parameter){"after", KIND_TRACE, true, NULL, "the second trace"},
+      &(const struct parameter){"by", KIND_TEXT, false, "--by",
+                                "class (default), site, thread, method or all"},
+      &a_rows, &a_class}},
     {"paths",
      "The paths from roots that keep objects alive. Needs a trace recorded with events=reference "
      "or with a snapshot.",
      {NULL},
-     {TRACE,
-      {"object", KIND_TEXT, false, NULL, "number of the object; or give class"},
-      MOMENT,
-      CLASS,
-      ROWS}},
+     {&a_trace,
+      &(const struct parameter){"object", KIND_TEXT, false, NULL,
+                                "number of the object; or give class"},
+      &a_moment, &a_class, &a_rows}},
     {"sql",
      "Asks a trace in SQL (SQLite). Tables: objects, allocations, frees, calls, method_counts, "
      "classes, methods, threads, sites, collections, live; `pragma table_info(objects)` lists "
      "columns. Times are nanoseconds. Use LIMIT.",
      {NULL},
-     {TRACE, {"query", KIND_TEXT, true, NULL, "one SELECT"}}},
+     {&a_trace, &(const struct parameter){"query", KIND_TEXT, true, NULL, "one SELECT"}}},
     {"deaths",
      "When objects became unreachable, against when a collection found them dead. Needs "
      "a trace recorded with events=reference.",
      {"--output=/dev/null"},
-     {TRACE}},
+     {&a_trace}},
 };
 enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
 
@@ -151,7 +129,8 @@ static void describe_parameters(struct json_output *json, const struct tool *too
     json_begin_object(json, "inputSchema");
     json_text(json, "type", "object");
     json_begin_object(json, "properties");
-    for (const struct parameter *one = tool->parameters; one->kind != KIND_END; one++) {
+    for (size_t i = 0; tool->parameters[i] != NULL; i++) {
+        const struct parameter *one = tool->parameters[i];
         json_begin_object(json, one->name);
         json_text(json, "type", kind_names[one->kind]);
         json_text(json, "description", one->about);
@@ -163,9 +142,9 @@ static void describe_parameters(struct json_output *json, const struct tool *too
     }
     json_end_object(json);
     json_begin_array(json, "required");
-    for (const struct parameter *one = tool->parameters; one->kind != KIND_END; one++)
-        if (one->is_required)
-            json_text(json, NULL, one->name);
+    for (size_t i = 0; tool->parameters[i] != NULL; i++)
+        if (tool->parameters[i]->is_required)
+            json_text(json, NULL, tool->parameters[i]->name);
     json_end_array(json);
     json_bool(json, "additionalProperties", false);
     json_end_object(json);
@@ -250,10 +229,10 @@ static bool add_operand(struct mcp_command *command, const struct mcp_traces *tr
 static bool names_are_known(const struct tool *tool, const struct mcp_request *request, char *fault)
 {
     for (size_t i = 0; i < request->argument_count; i++) {
-        const struct parameter *one = tool->parameters;
-        while (one->kind != KIND_END && strcmp(one->name, request->arguments[i].name) != 0)
+        const struct parameter *const *one = tool->parameters;
+        while (*one != NULL && strcmp((*one)->name, request->arguments[i].name) != 0)
             one++;
-        if (one->kind == KIND_END)
+        if (*one == NULL)
             return fail(fault, request->arguments[i].name, "the tool has no such argument");
     }
     return true;
@@ -270,7 +249,8 @@ bool mcp_command_make(const struct mcp_request *request, const struct mcp_traces
         ok = add_word(command, tool->fixed[i], fault);
     for (unsigned operands = 0; operands < 2; operands++) {
         ok = ok && (operands == 0 || add_word(command, "--", fault));
-        for (const struct parameter *one = tool->parameters; ok && one->kind != KIND_END; one++) {
+        for (size_t i = 0; ok && tool->parameters[i] != NULL; i++) {
+            const struct parameter *one = tool->parameters[i];
             const char *value = mcp_request_argument(request, one->name);
             if (value == NULL && one->is_required)
                 ok = fail(fault, one->name, "the argument is missing");

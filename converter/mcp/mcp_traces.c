@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds and opens traces below the server's directories, one part of a path after the other. */
-#include "converter/mcp/mcp_traces.h"
+#include "converter/mcp/mcp.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -247,9 +247,10 @@ static void put_death(struct nominal *nominal, const struct trace_event *event)
                (event->flags & TRACE_BOUND) != 0 && (event->flags & TRACE_BY_COLLECTION) == 0);
 }
 
-enum step_status nominal_put(struct nominal *nominal, const struct trace_event *events,
-                             size_t count, struct step_error *error)
+enum step_status nominal_put(void *nominal_pointer, const struct trace_event *events, size_t count,
+                             struct step_error *error)
 {
+    struct nominal *nominal = nominal_pointer;
     for (size_t i = 0; i < count; i++) {
         const struct trace_event *event = &events[i];
         nominal->first_ns = event->time_ns < nominal->first_ns ? event->time_ns : nominal->first_ns;

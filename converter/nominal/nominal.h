@@ -91,8 +91,8 @@ void nominal_reset(struct nominal *nominal);
 /* Takes the phases.  Call it before the events. */
 enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
                                     struct step_error *error);
-enum step_status nominal_put(struct nominal *nominal, const struct trace_event *events,
-                             size_t count, struct step_error *error);
+enum step_status nominal_put(void *nominal_pointer, const struct trace_event *events, size_t count,
+                             struct step_error *error);
 /* Takes the objects that are alive at the end.  Call it after the events. */
 void nominal_finish(struct nominal *nominal);
 /* Counts the call sites in the call stacks of the names.  Returns false if out of memory. */

@@ -59,8 +59,7 @@ void nominal_print_json(const struct nominal *nominal, FILE *out)
     struct nominal_value values[NOMINAL_KEY_COUNT];
     struct json_output json;
     nominal_values(nominal, values);
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", nominal->path);
     json_number(&json, "objects", nominal->objects);
     json_number(&json, "bytes", nominal->bytes);
@@ -81,6 +80,5 @@ void nominal_print_json(const struct nominal *nominal, FILE *out)
         json_end_object(&json);
     }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -181,8 +181,7 @@ bool compare_print_json(const struct compare_report *report)
 {
     struct json_output json;
     bool ok = true;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
+    json_open(&json, stdout);
     put_runs(&json, report, SIDE_BEFORE, "before");
     put_runs(&json, report, SIDE_AFTER, "after");
     json_begin_object(&json, "program");
@@ -191,8 +190,7 @@ bool compare_print_json(const struct compare_report *report)
     for (unsigned axis = AXIS_CLASS; ok && axis < AXIS_COUNT; axis++)
         if ((report->axes >> axis & 1) != 0)
             ok = put_table(&json, report, (enum measure_axis) axis);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }
 
@@ -397,7 +395,6 @@ bool compare_put_page_data(const struct compare_report *report, FILE *out)
     bool ok = put_page_sites(&json, &page);
     ok = ok && put_table(&json, &page, AXIS_CLASS);
     ok = ok && put_table(&json, &page, AXIS_THREAD) && put_table(&json, &page, AXIS_METHOD);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }

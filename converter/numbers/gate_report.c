@@ -337,44 +337,33 @@ static bool put_case(const struct gate_verdict *verdict, const char *verb,
     return true;
 }
 
-static enum step_status write_junit(const char *path, const char *verb,
-                                    const struct measures *measures,
-                                    const struct gate_verdict *verdicts, size_t count,
-                                    size_t failed)
+struct junit {
+    const char *verb;
+    const struct measures *measures;
+    const struct gate_verdict *verdicts;
+    size_t count, failed;
+};
+
+static bool print_junit(const void *user, FILE *out)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct output_file file;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    bool ok = stream != NULL;
-    if (ok)
-        fprintf(stream,
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                "<testsuite name=\"steptrace %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n",
-                verb, count, failed);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = put_case(&verdicts[i], verb, measures, stream);
-    if (ok)
-        fputs("</testsuite>\n", stream);
-    ok = stream != NULL && fclose(stream) == 0 && ok;
-    enum step_status status = ok ? output_file_open(&file, path, &error) : no_memory(&error);
-    if (status == STEP_STATUS_OK) {
-        status = output_file_write(&file, text, length, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    free(text);
-    return status == STEP_STATUS_OK ? status : report_error(&error);
+    const struct junit *junit = user;
+    bool ok = true;
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"steptrace %s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n",
+            junit->verb, junit->count, junit->failed);
+    for (size_t i = 0; ok && i < junit->count; i++)
+        ok = put_case(&junit->verdicts[i], junit->verb, junit->measures, out);
+    fputs("</testsuite>\n", out);
+    return ok;
 }
 
 enum step_status gates_judge(const struct gates *gates, const char *verb,
-                             const struct measures *measures, size_t *failed)
+                             const struct measures *measures, int *exit_code)
 {
     struct gate_verdict *verdicts = calloc(gates->count + 1, sizeof *verdicts);
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    *failed = 0;
+    struct junit junit = {verb, measures, verdicts, gates->count, 0};
     for (size_t i = 0; verdicts != NULL && i < gates->count; i++) {
         if (measures_have(measures, gates->rules[i].metric))
             continue;
@@ -388,12 +377,14 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
         return report_no_memory();
     for (size_t i = 0; i < gates->count; i++) {
         gate_judge(&gates->rules[i], measures, &verdicts[i]);
-        *failed += verdicts[i].fails;
+        junit.failed += verdicts[i].fails;
         print_verdict(&verdicts[i], verb, measures);
     }
-    enum step_status status = STEP_STATUS_OK;
-    if (gates->junit != NULL)
-        status = write_junit(gates->junit, verb, measures, verdicts, gates->count, *failed);
+    if (junit.failed > 0)
+        *exit_code = GATE_EXIT_CODE;
+    enum step_status status =
+        gates->junit != NULL ? output_file_print(gates->junit, NULL, print_junit, &junit, &error)
+                             : STEP_STATUS_OK;
     free(verdicts);
-    return status;
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }

@@ -324,18 +324,15 @@ void gates_reset(struct gates *gates)
     *gates = (struct gates){.rules = NULL};
 }
 
-const struct gate_rule *gates_find_change(const struct gates *gates)
+enum step_status gates_check(const struct gates *gates, const struct arguments *arguments,
+                             unsigned groups, const char *other, const char *change)
 {
-    for (size_t i = 0; i < gates->count; i++)
-        if (gates->rules[i].is_change)
-            return &gates->rules[i];
-    return NULL;
-}
-
-const struct gate_rule *gates_find_other(const struct gates *gates, unsigned groups)
-{
-    for (size_t i = 0; i < gates->count; i++)
-        if ((groups & gates->rules[i].metric->group) == 0)
-            return &gates->rules[i];
-    return NULL;
+    for (size_t i = 0; i < gates->count; i++) {
+        const struct gate_rule *rule = &gates->rules[i];
+        if ((groups & rule->metric->group) == 0)
+            return arguments_fault(arguments, "'%s'%s", rule->text, other);
+        if (rule->is_change && change != NULL)
+            return arguments_fault(arguments, "'%s' is of a change%s", rule->text, change);
+    }
+    return STEP_STATUS_OK;
 }

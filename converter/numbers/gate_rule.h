@@ -62,14 +62,16 @@ bool take_budget(void *gates_target, const char *value, const char **fault);
     }
 
 void gates_reset(struct gates *gates);
-/* Returns the first rule that compares with a previous value, or NULL. */
-const struct gate_rule *gates_find_change(const struct gates *gates);
-/* Returns the first rule whose metric is not in `groups` (enum metric_group bits), or NULL. */
-const struct gate_rule *gates_find_other(const struct gates *gates, unsigned groups);
+/* Reports a rule whose metric is not in `groups` (enum metric_group bits), with `other` behind it,
+ * or that compares with a previous value, with `change` (NULL: there are such values).  Returns
+ * INVALID then. */
+enum step_status gates_check(const struct gates *gates, const struct arguments *arguments,
+                             unsigned groups, const char *other, const char *change);
 
-/* Evaluates all rules, reports failures on stderr, and writes the XML.  Sets `*failed` to the
- * number of failed rules. */
+/* Evaluates all rules, reports failures on stderr, and writes the XML.  If one fails, sets
+ * `*exit_code`, that of a verb that succeeded. */
+#define GATE_EXIT_CODE 4
 enum step_status gates_judge(const struct gates *gates, const char *verb,
-                             const struct measures *measures, size_t *failed);
+                             const struct measures *measures, int *exit_code);
 
 #endif

@@ -328,8 +328,7 @@ void leak_print_json(const struct leak_report *report)
     struct sample_sums samples = {.samples = 0};
     const struct heap_amount live = leak_tracker_live(report->tracker, &samples);
     struct json_output json;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
+    json_open(&json, stdout);
     json_text(&json, "trace", report->path);
     json_number(&json, "collections", report->tracker->time_count);
     death_dates_put_json(&report->tracker->heap.deaths, &json);
@@ -354,6 +353,5 @@ void leak_print_json(const struct leak_report *report)
     json_end_array(&json);
     if (report->baseline != NULL)
         leak_put_changes(report, &json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -96,13 +96,8 @@ static void thin_out(struct leak_tracker *tracker)
 
 static bool end_collection(struct leak_tracker *tracker, const struct collection *over)
 {
-    if (tracker->time_count == tracker->time_capacity) {
-        uint64_t *times = step_grown(tracker->times_ns, &tracker->time_capacity,
-                                     tracker->time_capacity + 1, sizeof *times);
-        if (times == NULL)
-            return false;
-        tracker->times_ns = times;
-    }
+    if (!STEP_MAKE_ROOM(tracker->times_ns, tracker->time_capacity, tracker->time_count + 1))
+        return false;
     tracker->times_ns[tracker->time_count++] = over->time;
     if (tracker->time_count % tracker->stride != 0)
         return true;

@@ -156,14 +156,12 @@ static void put_curve(struct json_output *json, const struct statistics *statist
 bool statistics_print_json(const struct statistics_report *report, FILE *out)
 {
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", report->path);
     put_summary(&json, report->statistics);
     bool ok = ranking_array_put(&class_array, report, &json) &&
               ranking_array_put(&thread_array, report, &json) && put_methods(&json, report);
     put_curve(&json, report->statistics);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }

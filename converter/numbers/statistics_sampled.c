@@ -134,8 +134,7 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
 {
     const struct statistics *statistics = report->statistics;
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", report->path);
     json_bool(&json, "estimated", true);
     json_number(&json, "sample_interval_bytes", statistics->sample_interval_bytes);
@@ -147,7 +146,6 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     json_end_object(&json);
     bool ok = ranking_array_put(&class_array, report, &json) &&
               ranking_array_put(&thread_array, report, &json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }

@@ -57,14 +57,9 @@ void plan_put_op(struct replay_plan *plan, uint32_t number, struct replay_op op,
     if (!thread->is_in_piece)
         plan->in_piece[plan->in_piece_count++] = number;
     thread->is_in_piece = true;
-    if (thread->count == thread->capacity) {
-        struct replay_op *grown =
-            step_grown(thread->ops, &thread->capacity, thread->capacity + 1, sizeof *grown);
-        if (grown == NULL) {
-            plan_no_memory(plan);
-            return;
-        }
-        thread->ops = grown;
+    if (!STEP_MAKE_ROOM(thread->ops, thread->capacity, thread->count + 1)) {
+        plan_no_memory(plan);
+        return;
     }
     thread->ops[thread->count++] = op;
     thread->done += is_counted;
@@ -102,14 +97,9 @@ static uint32_t new_thread(struct replay_plan *plan)
         plan_fail(plan, STEP_STATUS_LIMIT, "the trace has too many threads; use --threads=one");
         return 0;
     }
-    if (plan->counts.threads == plan->thread_capacity) {
-        struct plan_thread *grown = step_grown(plan->threads, &plan->thread_capacity,
-                                               plan->thread_capacity + 1, sizeof *grown);
-        if (grown == NULL) {
-            plan_no_memory(plan);
-            return 0;
-        }
-        plan->threads = grown;
+    if (!STEP_MAKE_ROOM(plan->threads, plan->thread_capacity, plan->counts.threads + 1)) {
+        plan_no_memory(plan);
+        return 0;
     }
     plan->threads[plan->counts.threads] = (struct plan_thread){.free_slots = NO_SLOT};
     return plan->counts.threads++;

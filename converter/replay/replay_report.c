@@ -50,7 +50,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-void replay_print_picture(const void *replay_pointer, FILE *out)
+bool replay_print_picture(const void *replay_pointer, FILE *out)
 {
     const struct replay *replay = replay_pointer;
     const struct replay_allocators *allocators = &replay->allocators;
@@ -69,6 +69,7 @@ void replay_print_picture(const void *replay_pointer, FILE *out)
     for (size_t i = 0; i < allocators->count; i++)
         print_curve(&chart, allocators->items[i].best, last_part(allocators->items[i].name), false);
     svg_chart_end(&chart);
+    return true;
 }
 
 static const char *touch_name(const struct replay *replay)
@@ -228,8 +229,7 @@ void replay_print_json(const struct replay *replay, FILE *out)
 {
     const struct replay_control *any = replay->driver.best;
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", replay->settings.name);
     json_number(&json, "records", replay->trace.counts.records);
     json_number(&json, "calls", any->operations);
@@ -247,6 +247,5 @@ void replay_print_json(const struct replay *replay, FILE *out)
     for (size_t i = 0; i < replay->allocators.count; i++)
         put_allocator(replay, &json, &replay->allocators.items[i]);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -11,8 +11,7 @@ void replay_print_table(const struct replay *replay, FILE *out);
 void replay_print_csv(const struct replay *replay, FILE *out);
 void replay_print_json(const struct replay *replay, FILE *out);
 /* Prints an SVG of live bytes, and of the resident bytes of each allocator, over the trace's
- * calls. */
-/* For svg_file_write(). */
-void replay_print_picture(const void *replay, FILE *out);
+ * calls.  For output_file_print(). */
+bool replay_print_picture(const void *replay, FILE *out);
 
 #endif

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/no_memory.h"
+#include "converter/base/trace_gap.h"
 #include "converter/graph/graph_source.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/numbers/statistics_report.h"
-#include "converter/report/page_file.h"
-#include "converter/report/report_collectors.h"
-#include "converter/report/report_timeline.h"
+#include "converter/report/report_model.h"
+#include "converter/sites/site_stores.h"
 #include "format/json/json_output.h"
+#include "steptrace/live.h"
 
 /* ---- retained sizes: the dominator tree added up in two ways ---- */
 
@@ -85,6 +88,143 @@ static void report_retained_put_data(const struct report_retained *retained,
     json_number(json, "unreached_bytes", retained->by_site.unreached_bytes);
     put_rows(retained, &retained->by_site, "sites", json);
     put_rows(retained, &retained->by_class, "classes", json);
+    json_end_object(json);
+}
+
+/* ---- what pages of any trace say of it ---- */
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Writes what the trace lacks, one sentence each, as other verbs report it on stderr. */
+static void put_gaps(const struct event_source *source, uint64_t not_probed,
+                     const struct trace_summary *summary, struct json_output *json)
+{
+    const char *missing = event_source_property(source, STEP_LIVE_MISSING_AFTER);
+    const char *incomplete = event_source_property(source, "incomplete");
+    char text[TRACE_GAP_ROOM];
+    json_begin_array(json, "gaps");
+    if (summary->running)
+        json_text(json, NULL,
+                  "The program is still running; the page shows the events recorded so far.");
+    else if (missing != NULL)
+        json_text(json, NULL, trace_gap_end(missing, text));
+    else if (!summary->whole || trace_damage_count(&source->about) > 0)
+        json_text(json, NULL,
+                  "The trace is not whole: the program was killed, or the file is cut or damaged. "
+                  "What is there is shown.");
+    const char *dropped = trace_gap_dropped(event_source_property(source, "dropped"), text);
+    const char *early = trace_gap_early(event_source_property(source, "end"));
+    if (dropped != NULL)
+        json_text(json, NULL, dropped);
+    if (early != NULL)
+        json_text(json, NULL, early);
+    if (incomplete != NULL)
+        json_text(json, NULL, incomplete);
+    if (not_probed > 0) {
+        snprintf(text, sizeof text, "%" PRIu64 " classes or methods could not be traced.",
+                 not_probed);
+        json_text(json, NULL, text);
+    }
+    json_end_array(json);
+}
+
+void report_properties_put(const struct event_source *source, uint64_t not_probed,
+                           const struct report_options *options, struct json_output *json)
+{
+    struct trace_summary summary = trace_summary_of(&source->about);
+    json_text(json, "title", options->title != NULL ? options->title : file_name(source->path));
+    if (options->source_url != NULL)
+        json_text(json, "source_url", options->source_url);
+    else
+        json_null(json, "source_url");
+    put_gaps(source, not_probed, &summary, json);
+    json_begin_array(json, "properties");
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
+        json_begin_array(json, NULL);
+        json_text(json, NULL, property.key);
+        json_text(json, NULL, property.value);
+        json_end_array(json);
+    }
+    json_end_array(json);
+}
+
+/* ---- advice, and collectors ---- */
+
+enum { ADVICE_MOST = 50 };
+
+/* A row is [advice, bytes at stake, objects that show it, objects of the site, is an estimate,
+ * class, site]. */
+static void put_advice(const struct report_advice *advice, const struct advice *row,
+                       struct heap_sites *sites, struct json_output *json)
+{
+    const struct site_life *life = &advice->lives.items[row->site];
+    uint32_t site = heap_sites_of_frame(sites, life->key.stack_id);
+    char text[FRAMES * FRAME_TEXT];
+    json_begin_array(json, NULL);
+    json_text(json, NULL, advice_words[row->kind]);
+    json_number(json, NULL, row->bytes);
+    json_number(json, NULL, row->objects);
+    json_number(json, NULL, life->born.objects);
+    json_bool(json, NULL, row->is_bound);
+    json_bytes(json, NULL, trace_class_of(sites->names, life->key.class_id)->name);
+    size_t length =
+        site == 0 ? 0 : stack_show(heap_site_stack(sites, site, FRAMES), text, sizeof text);
+    json_bytes(json, NULL, (struct step_bytes){(const uint8_t *) text, length});
+    json_end_array(json);
+}
+
+/* Writes the member "advice"; null if it is unknown.  Returns false if memory runs out. */
+static bool report_advice_put_data(const struct report_advice *advice,
+                                   const struct trace_names *names, struct json_output *json)
+{
+    struct heap_sites sites;
+    size_t shown = advice->list.count < ADVICE_MOST ? advice->list.count : ADVICE_MOST;
+    if (!advice->is_known) {
+        json_null(json, "advice");
+        return true;
+    }
+    bool ok = heap_sites_init(&sites, names);
+    json_begin_object(json, "advice");
+    json_bool(json, "has_references", advice->has_references);
+    json_bool(json, "has_deaths", site_lives_precision(&advice->lives) != SITE_NO_DEATHS);
+    json_number(json, "collections", site_lives_collections(&advice->lives));
+    json_number(json, "left", advice->list.count - shown);
+    json_begin_array(json, "rows");
+    for (size_t i = 0; ok && i < shown; i++)
+        put_advice(advice, &advice->list.items[i], &sites, json);
+    json_end_array(json);
+    json_end_object(json);
+    heap_sites_reset(&sites);
+    return ok;
+}
+
+/* Rows: young, collections, copied, promoted.  A size that never fills is the last row. */
+static void report_collectors_put_data(const struct simulation *simulation,
+                                       struct json_output *json)
+{
+    if (simulation == NULL || simulation->allocated == 0 ||
+        simulation->young.items[0].collections == 0) {
+        json_null(json, "collectors");
+        return;
+    }
+    enum simulation_precision precision = simulation_precision(simulation);
+    json_begin_object(json, "collectors");
+    json_bool(json, "is_exact", precision == SIMULATION_EXACT);
+    json_bool(json, "is_delayed", precision >= SIMULATION_DELAYED);
+    json_number(json, "minimum", simulation->peak_living);
+    json_begin_array(json, "rows");
+    for (size_t i = 0; i < simulation->young.count; i++) {
+        const struct generations *model = &simulation->young.items[i];
+        JSON_NUMBERS(json, NULL, model->young, model->collections, model->copied, model->promoted);
+        if (model->collections == 0)
+            break;
+    }
+    json_end_array(json);
     json_end_object(json);
 }
 
@@ -164,10 +304,7 @@ static void put_lifetimes(struct writer *writer)
         uint64_t count = lifetimes_of_bits(lifetimes, i);
         if (count == 0)
             continue;
-        json_begin_array(&writer->json, NULL);
-        json_number(&writer->json, NULL, i);
-        json_number(&writer->json, NULL, count);
-        json_end_array(&writer->json);
+        JSON_NUMBERS(&writer->json, NULL, i, count);
     }
     json_end_array(&writer->json);
 }
@@ -244,10 +381,7 @@ static void put_activity(struct writer *writer, uint32_t id)
         const struct timeline_amount *item = &amounts->items[i];
         if (item->amount == 0 || item->amount < most / LEAST_ACTIVITY)
             continue;
-        json_begin_array(&writer->json, NULL);
-        json_number(&writer->json, NULL, item->step);
-        json_number(&writer->json, NULL, item->amount);
-        json_end_array(&writer->json);
+        JSON_NUMBERS(&writer->json, NULL, item->step, item->amount);
     }
     json_end_array(&writer->json);
 }
@@ -274,12 +408,10 @@ static void put_thread(struct writer *writer, uint32_t id, bool is_drawn)
     json_number(json, "allocated_bytes", thread->allocated_bytes);
     json_number(json, "allocated_objects", thread->allocated_objects);
     json_number(json, "calls", thread->calls);
-    if (is_drawn) {
+    if (is_drawn)
         put_activity(writer, id);
-    } else {
-        json_begin_array(json, "activity");
-        json_end_array(json);
-    }
+    else
+        json_numbers(json, "activity", NULL, 0, 0);
     json_end_object(json);
 }
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a report's figures as the JSON text that its page reads (converter/report/). */
+/* The text of a report: the data that its page reads, and the page of a sampled trace. */
 #ifndef CONVERTER_REPORT_REPORT_DATA_H
 #define CONVERTER_REPORT_REPORT_DATA_H
 
 #include <stdio.h>
 
 #include "converter/graph/retained.h"
+#include "converter/numbers/leak_tracker.h"
+#include "converter/numbers/statistics.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"
 #include "format/json/json_output.h"
+#include "steptrace/value.h"
+
+/* Writes a report's figures as the JSON text that its page reads (converter/report/). */
 
 /* The largest retained sizes at a report's moment, by allocation site and by class.  Available if
  * the trace has reference stores, or a snapshot before that moment. */
@@ -36,6 +41,11 @@ struct report_options {
     uint64_t top;           /* maximum number of rows per table */
 };
 
+/* Writes what pages of any trace say of it: the members "title", "source_url", "gaps" and
+ * "properties".  `not_probed`: number of classes and methods that could not be traced. */
+void report_properties_put(const struct event_source *source, uint64_t not_probed,
+                           const struct report_options *options, struct json_output *json);
+
 /* Returns false if memory runs out.  The caller checks `file` for write errors. */
 bool report_data_put(const struct report_model *model, const struct report_retained *retained,
                      const struct report_options *options, FILE *file);
@@ -46,5 +56,16 @@ bool report_data_put(const struct report_model *model, const struct report_retai
  * Returns false if memory runs out. */
 bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
                            const struct statistics_report *report, struct json_output *json);
+
+/* The page of a sampled trace: estimates with 95 % intervals, by class, site and thread, and
+ * growth. It has no curves: live bytes over time, the peak and sizes are of all objects. */
+
+enum step_status sampled_page_write(const char *path, struct report_model *model,
+                                    const struct report_options *options, struct step_error *error);
+
+/* The pages, built from the files in converter/report/page: the parts before and after their
+ * data. */
+
+extern const struct step_bytes report_page[2], compare_page[2], estimates_page[2];
 
 #endif

@@ -9,14 +9,6 @@
 #define REPORT_LEAKS_MOST ((size_t) 50)
 #define REPORT_LEAKS_FRAMES 24u
 
-static void put_amount(struct json_output *json, const char *key, const struct heap_amount *amount)
-{
-    json_begin_array(json, key);
-    json_number(json, NULL, amount->objects);
-    json_number(json, NULL, amount->bytes);
-    json_end_array(json);
-}
-
 /* Returns the number of the frame without its callers. */
 static uint32_t frame_of(const struct heap_sites *sites, uint32_t site, struct heap_sites *frames)
 {
@@ -46,10 +38,7 @@ static void put_row(struct json_output *json, const struct leak_tracker *tracker
         json_null(json, NULL);
     else
         json_bytes(json, NULL, trace_class_of(sites->names, row->key.class_id)->name);
-    json_begin_array(json, NULL);
-    for (size_t i = 0; i < tracker->sample_count; i++)
-        json_number(json, NULL, row->series[i]);
-    json_end_array(json);
+    json_numbers(json, NULL, row->series, tracker->sample_count, sizeof row->series[0]);
     json_end_array(json);
 }
 
@@ -73,7 +62,7 @@ static void put_leaks(struct json_output *json, const struct leak_tracker *track
     json_number(json, "collections", tracker->time_count);
     json_number(json, "least_survived", REPORT_LEAKS_SURVIVED);
     json_bool(json, "by_site", by_site);
-    put_amount(json, "survived", &rows->all);
+    JSON_NUMBERS(json, "survived", rows->all.objects, rows->all.bytes);
     json_begin_array(json, "after");
     for (size_t i = 0; i < tracker->sample_count; i++)
         json_number(json, NULL, tracker->samples[i].collection);

@@ -7,7 +7,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
-#include "converter/report/report_collectors.h"
+#include "converter/heap/heap_sites.h"
+#include "converter/sites/site_stores.h"
 #include "format/core/grow.h"
 
 /* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
@@ -91,22 +92,9 @@ static int by_start(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-/* Ends the open calls, and sorts the calls by start. */
-static enum step_status report_calls_finish(struct report_calls *calls, struct step_error *error)
-{
-    enum step_status status = call_events_finish(&calls->calls, error);
-    qsort(calls->longest, calls->count, sizeof *calls->longest, by_start);
-    return status;
-}
-
 /* Bins store the differences of the tracker's running sums between the ends of bins. */
 
 #define FIRST_STEP_NS UINT64_C(1000)
-
-static void report_bins_init(struct report_bins *bins)
-{
-    *bins = (struct report_bins){.step_ns = FIRST_STEP_NS};
-}
 
 static void report_bins_reset(struct report_bins *bins)
 {
@@ -252,15 +240,85 @@ static enum step_status report_bins_put(struct report_bins *bins, struct heap_tr
     return status;
 }
 
-/* Closes the last bin.  Returns false if memory runs out. */
-static bool report_bins_finish(struct report_bins *bins, const struct heap_tracker *tracker)
+#define YOUNG_FIRST (UINT64_C(1) << 20)
+
+/* NULL: not simulated, since a part of the trace was selected.  Returns false if out of memory. */
+static bool report_collectors_begin(struct simulation **simulation,
+                                    const struct event_source *source)
 {
-    return close_bin(bins, tracker);
+    struct simulation_options options = SIMULATION_OPTIONS_DEFAULT;
+    simulation_options_add_young(&options, YOUNG_FIRST);
+    *simulation = malloc(sizeof **simulation);
+    if (*simulation == NULL)
+        return false;
+    bool ok = simulation_init(*simulation, &options);
+    (*simulation)->path = source->path;
+    (*simulation)->frees_are_exact = source->content == TRACE_OF_ALLOCATIONS;
+    return ok;
 }
 
-static enum step_status out_of_memory(struct step_error *error)
+static void report_collectors_end(struct simulation *simulation)
 {
-    return no_memory(error);
+    if (simulation != NULL)
+        simulation_reset(simulation);
+    free(simulation);
+}
+
+/* Sizes that add up to more than the models can count end the simulation, not the report. */
+static enum step_status report_collectors_put(struct simulation **simulation,
+                                              const struct trace_event *events, size_t count,
+                                              struct step_error *error)
+{
+    enum step_status status =
+        *simulation != NULL ? simulation_put(*simulation, events, count, error) : STEP_STATUS_OK;
+    if (status != STEP_STATUS_CORRUPT)
+        return status;
+    report_collectors_end(*simulation);
+    *simulation = NULL;
+    return STEP_STATUS_OK;
+}
+
+static bool report_advice_init(struct report_advice *advice, const struct event_source *source,
+                               bool is_whole)
+{
+    *advice = (struct report_advice){.is_known = is_whole};
+    bool ok = site_lives_init(&advice->lives);
+    advice->lives.path = source->path;
+    advice->lives.within = ADVICE_WITHIN_DEFAULT;
+    advice->lives.is_native = source->content == TRACE_OF_ALLOCATIONS;
+    return ok;
+}
+
+static enum step_status report_advice_put(struct report_advice *advice,
+                                          const struct trace_event *events, size_t count,
+                                          struct step_error *error)
+{
+    if (!advice->is_known)
+        return STEP_STATUS_OK;
+    enum step_status status = site_lives_put(&advice->lives, events, count, error);
+    if (status != STEP_STATUS_CORRUPT)
+        return status;
+    advice->is_known = false; /* sizes that cannot be added up: the rest of the page has them */
+    *error = (struct step_error){.offset = STEP_NO_OFFSET};
+    return STEP_STATUS_OK;
+}
+
+enum step_status report_advice_find(struct report_advice *advice, const struct trace_names *names,
+                                    struct step_reader *reader, struct step_error *error)
+{
+    struct advice_options options = {.least_bytes = ADVICE_LEAST_DEFAULT};
+    enum step_status status = STEP_STATUS_END;
+    advice->is_known = advice->is_known && advice->lives.born.bytes > 0;
+    if (!advice->is_known)
+        return STEP_STATUS_OK;
+    site_lives_finish(&advice->lives);
+    if (reader != NULL)
+        status = site_stores_count(reader, &advice->lives, error);
+    if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
+        return status;
+    advice->has_references = options.has_references = status == STEP_STATUS_OK;
+    return advice_make(&advice->list, &advice->lives, names, &options) ? STEP_STATUS_OK
+                                                                       : no_memory(error);
 }
 
 /* The snapshot has a copy of its moment, so kind and value identify which of the two it is. */
@@ -285,23 +343,35 @@ bool report_model_init(struct report_model *model, const struct event_source *so
                        const struct heap_moment *moment, bool has_leaks)
 {
     *model = (struct report_model){.source = source, .has_leaks = has_leaks};
+    model->is_sampled = event_source_sample_interval(source) != 0;
     model->moments[0] = *moment;
     model->moments[1] = (struct heap_moment){.kind = HEAP_AT_END};
-    const struct heap_tracker_options options = {.moments = model->moments,
-                                                 .moment_count =
-                                                     moment->kind == HEAP_AT_END ? 1 : 2,
-                                                 .receive = receive,
-                                                 .user = model};
+    const struct heap_tracker_options options = {
+        .moments = model->moments,
+        .moment_count = moment->kind == HEAP_AT_END || model->is_sampled ? 1 : 2,
+        .receive = receive,
+        .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
-    report_bins_init(&model->bins);
+    model->bins.step_ns = FIRST_STEP_NS;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
         ok = leak_tracker_init(&model->leaks, &source->names, false) && ok;
-    if (has_leaks)
+    if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
-    ok = report_advice_init(&model->advice, source, has_leaks) && ok;
+    ok = report_advice_init(&model->advice, source, has_leaks && !model->is_sampled) && ok;
     return timeline_init(&model->timeline) && ok;
+}
+
+enum step_status report_model_weigh(struct report_model *model, struct event_source *source,
+                                    struct step_error *error)
+{
+    enum step_status status = statistics_sampled_init(&model->statistics, source, error);
+    if (status == STEP_STATUS_OK)
+        status = heap_tracker_weigh(&model->heap, source, error);
+    return status == STEP_STATUS_OK && model->has_leaks
+               ? leak_tracker_weigh(&model->leaks, source, error)
+               : status;
 }
 
 void report_model_reset(struct report_model *model)
@@ -315,7 +385,8 @@ void report_model_reset(struct report_model *model)
     report_bins_reset(&model->bins);
     report_calls_reset(&model->calls);
     heap_tracker_reset(&model->heap);
-    report_advice_reset(&model->advice);
+    advice_reset(&model->advice.list);
+    site_lives_reset(&model->advice.lives);
     if (model->has_leaks)
         leak_tracker_reset(&model->leaks);
     report_collectors_end(model->collectors);
@@ -326,11 +397,14 @@ enum step_status report_model_put(void *user, const struct trace_event *events, 
 {
     struct report_model *model = user;
     if (!statistics_put(&model->statistics, events, count) ||
-        !timeline_put(&model->timeline, events, count))
-        return out_of_memory(error);
-    enum step_status status = report_calls_put(&model->calls, events, count, error);
-    if (status == STEP_STATUS_OK && model->has_leaks)
-        status = leak_tracker_put(&model->leaks, events, count, error);
+        (!model->is_sampled && !timeline_put(&model->timeline, events, count)))
+        return no_memory(error);
+    enum step_status status =
+        model->has_leaks ? leak_tracker_put(&model->leaks, events, count, error) : STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK && model->is_sampled)
+        return heap_tracker_put(&model->heap, events, count, error);
+    if (status == STEP_STATUS_OK)
+        status = report_calls_put(&model->calls, events, count, error);
     if (status == STEP_STATUS_OK)
         status = report_collectors_put(&model->collectors, events, count, error);
     if (status == STEP_STATUS_OK)
@@ -344,7 +418,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
 {
     enum step_status status = heap_tracker_finish(&model->heap, error);
     if (status == STEP_STATUS_OK)
-        status = report_calls_finish(&model->calls, error);
+        status = call_events_finish(&model->calls.calls, error);
+    qsort(model->calls.longest, model->calls.count, sizeof *model->calls.longest, by_start);
     if (status == STEP_STATUS_OK && model->has_leaks)
         status = leak_tracker_finish(&model->leaks, error);
     if (status != STEP_STATUS_OK)
@@ -355,11 +430,13 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
             "the trace has no such moment: it ends at %s and has %llu collection%s",
             quantity_of_ns((double) model->heap.now_ns).text,
             (unsigned long long) model->heap.collections, plural(model->heap.collections));
+    statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];
+    if (model->is_sampled)
+        return STEP_STATUS_OK;
     if (model->collectors != NULL)
         simulation_finish(model->collectors);
-    statistics_finish(&model->statistics);
     timeline_finish(&model->timeline);
-    return report_bins_finish(&model->bins, &model->heap) ? STEP_STATUS_OK : out_of_memory(error);
+    return close_bin(&model->bins, &model->heap) ? STEP_STATUS_OK : no_memory(error);
 }

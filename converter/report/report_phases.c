@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the names of phases that a report shows, and marks the steps that they cover. */
-#include "converter/report/report_phases.h"
+#include "converter/report/report_model.h"
 
 #include <string.h>
 

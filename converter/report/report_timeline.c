@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collects live bytes, collections and thread activity over time, in steps whose length doubles as
  * needed. */
-#include "converter/report/report_timeline.h"
-
 #include "converter/report/report_model.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +84,11 @@ static bool put_bands(const struct report_model *model, struct json_output *json
     return true;
 }
 
-static void put_steps(const struct report_model *model, struct json_output *json, const char *key,
-                      size_t member_offset)
+/* A member of each step. */
+static void put_steps(const struct timeline *timeline, struct json_output *json, const char *key,
+                      const uint64_t *first)
 {
-    const struct timeline *timeline = &model->timeline;
-    json_begin_array(json, key);
-    for (size_t i = 0; i <= timeline->step; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *) &timeline->steps[i] + member_offset, sizeof value);
-        json_number(json, NULL, value);
-    }
-    json_end_array(json);
+    json_numbers(json, key, first, timeline->step + 1, sizeof timeline->steps[0]);
 }
 
 static void put_collections(const struct report_model *model, struct json_output *json)
@@ -105,11 +98,7 @@ static void put_collections(const struct report_model *model, struct json_output
     for (size_t i = 0; i <= timeline->step; i++) {
         if (timeline->steps[i].collections == 0)
             continue;
-        json_begin_array(json, NULL);
-        json_number(json, NULL, i);
-        json_number(json, NULL, timeline->steps[i].collections);
-        json_number(json, NULL, timeline->steps[i].freed_bytes);
-        json_end_array(json);
+        JSON_NUMBERS(json, NULL, i, timeline->steps[i].collections, timeline->steps[i].freed_bytes);
     }
     json_end_array(json);
 }
@@ -120,9 +109,9 @@ bool report_timeline_put_data(const struct report_model *model, struct json_outp
     json_begin_object(json, "timeline");
     json_number(json, "start_ns", timeline->start_ns);
     json_number(json, "step_ns", timeline->step_ns);
-    put_steps(model, json, "live", offsetof(struct timeline_step, live_bytes));
-    put_steps(model, json, "objects", offsetof(struct timeline_step, live_objects));
-    put_steps(model, json, "most", offsetof(struct timeline_step, most_bytes));
+    put_steps(timeline, json, "live", &timeline->steps->live_bytes);
+    put_steps(timeline, json, "objects", &timeline->steps->live_objects);
+    put_steps(timeline, json, "most", &timeline->steps->most_bytes);
     put_collections(model, json);
     bool ok = put_bands(model, json);
     json_end_object(json);

@@ -1,98 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adds up a sampled trace and writes its estimates as the JSON text that the page reads. */
-#include "converter/report/sampled_page.h"
+/* Writes the estimates of a sampled trace as the JSON text that the page reads. */
+#include "converter/report/report_data.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics_report.h"
-#include "converter/report/page_file.h"
-#include "converter/report/report_page.h"
 
 #define LEAKS_SURVIVED UINT64_C(3) /* the default of `steptrace leaks` */
 #define LEAKS_MOST ((size_t) 50)
 #define FRAMES 24u /* of a site */
 
-/* ---- the model ---- */
-
-static enum step_status receive(void *user, struct heap_snapshot *snapshot,
-                                struct step_error *error)
-{
-    struct sampled_model *model = user;
-    (void) error;
-    heap_snapshot_reset(&model->snapshot);
-    model->snapshot = *snapshot;
-    return STEP_STATUS_OK;
-}
-
-bool sampled_model_init(struct sampled_model *model, struct event_source *source,
-                        const struct heap_moment *moment, bool has_leaks)
-{
-    *model = (struct sampled_model){.source = source, .moment = *moment, .has_leaks = has_leaks};
-    const struct heap_tracker_options options = {
-        .moments = &model->moment, .moment_count = 1, .receive = receive, .user = model};
-    bool ok = heap_tracker_init(&model->heap, &source->names, &options);
-    ok = statistics_init(&model->statistics, &source->names, false) && ok;
-    if (has_leaks)
-        ok = leak_tracker_init_selected(&model->leaks, &source->names, false, NULL) && ok;
-    return ok;
-}
-
-enum step_status sampled_model_weigh(struct sampled_model *model, struct step_error *error)
-{
-    struct event_source *source = model->source;
-    enum step_status status = statistics_sampled_init(&model->statistics, source, error);
-    if (status == STEP_STATUS_OK)
-        status = heap_tracker_weigh(&model->heap, source, error);
-    return status == STEP_STATUS_OK && model->has_leaks
-               ? leak_tracker_weigh(&model->leaks, source, error)
-               : status;
-}
-
-void sampled_model_reset(struct sampled_model *model)
-{
-    heap_snapshot_reset(&model->snapshot);
-    heap_tracker_reset(&model->heap);
-    statistics_reset(&model->statistics);
-    if (model->has_leaks)
-        leak_tracker_reset(&model->leaks);
-}
-
-enum step_status sampled_model_put(void *user, const struct trace_event *events, size_t count,
-                                   struct step_error *error)
-{
-    struct sampled_model *model = user;
-    if (!statistics_put(&model->statistics, events, count))
-        return no_memory(error);
-    enum step_status status = heap_tracker_put(&model->heap, events, count, error);
-    if (status == STEP_STATUS_OK && model->has_leaks)
-        status = leak_tracker_put(&model->leaks, events, count, error);
-    return status;
-}
-
-enum step_status sampled_model_finish(struct sampled_model *model, struct step_error *error)
-{
-    enum step_status status = heap_tracker_finish(&model->heap, error);
-    if (status == STEP_STATUS_OK && model->has_leaks)
-        status = leak_tracker_finish(&model->leaks, error);
-    statistics_finish(&model->statistics);
-    if (status == STEP_STATUS_OK && model->snapshot.rows == NULL)
-        return step_error_set(
-            error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
-            "the trace has no such moment: it ends at %s and has %llu collection%s",
-            quantity_of_ns((double) model->heap.now_ns).text,
-            (unsigned long long) model->heap.collections, plural(model->heap.collections));
-    return status;
-}
-
-/* ---- the data ---- */
-
 struct writer {
-    const struct sampled_model *model;
+    const struct report_model *model;
     const struct report_options *options;
     struct json_output json;
 };
@@ -131,7 +56,7 @@ static void put_life(struct json_output *json, const struct sample_lives *lives)
 static void put_summary(struct writer *writer)
 {
     const struct statistics *statistics = &writer->model->statistics;
-    const struct heap_snapshot *snapshot = &writer->model->snapshot;
+    const struct heap_snapshot *snapshot = report_moment(writer->model);
     struct json_output *json = &writer->json;
     char moment[48];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
@@ -174,7 +99,7 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
         uint32_t id = ranking.rows[i].id;
         const struct sampled_totals *totals =
             &((const struct class_totals *) id_table_find(&statistics->classes, id))->sampled;
-        const struct sample_sums live = live_of_class(&writer->model->snapshot, id);
+        const struct sample_sums live = live_of_class(report_moment(writer->model), id);
         json_begin_object(json, NULL);
         json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
         put_sums(json, "allocated", &totals->allocated);
@@ -259,14 +184,14 @@ static void put_thread(struct json_output *json, const struct statistics *statis
 static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
 
 struct page_data {
-    struct sampled_model *model;
+    struct report_model *model;
     const struct report_options *options;
 };
 
 static bool put_data(const void *user, FILE *out)
 {
     const struct page_data *page = user;
-    struct sampled_model *model = page->model;
+    struct report_model *model = page->model;
     struct writer writer = {.model = model, .options = page->options};
     const struct statistics_report report = {.statistics = &model->statistics,
                                              .path = model->source->path,
@@ -279,21 +204,15 @@ static bool put_data(const void *user, FILE *out)
     report_properties_put(model->source, 0, page->options, &writer.json);
     put_summary(&writer);
     bool ok = put_classes(&writer, &report);
-    put_sites(&writer, &model->snapshot);
+    put_sites(&writer, &model->snapshots[0]);
     ok = ok && put_growth(&writer) && ranking_array_put(&thread_array, &report, &writer.json);
     json_end_object(&writer.json);
     return ok;
 }
 
-enum step_status sampled_page_write(const char *path, struct sampled_model *model,
+enum step_status sampled_page_write(const char *path, struct report_model *model,
                                     const struct report_options *options, struct step_error *error)
 {
-    const struct page_parts parts = {
-        .before = sampled_page_parts_before,
-        .before_bytes = sampled_page_parts_before_bytes,
-        .after = sampled_page_parts_after,
-        .after_bytes = sampled_page_parts_after_bytes,
-    };
     const struct page_data page = {model, options};
-    return page_file_write(path, &parts, put_data, &page, error);
+    return output_file_print(path, estimates_page, put_data, &page, error);
 }

@@ -355,9 +355,10 @@ static bool put_birth(struct simulation *simulation, const struct trace_event *e
 
 /* ---- all ---- */
 
-enum step_status simulation_put(struct simulation *simulation, const struct trace_event *events,
+enum step_status simulation_put(void *simulation_pointer, const struct trace_event *events,
                                 size_t count, struct step_error *error)
 {
+    struct simulation *simulation = simulation_pointer;
     for (size_t i = 0; i < count; i++) {
         if (events[i].kind == EVENT_OBJECT_FREE) {
             death_dates_put(&simulation->deaths, &events[i]);

@@ -139,7 +139,7 @@ size_t simulation_options_heaps(const struct simulation_options *options);
 bool simulation_init(struct simulation *simulation, const struct simulation_options *options);
 void simulation_reset(struct simulation *simulation);
 
-enum step_status simulation_put(struct simulation *simulation, const struct trace_event *events,
+enum step_status simulation_put(void *simulation_pointer, const struct trace_event *events,
                                 size_t count, struct step_error *error);
 void simulation_finish(struct simulation *simulation);
 enum simulation_precision simulation_precision(const struct simulation *simulation);
@@ -156,8 +156,8 @@ double simulation_mark_cons(const struct simulation *simulation, uint64_t work);
 
 /* The forms of the result.  The caller checks `out` for errors. */
 void simulation_print_text(const struct simulation *simulation, const char *path, FILE *out);
-/* For svg_file_write(). */
-void simulation_print_picture(const void *simulation, FILE *out);
+/* For output_file_print(). */
+bool simulation_print_picture(const void *simulation, FILE *out);
 void simulation_print_csv(const struct simulation *simulation, FILE *out);
 void simulation_print_json(const struct simulation *simulation, const char *path, FILE *out);
 

@@ -68,8 +68,7 @@ void simulation_print_json(const struct simulation *simulation, const char *path
 {
     enum simulation_precision precision = simulation_precision(simulation);
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", path);
     json_number(&json, "objects", simulation->objects);
     json_number(&json, "allocated", simulation->allocated);
@@ -89,6 +88,5 @@ void simulation_print_json(const struct simulation *simulation, const char *path
     put_generations(simulation, "regions", &simulation->regions, &json);
     put_spaces(simulation, "semi_space", "copied", &simulation->semi_space, &json);
     put_spaces(simulation, "mark_compact", "marked", &simulation->mark_compact, &json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -93,7 +93,7 @@ static void draw_spaces(struct svg_chart *chart, const struct space_list *list, 
     svg_chart_end_curve(chart, name, false);
 }
 
-void simulation_print_picture(const void *simulation_pointer, FILE *out)
+bool simulation_print_picture(const void *simulation_pointer, FILE *out)
 {
     const struct simulation *simulation = simulation_pointer;
     const char *slash = strrchr(simulation->path, '/');
@@ -111,4 +111,5 @@ void simulation_print_picture(const void *simulation_pointer, FILE *out)
     draw_spaces(&chart, &simulation->semi_space, "semi-space");
     draw_spaces(&chart, &simulation->mark_compact, "mark-compact");
     svg_chart_end(&chart);
+    return true;
 }

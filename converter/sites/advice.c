@@ -26,13 +26,8 @@ static bool add(struct advising *advising, uint32_t site, enum advice_kind kind,
     struct advice_list *list = advising->list;
     if (amount.bytes == 0 || amount.bytes < advising->options->least_bytes)
         return true;
-    if (list->count == list->capacity) {
-        struct advice *items =
-            step_grown(list->items, &list->capacity, list->count + 1, sizeof *items);
-        if (items == NULL)
-            return false;
-        list->items = items;
-    }
+    if (!STEP_MAKE_ROOM(list->items, list->capacity, list->count + 1))
+        return false;
     list->items[list->count++] = (struct advice){.site = site,
                                                  .kind = kind,
                                                  .objects = amount.objects,

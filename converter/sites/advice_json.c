@@ -81,6 +81,5 @@ void advice_print_json(const struct site_report *report, FILE *out)
     for (size_t i = 0; i < shown; i++)
         put_row(report, &list->items[i], &json);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

@@ -363,8 +363,7 @@ void escape_print_json(const struct site_report *report, FILE *out)
         return;
     }
     size_t shown = table_shown(report->top, rows.count);
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", report->path);
     json_bool(&json, "is_lower_bound", report->not_source != NULL);
     json_number(&json, "objects", rows.made.objects);
@@ -382,7 +381,6 @@ void escape_print_json(const struct site_report *report, FILE *out)
     for (size_t i = 0; i < shown; i++)
         json_row(report, &rows.items[i], &json);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     escape_reset(&rows);
 }

@@ -259,13 +259,8 @@ static bool put_parse(struct jit_log *log, const char *line)
     uint32_t method = named_number(log, line, "method");
     if (method == 0)
         return true;
-    if (log->parse_count == log->parse_capacity) {
-        struct jit_parse *grown = step_grown(log->parses, &log->parse_capacity,
-                                             log->parse_count + 1, sizeof *log->parses);
-        if (grown == NULL)
-            return false;
-        log->parses = grown;
-    }
+    if (!STEP_MAKE_ROOM(log->parses, log->parse_capacity, log->parse_count + 1))
+        return false;
     log->parses[log->parse_count++] = (struct jit_parse){method, 1};
     return true;
 }
@@ -313,13 +308,8 @@ static bool end_removal(struct jit_log *log)
     log->in_removal = 0;
     if (!is_one)
         return true;
-    if (log->removal_count == log->removal_capacity) {
-        struct jit_removal *grown = step_grown(log->removals, &log->removal_capacity,
-                                               log->removal_count + 1, sizeof *log->removals);
-        if (grown == NULL)
-            return false;
-        log->removals = grown;
-    }
+    if (!STEP_MAKE_ROOM(log->removals, log->removal_capacity, log->removal_count + 1))
+        return false;
     log->removals[log->removal_count++] = log->removal;
     return true;
 }

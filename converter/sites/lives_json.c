@@ -101,6 +101,5 @@ void lives_print_json(const struct site_report *report, FILE *out)
         put_row(report, report->order[i], &json);
     json_end_array(&json);
     put_clusters(report, &json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }

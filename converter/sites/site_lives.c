@@ -43,13 +43,8 @@ uint32_t site_lives_get(struct site_lives *lives, struct site_key key)
             lives->items[number].key.stack_id == key.stack_id)
             return number;
     number = (uint32_t) lives->count;
-    if (lives->count == lives->capacity) {
-        struct site_life *items =
-            step_grown(lives->items, &lives->capacity, lives->count + 1, sizeof *items);
-        if (items == NULL)
-            return UINT32_MAX;
-        lives->items = items;
-    }
+    if (!STEP_MAKE_ROOM(lives->items, lives->capacity, lives->count + 1))
+        return UINT32_MAX;
     if (!step_index_add(&lives->index, hash, number))
         return UINT32_MAX;
     lives->items[lives->count++] = (struct site_life){.key = key};
@@ -94,13 +89,8 @@ static bool take_birth(struct site_lives *lives, size_t *place)
         lives->free_birth = (size_t) lives->births[*place].collections;
         return true;
     }
-    if (lives->birth_count == lives->birth_capacity) {
-        struct site_born *births = step_grown(lives->births, &lives->birth_capacity,
-                                              lives->birth_count + 1, sizeof *births);
-        if (births == NULL)
-            return false;
-        lives->births = births;
-    }
+    if (!STEP_MAKE_ROOM(lives->births, lives->birth_capacity, lives->birth_count + 1))
+        return false;
     *place = lives->birth_count++;
     return true;
 }
@@ -193,9 +183,10 @@ static enum step_status too_large(const struct site_lives *lives, struct step_er
                           "the sizes of the objects add up to more than 2^62");
 }
 
-enum step_status site_lives_put(struct site_lives *lives, const struct trace_event *events,
+enum step_status site_lives_put(void *site_lives_pointer, const struct trace_event *events,
                                 size_t count, struct step_error *error)
 {
+    struct site_lives *lives = site_lives_pointer;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         const struct trace_event *event = &events[i];

@@ -101,7 +101,7 @@ struct site_lives {
 bool site_lives_init(struct site_lives *lives);
 void site_lives_reset(struct site_lives *lives);
 
-enum step_status site_lives_put(struct site_lives *lives, const struct trace_event *events,
+enum step_status site_lives_put(void *site_lives_pointer, const struct trace_event *events,
                                 size_t count, struct step_error *error);
 /* Call it after the last event: decides for the objects that are still alive. */
 void site_lives_finish(struct site_lives *lives);

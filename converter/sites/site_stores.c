@@ -124,13 +124,8 @@ static bool put_object(struct site_stores *stores, const struct graph_event *eve
         place = stores->free_holder - 1;
         stores->free_holder = stores->holders[place].first_field;
     } else {
-        if (stores->holder_count == stores->holder_capacity) {
-            struct holder *holders = step_grown(stores->holders, &stores->holder_capacity,
-                                                stores->holder_count + 1, sizeof *holders);
-            if (holders == NULL)
-                return false;
-            stores->holders = holders;
-        }
+        if (!STEP_MAKE_ROOM(stores->holders, stores->holder_capacity, stores->holder_count + 1))
+            return false;
         if (stores->holder_count == UINT32_MAX - 1)
             return false;
         place = (uint32_t) stores->holder_count++;

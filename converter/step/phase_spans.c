@@ -36,13 +36,8 @@ void phase_spans_reset(struct phase_spans *spans)
 
 static bool push(struct open_spans *open, const struct open_span *span)
 {
-    if (open->count == open->capacity) {
-        struct open_span *grown =
-            step_grown(open->items, &open->capacity, open->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        open->items = grown;
-    }
+    if (!STEP_MAKE_ROOM(open->items, open->capacity, open->count + 1))
+        return false;
     open->items[open->count++] = *span;
     return true;
 }

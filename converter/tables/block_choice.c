@@ -140,13 +140,8 @@ struct parts {
 
 static bool add_part(struct parts *parts, struct table_part part)
 {
-    if (parts->count == parts->capacity) {
-        struct table_part *items =
-            step_grown(parts->items, &parts->capacity, parts->capacity + 1, sizeof *items);
-        if (items == NULL)
-            return false;
-        parts->items = items;
-    }
+    if (!STEP_MAKE_ROOM(parts->items, parts->capacity, parts->count + 1))
+        return false;
     parts->items[parts->count++] = part;
     return true;
 }

@@ -69,13 +69,8 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
     if (calls == NULL || !call_stack_push(&calls->stack, &frame))
         return false;
-    if (calls->stack.depth > calls->capacity) {
-        struct open_call *open =
-            step_grown(calls->open, &calls->capacity, calls->stack.depth, sizeof *open);
-        if (open == NULL)
-            return false;
-        calls->open = open;
-    }
+    if (!STEP_MAKE_ROOM(calls->open, calls->capacity, calls->stack.depth))
+        return false;
     calls->open[calls->stack.depth - 1] = (struct open_call){++rows->calls, event->object};
     return true;
 }

@@ -109,13 +109,8 @@ static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
         rows->free_birth = rows->births[*place].number;
         return &rows->births[*place];
     }
-    if (rows->birth_count == rows->birth_capacity) {
-        struct heap_birth *births = step_grown(rows->births, &rows->birth_capacity,
-                                               rows->birth_capacity + 1, sizeof *births);
-        if (births == NULL)
-            return NULL;
-        rows->births = births;
-    }
+    if (!STEP_MAKE_ROOM(rows->births, rows->birth_capacity, rows->birth_count + 1))
+        return NULL;
     *place = rows->birth_count++;
     return &rows->births[*place];
 }

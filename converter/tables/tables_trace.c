@@ -198,13 +198,8 @@ static bool copy_definition(struct table_definition *to, const struct table_defi
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error)
 {
-    if (tables->count == tables->capacity) {
-        struct table_definition *items =
-            step_grown(tables->items, &tables->capacity, tables->count + 1, sizeof *items);
-        if (items == NULL)
-            return no_memory(error);
-        tables->items = items;
-    }
+    if (!STEP_MAKE_ROOM(tables->items, tables->capacity, tables->count + 1))
+        return no_memory(error);
     struct table_definition *added = &tables->items[tables->count++];
     bool good = copy_definition(added, definition);
     return good ? STEP_STATUS_OK : no_memory(error);

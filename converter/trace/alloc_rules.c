@@ -68,13 +68,8 @@ static uint64_t key_of(uint64_t id)
 
 static struct known_thread *add_thread(struct alloc_rules *rules, uint64_t id)
 {
-    if (rules->thread_count == rules->thread_capacity) {
-        struct known_thread *grown = step_grown(rules->threads, &rules->thread_capacity,
-                                                rules->thread_capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        rules->threads = grown;
-    }
+    if (!STEP_MAKE_ROOM(rules->threads, rules->thread_capacity, rules->thread_count + 1))
+        return NULL;
     struct live_object place = {.object = key_of(id), .value = rules->thread_count};
     if (!object_table_put(&rules->thread_places, &place))
         return NULL;

@@ -52,13 +52,8 @@ static struct place *place_of(struct arrival_order *order, uint64_t address)
     struct live_object found;
     if (object_table_find(&order->addresses, key, &found))
         return &order->places[found.value];
-    if (order->count == order->capacity) {
-        struct place *places =
-            step_grown(order->places, &order->capacity, order->count + 1, sizeof *places);
-        if (places == NULL)
-            return NULL;
-        order->places = places;
-    }
+    if (!STEP_MAKE_ROOM(order->places, order->capacity, order->count + 1))
+        return NULL;
     struct live_object added = {.object = key, .value = order->count};
     if (!object_table_put(&order->addresses, &added))
         return NULL;
@@ -188,13 +183,8 @@ bool arrival_order_free(struct alloc_source *base, const struct hatf_record *rec
     if (order->filled == before)
         return true;
     order->filled = before;
-    if (order->death_count == order->death_capacity) {
-        struct reported_death *deaths = step_grown(order->deaths, &order->death_capacity,
-                                                   order->death_count + 1, sizeof *deaths);
-        if (deaths == NULL)
-            return false;
-        order->deaths = deaths;
-    }
+    if (!STEP_MAKE_ROOM(order->deaths, order->death_capacity, order->death_count + 1))
+        return false;
     order->deaths[order->death_count++] =
         (struct reported_death){order->pending[before].address, record->time};
     return true;

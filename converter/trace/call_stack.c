@@ -24,13 +24,8 @@ static bool find_place(const struct call_stack *stack, uint32_t method_id, uint3
 static bool add_place(struct call_stack *stack, uint32_t method_id, uint32_t *place)
 {
     *place = (uint32_t) stack->place_count;
-    if (stack->place_count == stack->place_capacity) {
-        struct call_place *grown = step_grown(stack->places, &stack->place_capacity,
-                                              stack->place_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        stack->places = grown;
-    }
+    if (!STEP_MAKE_ROOM(stack->places, stack->place_capacity, stack->place_count + 1))
+        return false;
     if (!step_index_add(&stack->index, step_hash_half(method_id), *place))
         return false;
     stack->places[stack->place_count++] = (struct call_place){method_id, 0};

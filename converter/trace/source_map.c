@@ -99,13 +99,8 @@ static bool take_file(struct source_map *map, struct smap_text *text, struct ste
     while (path.length > 0 && path.data[path.length - 1] != '/')
         path.length--;
     file.directory = path;
-    if (map->file_count == map->file_capacity) {
-        struct source_file *grown =
-            step_grown(map->files, &map->file_capacity, map->file_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        map->files = grown;
-    }
+    if (!STEP_MAKE_ROOM(map->files, map->file_capacity, map->file_count + 1))
+        return false;
     map->files[map->file_count++] = file;
     return true;
 }
@@ -122,13 +117,8 @@ static bool take_range(struct source_map *map, struct step_bytes line, uint32_t 
         (take_mark(&line, ',') && !take_number(&line, &range.increment)))
         return false;
     range.file = *file;
-    if (map->range_count == map->range_capacity) {
-        struct line_range *grown =
-            step_grown(map->ranges, &map->range_capacity, map->range_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        map->ranges = grown;
-    }
+    if (!STEP_MAKE_ROOM(map->ranges, map->range_capacity, map->range_count + 1))
+        return false;
     map->ranges[map->range_count++] = range;
     return true;
 }

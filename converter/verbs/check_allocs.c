@@ -28,19 +28,6 @@ struct alloc_check {
     struct recent_frees freed;
 };
 
-/* Returns false if memory runs out. */
-static bool alloc_check_init(struct alloc_check *check, alloc_breach report, void *user)
-{
-    memset(check, 0, sizeof *check);
-    return alloc_rules_init(&check->rules, report, user);
-}
-
-static void alloc_check_reset(struct alloc_check *check)
-{
-    address_map_reset(&check->live);
-    alloc_rules_reset(&check->rules);
-}
-
 static uint64_t alloc_check_breach_count(const struct alloc_check *check)
 {
     uint64_t count = 0;
@@ -173,12 +160,6 @@ static bool alloc_check_put(struct alloc_check *check, const struct hatf_record 
     }
 }
 
-/* Call after the last record, unless records were lost. */
-static void alloc_check_finish(struct alloc_check *check)
-{
-    alloc_rules_finish(&check->rules);
-}
-
 struct heap_check {
     struct check_run base;
     struct alloc_check check;
@@ -295,7 +276,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
     struct heap_check *heap = of(run);
     heap->is_finished = true;
     if (!is_damaged)
-        alloc_check_finish(&heap->check);
+        alloc_rules_finish(&heap->check.rules);
     if (run->json != NULL)
         put_heap_verdict(heap, is_damaged);
     else if (heap->is_running)
@@ -312,7 +293,8 @@ static uint64_t breach_count(const struct check_run *run)
 
 static void destroy(struct check_run *run)
 {
-    alloc_check_reset(&of(run)->check);
+    address_map_reset(&of(run)->check.live);
+    alloc_rules_reset(&of(run)->check.rules);
     free(run);
 }
 
@@ -326,14 +308,13 @@ static const struct check_operations operations = {
 struct check_run *alloc_check_create(struct input *input)
 {
     struct trace_summary summary;
-    struct heap_check *heap = malloc(sizeof *heap);
-    if (heap == NULL || !alloc_check_init(&heap->check, print_heap_breach, heap)) {
+    struct heap_check *heap = calloc(1, sizeof *heap);
+    if (heap == NULL || !alloc_rules_init(&heap->check.rules, print_heap_breach, heap)) {
         free(heap);
         return NULL;
     }
     summary = trace_summary_of(&input->allocs->about);
-    heap->base = (struct check_run){.operations = &operations};
+    heap->base.operations = &operations;
     heap->is_running = summary.running;
-    heap->is_finished = false;
     return &heap->base;
 }

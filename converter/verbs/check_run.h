@@ -20,8 +20,6 @@ struct check_run {
 struct check_operations {
     /* Checks the whole input and prints breaches. */
     enum step_status (*read)(struct check_run *run);
-    /* Called after the last record; NULL: nothing to do before damage is reported. */
-    void (*finish)(struct check_run *run);
     /* Called after damage was reported. */
     void (*print_verdict)(struct check_run *run, bool is_damaged);
     uint64_t (*breach_count)(const struct check_run *run);
@@ -38,6 +36,13 @@ bool check_run_prints(struct check_run *run);
 /* JSON: ends the array of breaches and begins the summary. */
 void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
                            uint64_t breaches);
+
+/* check --graph: prints what the references from recorded stores and those in heap snapshots have
+ * in common: replays the graph from the stores up to each snapshot after the initial one, and
+ * compares both edge by edge.  After that the replay continues from the snapshot.  As text, or with
+ * `json` as an array "snapshots"; at most `limit` places that differ for each snapshot.  Memory is
+ * proportional to the live set. */
+enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json);
 
 /* The noun after a number of breaches. */
 static inline const char *breaches(uint64_t count)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "converter/attach/jvm_process.h"
+#include "converter/attach/attach.h"
 
 /* Finds a file of the project.  A path in `wanted` or else in the environment variable is the only
  * one checked.  Otherwise searches `directory` beside this program (a build tree), then the

@@ -14,7 +14,7 @@
 #include "converter/base/address_map.h"
 #include "converter/base/error_report.h"
 #include "converter/base/name_index.h"
-#include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
@@ -177,13 +177,20 @@ static enum step_status copy_blocks(struct step_reader *reader, struct step_writ
     return status;
 }
 
-static enum step_status write_records(const struct living_blocks *living,
-                                      const struct forked_child *child, struct step_reader *reader,
-                                      struct step_writer *writer, struct step_error *error)
+struct child_writing {
+    const struct living_blocks *living;
+    const struct forked_child *child;
+    struct step_reader *reader;
+};
+
+static enum step_status write_records(void *user, struct step_writer *writer,
+                                      struct step_error *error)
 {
-    enum step_status status = stepfile_copy_start(reader, writer);
+    const struct child_writing *writing = user;
+    const struct living_blocks *living = writing->living;
+    enum step_status status = stepfile_copy_start(writing->reader, writer);
     if (status == STEP_STATUS_OK)
-        status = put_number(writer, "forked-at-ns", child->forked_ns);
+        status = put_number(writer, "forked-at-ns", writing->child->forked_ns);
     if (status == STEP_STATUS_OK)
         status = put_number(writer, "inherited", living->blocks.count);
     if (status == STEP_STATUS_OK)
@@ -192,25 +199,7 @@ static enum step_status write_records(const struct living_blocks *living,
         status = put_blocks(living, writer);
     if (status == STEP_STATUS_OK)
         status = step_writer_flush_stream(writer, STREAM);
-    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, error) : status;
-}
-
-static enum step_status write_trace(const struct living_blocks *living,
-                                    const struct forked_child *child, struct step_reader *reader,
-                                    struct output_file *file, struct step_error *error)
-{
-    struct step_writer_options options;
-    struct step_writer *writer;
-    step_writer_options_init(&options);
-    options.definition = &step_hatf_trace_definition;
-    options.output = output_file_as_output(file);
-    enum step_status status = step_writer_create(&options, &writer, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = write_records(living, child, reader, writer, error);
-    enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
-    step_writer_destroy(writer);
-    return status != STEP_STATUS_OK ? status : closed;
+    return status == STEP_STATUS_OK ? copy_blocks(writing->reader, writer, error) : status;
 }
 
 /* Replaces a trace; on failure, the trace is unchanged. */
@@ -218,22 +207,15 @@ static enum step_status write_anew(const struct living_blocks *living,
                                    const struct forked_child *child)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct output_file file;
-    struct step_reader *reader;
-    enum step_status status = step_reader_open(child->trace->path, &reader, &error);
+    struct step_writer_options options;
+    struct child_writing writing = {living, child, NULL};
+    enum step_status status = step_reader_open(child->trace->path, &writing.reader, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    status = output_file_open(&file, child->trace->path, &error);
-    if (status == STEP_STATUS_OK) {
-        status = write_trace(living, child, reader, &file, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    step_reader_destroy(reader);
-    if (status != STEP_STATUS_OK && error.status == STEP_STATUS_OK)
-        step_error_set(&error, status, child->trace->path, STEP_NO_OFFSET, "%s",
-                       step_status_text(status));
+    step_writer_options_init(&options);
+    options.definition = &step_hatf_trace_definition;
+    status = trace_write(child->trace->path, &options, write_records, &writing, NULL, &error);
+    step_reader_destroy(writing.reader);
     child->trace->has_inherited = status == STEP_STATUS_OK;
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }

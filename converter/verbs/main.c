@@ -10,45 +10,9 @@
 #include "converter/base/output_file.h"
 #include "converter/verbs/verb.h"
 
-const struct verb verbs[] = {
-    {"record", "run a Java program and record its trace", verb_record, false},
-    {"attach", "record a JVM that is already running", verb_attach, false},
-    {"snapshot", "add a snapshot of all references to a trace that is being recorded",
-     verb_snapshot, false},
-    {"record-malloc", "run a native program and record its calls of malloc and free",
-     verb_record_malloc, false},
-    {"convert", "convert a trace to another format", verb_convert, true},
-    {"dump", "print events as text", verb_dump, true},
-    {"info", "print what a trace contains", verb_info, true},
-    {"check", "check that a trace is complete and consistent", verb_check, true},
-    {"stats", "print allocations and lifetimes by class and thread", verb_stats, true},
-    {"heap", "show what occupied the heap at a given moment, by class and allocation site",
-     verb_heap, true},
-    {"paths", "show the paths from roots that keep objects alive", verb_paths, true},
-    {"deaths", "compute when each object became unreachable", verb_deaths, true},
-    {"sql", "query traces in SQL", verb_sql, true},
-    {"compare", "compare two traces, or two sets of traces", verb_compare, true},
-    {"leaks", "list objects that survive collections, and how fast they grow", verb_leaks, true},
-    {"lifetimes", "show how long objects live, by allocation site", verb_lifetimes, true},
-    {"advise", "advise on allocation sites, with the evidence", verb_advise, true},
-    {"escape", "show which allocations the JIT compiler removes", verb_escape, true},
-    {"nominal", "print the nominal statistics of the DaCapo benchmark suite", verb_nominal, true},
-    {"layout", "print what objects would take under other object layouts", verb_layout, true},
-    {"locality", "print how far apart objects that refer to each other were allocated",
-     verb_locality, true},
-    {"simulate", "replay a trace against models of garbage collectors", verb_simulate, true},
-    {"watch", "show live heap and allocation rates while a trace is being written", verb_watch,
-     true},
-    {"mcp", "let an assistant query traces (Model Context Protocol)", verb_mcp, false},
-    {"report", "write a self-contained HTML report", verb_report, true},
-    {"pack", "rewrite a STEP trace in less space, for archiving", verb_pack, true},
-    {"replay", "replay a trace against malloc implementations and compare time and memory",
-     verb_replay, true},
-    {"recover", "repair a truncated or damaged trace", verb_recover, true},
-    {"agent-path", "print the path of the agent", verb_agent_path, false},
-    {"help", "explain the commands", verb_help, false},
-    {"version", "print the version", verb_version, false},
-};
+#define VERB_ROW(function, name, summary, takes_memory)                                            \
+    {name, summary, verb_##function, takes_memory},
+const struct verb verbs[] = {VERBS(VERB_ROW)};
 const size_t verb_count = sizeof verbs / sizeof verbs[0];
 
 int verb_exit_code; /* 0: success */

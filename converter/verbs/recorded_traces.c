@@ -19,6 +19,7 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/format_table.h"
 #include "converter/verbs/verb.h"
@@ -184,29 +185,6 @@ static FILE *recorded_list_create(char *path, size_t size, mode_t mode, bool ove
 #define LOOK_NS 2000000L
 #define LOOKS_MOST 500 /* at a trace whose process is still running */
 
-static bool is_new(const struct recorded_traces *traces, const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && (status.st_mtim.tv_sec > traces->start.tv_sec ||
-                                        (status.st_mtim.tv_sec == traces->start.tv_sec &&
-                                         status.st_mtim.tv_nsec >= traces->start.tv_nsec));
-}
-
-/* Returns false if the file is not a trace, or is one of another process that recorded at the same
- * time. */
-static bool is_of_process(const char *path, pid_t process)
-{
-    struct step_reader *reader;
-    struct step_error error;
-    enum step_status status = step_reader_open(path, &reader, &error);
-    if (status != STEP_STATUS_OK)
-        return status != STEP_STATUS_FORMAT;
-    const char *text = step_reader_property(reader, "process-id");
-    bool is = text == NULL || strtol(text, NULL, 10) == (long) process;
-    step_reader_destroy(reader);
-    return is;
-}
-
 /* Sorts by start time. */
 static int in_order(const void *left, const void *right)
 {
@@ -218,13 +196,8 @@ static int in_order(const void *left, const void *right)
 static bool add(struct trace_list *list, const char *directory, const char *name,
                 const struct recorded_name *parts)
 {
-    if (list->count == list->capacity) {
-        struct recorded_trace *grown =
-            step_grown(list->rows, &list->capacity, list->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        list->rows = grown;
-    }
+    if (!STEP_MAKE_ROOM(list->rows, list->capacity, list->count + 1))
+        return false;
     struct recorded_trace *row = &list->rows[list->count++];
     memset(row, 0, sizeof *row);
     row->image = parts->image;
@@ -250,7 +223,8 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
         snprintf(path, sizeof path, "%s/%.255s", plain, entry->d_name);
         if (recorded_name_parse(entry->d_name, slash + 1,
                                 marker != SIZE_MAX ? marker - front : SIZE_MAX, &parts) &&
-            is_new(traces, path) && (marker != SIZE_MAX || is_of_process(path, traces->process)))
+            trace_is_since(path, &traces->start) &&
+            (marker != SIZE_MAX || trace_is_of_process(path, traces->process, true)))
             done = add(list, plain, entry->d_name, &parts);
     }
     if (directory != NULL)
@@ -260,28 +234,11 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
 
 /* ---- drains ---- */
 
-static void live_path_of(const struct recorded_trace *trace, char *live)
-{
-    snprintf(live, PATH_MAX + sizeof STEP_LIVE_SUFFIX, "%s%s", trace->path, STEP_LIVE_SUFFIX);
-}
-
-static bool is_held(const char *path)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    bool held = file >= 0 && fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    if (file >= 0)
-        close(file);
-    return held;
-}
-
 /* Returns the traced process according to the live file, or 0 if unknown. */
 static pid_t process_of(const struct recorded_trace *trace)
 {
-    char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
     struct step_live_header header = {.process_id = 0};
-    live_path_of(trace, live);
-    int file = open(live, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int file = open(trace_live_path(trace->path).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return 0;
     if (pread(file, &header, sizeof header, 0) != (ssize_t) sizeof header ||
@@ -294,7 +251,7 @@ static pid_t process_of(const struct recorded_trace *trace)
 /* Waits until the drain has finished.  Returns false if the process itself is still running. */
 static bool wait_for_drain(const struct recorded_trace *trace)
 {
-    for (int looks = 0; is_held(trace->path);) {
+    for (int looks = 0; trace_is_held(trace->path);) {
         pid_t process = process_of(trace);
         bool lives = process == 0 || kill(process, 0) == 0 || errno != ESRCH;
         if (lives && ++looks > LOOKS_MOST)
@@ -359,7 +316,6 @@ static enum step_status judge_end(const struct recorded_trace *trace)
 
 static enum step_status complete_trace(struct recorded_trace *trace)
 {
-    char live[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
     enum step_status status = STEP_STATUS_OK;
     if (!wait_for_drain(trace)) {
         report_line("%s: its process still runs, and the trace grows", trace->path);
@@ -368,8 +324,7 @@ static enum step_status complete_trace(struct recorded_trace *trace)
         trace->is_growing = true;
         return status;
     }
-    live_path_of(trace, live);
-    if (access(live, F_OK) == 0) {
+    if (access(trace_live_path(trace->path).text, F_OK) == 0) {
         char *arguments[] = {trace->path};
         status = verb_recover(1, arguments);
     }

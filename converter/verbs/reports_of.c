@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
+#include "converter/base/trace_files.h"
 #include "converter/verbs/verb.h"
 #include "steptrace/reader.h"
 
@@ -85,37 +86,14 @@ static void find_files(const char *name, glob_t *found)
     glob(pattern, code == 0 ? GLOB_APPEND : 0, NULL, found);
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
-}
-
-static bool is_since(const char *path, const struct timespec *start)
-{
-    struct stat file;
-    return stat(path, &file) == 0 && !is_before(&file.st_mtim, start);
-}
-
-static bool is_of_process(const char *path, pid_t process)
-{
-    struct step_reader *reader;
-    struct step_error error;
-    if (step_reader_open(path, &reader, &error) != STEP_STATUS_OK)
-        return false;
-    const char *text = step_reader_property(reader, "process-id");
-    bool is = text != NULL && strtol(text, NULL, 10) == (long) process;
-    step_reader_destroy(reader);
-    return is;
-}
-
 /* Sets `*made` to the number of traces. */
 static enum step_status do_all(const glob_t *found, const struct timespec *start, pid_t process,
                                enum step_status (*each)(const char *trace), size_t *made)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < found->gl_pathc; i++) {
-        if (!is_since(found->gl_pathv[i], start) ||
-            (process != 0 && !is_of_process(found->gl_pathv[i], process)))
+        if (!trace_is_since(found->gl_pathv[i], start) ||
+            (process != 0 && !trace_is_of_process(found->gl_pathv[i], process, false)))
             continue;
         enum step_status one = each(found->gl_pathv[i]);
         status = one != STEP_STATUS_OK ? one : status;

@@ -7,12 +7,6 @@
 #include "converter/records/record_dump.h"
 #include "converter/sites/site_stores.h"
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
-{
-    return site_lives_put(user, events, count, error);
-}
-
 /* Only Java traces of StepTrace's own format have references. */
 static enum step_status read_references(struct site_reading *reading, const struct input *input,
                                         const char *path)
@@ -26,7 +20,7 @@ static enum step_status read_references(struct site_reading *reading, const stru
     enum step_status status = record_open(seekable_name, &reader, &seekable, &error);
     if (status == STEP_STATUS_OK)
         status = site_stores_count(reader, &reading->lives, &error);
-    reading->has_references = status == STEP_STATUS_OK;
+    reading->report.has_references = status == STEP_STATUS_OK;
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
         report_error(&error);
     step_reader_destroy(reader);
@@ -49,7 +43,7 @@ static bool evaluate(struct site_reading *reading, const struct trace_names *nam
 {
     struct site_lives *lives = &reading->lives;
     const struct advice_options options = {.least_bytes = reading->least_bytes,
-                                           .has_references = reading->has_references};
+                                           .has_references = reading->report.has_references};
     reading->order = malloc((lives->count + 1) * sizeof *reading->order);
     if (reading->order == NULL)
         return false;
@@ -62,15 +56,6 @@ static bool evaluate(struct site_reading *reading, const struct trace_names *nam
            advice_make(&reading->advice, lives, names, &options);
 }
 
-static enum step_status no_sizes(const char *path)
-{
-    struct step_error error;
-    step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
-                   "the objects have no sizes: lifetimes in bytes are unknown (traces of the text "
-                   "format have none: record a .step file)");
-    return report_error(&error);
-}
-
 static enum step_status read_all(struct site_reading *reading, const char *path,
                                  struct input *input)
 {
@@ -79,11 +64,12 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
     lives->within = reading->within;
     lives->young_bytes = reading->young_bytes;
     lives->is_native = input->allocs != NULL;
-    enum step_status status = input_each(input, visit, lives);
+    enum step_status status = input_each(input, site_lives_put, lives);
     if (status != STEP_STATUS_OK)
         return status;
     if (lives->born.objects > 0 && lives->born.bytes == 0)
-        return no_sizes(path);
+        return report_unfit(path,
+                            "the objects have no sizes: lifetimes in bytes are unknown" NO_SIZES);
     site_lives_finish(lives);
     input->unknown_frees = lives->unknown_frees;
     status = read_references(reading, input, path);
@@ -91,20 +77,15 @@ static enum step_status read_all(struct site_reading *reading, const char *path,
         return status;
     if (!evaluate(reading, &input->source->names))
         return report_no_memory();
-    const struct site_report report = {.path = path,
-                                       .lives = lives,
-                                       .sites = &reading->sites,
-                                       .order = reading->order,
-                                       .clusters = &reading->clusters,
-                                       .advice = &reading->advice,
-                                       .jit = reading->jit,
-                                       .not_source = reading->not_source,
-                                       .has_references = reading->has_references,
-                                       .has_times = event_source_has_times(input->source),
-                                       .has_histograms = reading->has_histograms,
-                                       .top = reading->top,
-                                       .depth = reading->depth};
-    reading->print(&report, stdout);
+    struct site_report *report = &reading->report;
+    report->path = path;
+    report->lives = lives;
+    report->sites = &reading->sites;
+    report->order = reading->order;
+    report->clusters = &reading->clusters;
+    report->advice = &reading->advice;
+    report->has_times = event_source_has_times(input->source);
+    reading->print(report, stdout);
     return input_report_damage(input);
 }
 

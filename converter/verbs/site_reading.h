@@ -6,28 +6,22 @@
 #include "converter/formats/input.h"
 #include "converter/sites/site_report.h"
 
-#define SITE_TOP_DEFAULT UINT64_C(20)
-#define SITE_DEPTH_DEFAULT UINT64_C(4)
-
-/* The options come first; site_reading_run() sets the rest. */
+/* The caller sets what it wants, of the report too; site_reading_run() sets the rest. */
 struct site_reading {
     const struct trace_format *from;
-    uint64_t top, depth;
     uint64_t within, young_bytes; /* struct site_lives */
     uint64_t least_bytes;         /* of advice */
-    bool needs_references, has_histograms;
-    struct jit_log *jit; /* borrowed; NULL: none */
+    bool needs_references;
     /* Looks at the opened trace; returns false, after a report, if it has not what is needed. */
     bool (*accepts)(struct site_reading *reading, const struct input *input, const char *path);
-    const char *not_source; /* struct site_report; set by accepts() */
     void (*print)(const struct site_report *report, FILE *out);
+    struct site_report report;
     struct event_selection selected;
     struct site_lives lives;
     struct heap_sites sites;
     struct site_clusters clusters;
     struct advice_list advice;
     uint32_t *order;
-    bool has_references;
 };
 
 /* Reads `path` and prints the report.  Reports errors. */

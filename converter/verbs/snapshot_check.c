@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compares the references of snapshots and stores.  References in both are removed from the
  * replayed graph as the snapshot is read; those left at its end come from stores alone. */
-#include "converter/verbs/snapshot_check.h"
+#include "converter/verbs/check_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,11 +11,29 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
-#include "converter/graph/graph_source.h"
+#include "converter/graph/graph_replay.h"
 #include "format/core/grow.h"
 
-static enum step_status snapshots_check(const char *path, snapshot_report report, void *user,
-                                        struct step_error *error);
+/* Counts of references, in total or for one place: a field, or the elements of arrays of a
+ * class. */
+struct edge_counts {
+    uint64_t found;   /* in the snapshot; of these */
+    uint64_t missing; /* no store has them, and */
+    uint64_t other;   /* stores have another target */
+    uint64_t surplus; /* only stores have them, although the snapshot reached the object */
+};
+
+/* Result for one snapshot. */
+struct snapshot_result {
+    uint64_t number, time_ns;
+    uint64_t unknown; /* references whose source or target the snapshot does not know */
+    bool is_complete;
+    struct edge_counts all;
+    uint64_t constants;       /* of the missing, those in arrays that only the JVM refers to:
+                                 constants that classes have resolved, and roots of an archive */
+    struct id_table fields;   /* struct edge_counts, by field */
+    struct id_table elements; /* struct edge_counts, by class of the array */
+};
 
 struct snapshot_printer {
     const char *path;
@@ -152,10 +170,9 @@ static void print_result(const struct snapshot_printer *printer, const struct gr
         printf("... and %zu more (--limit=N prints more)\n", count - (size_t) printer->limit);
 }
 
-static void print(void *user, const struct graph_source *source,
+static void print(struct snapshot_printer *printer, const struct graph_source *source,
                   const struct snapshot_result *result)
 {
-    struct snapshot_printer *printer = user;
     size_t count;
     struct place *places = sorted_places(result, &count);
     if (printer->count == 0 && !graph_source_has_stores(source))
@@ -172,22 +189,6 @@ static void print(void *user, const struct graph_source *source,
     free(places);
 }
 
-enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json)
-{
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct snapshot_printer printer = {.path = path, .limit = limit, .json = json};
-    if (json != NULL)
-        json_begin_array(json, "snapshots");
-    enum step_status status = snapshots_check(path, print, &printer, &error);
-    if (json != NULL)
-        json_end_array(json);
-    if (status == STEP_STATUS_OK && printer.lost)
-        status = STEP_STATUS_NO_MEMORY;
-    if (status == STEP_STATUS_OK && printer.count == 0 && json == NULL)
-        puts("no snapshot after that of the start (snapshot=start+end makes one)");
-    return status;
-}
-
 /* Flags of objects beside those of enum graph_flag.  SYSTEM_ROOT: a root of the JVM itself; class
  * loaders have such roots for constants that their classes have resolved (another kind of root
  * since JDK 26).  REFERRED: an object in the heap refers to it. */
@@ -202,8 +203,7 @@ struct held_edge {
 struct snapshot_check {
     struct graph_source source;
     struct graph_replay replay;
-    snapshot_report report;
-    void *user;
+    struct snapshot_printer *printer;
     bool compares; /* inside a snapshot that is compared */
     struct snapshot_result result;
     struct held_edge *edges; /* references read from the snapshot */
@@ -255,13 +255,8 @@ static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned ma
 static bool keep_edge(struct snapshot_check *check, const struct graph_event *event, uint32_t key,
                       uint32_t replayed, uint32_t target)
 {
-    if (check->edge_count == check->edge_capacity) {
-        struct held_edge *grown =
-            step_grown(check->edges, &check->edge_capacity, check->edge_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        check->edges = grown;
-    }
+    if (!STEP_MAKE_ROOM(check->edges, check->edge_capacity, check->edge_count + 1))
+        return false;
     check->edges[check->edge_count++] = (struct held_edge){
         event->object, event->target, key, replayed == 0, replayed != 0 && replayed != target};
     return true;
@@ -388,7 +383,7 @@ static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown
     add_up(&check->result, &check->result.elements);
     done = done && take_edges(check);
     if (done)
-        check->report(check->user, &check->source, &check->result);
+        print(check->printer, &check->source, &check->result);
     reset_result(&check->result);
     return done;
 }
@@ -451,12 +446,11 @@ static enum step_status go_over(struct snapshot_check *check, struct step_error 
 }
 
 /* Returns FORMAT for a trace without objects. */
-static enum step_status snapshots_check(const char *path, snapshot_report report, void *user,
-                                        struct step_error *error)
+static enum step_status snapshots_check(struct snapshot_printer *printer, struct step_error *error)
 {
-    struct snapshot_check check = {.report = report, .user = user};
+    struct snapshot_check check = {.printer = printer};
     struct step_reader *reader;
-    enum step_status status = open_with_given_definition(path, &reader, error);
+    enum step_status status = open_with_given_definition(printer->path, &reader, error);
     if (status != STEP_STATUS_OK)
         return status;
     status = graph_source_init(&check.source, reader, error);
@@ -468,5 +462,21 @@ static enum step_status snapshots_check(const char *path, snapshot_report report
     graph_source_reset(&check.source);
     free(check.edges);
     step_reader_destroy(reader);
+    return status;
+}
+
+enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json)
+{
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    struct snapshot_printer printer = {.path = path, .limit = limit, .json = json};
+    if (json != NULL)
+        json_begin_array(json, "snapshots");
+    enum step_status status = snapshots_check(&printer, &error);
+    if (json != NULL)
+        json_end_array(json);
+    if (status == STEP_STATUS_OK && printer.lost)
+        status = STEP_STATUS_NO_MEMORY;
+    if (status == STEP_STATUS_OK && printer.count == 0 && json == NULL)
+        puts("no snapshot after that of the start (snapshot=start+end makes one)");
     return status;
 }

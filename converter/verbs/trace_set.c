@@ -11,7 +11,6 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/joined_files.h"
-#include "converter/base/rotated_files.h"
 
 static enum step_status add(struct trace_set *set, const char *directory, const char *name,
                             size_t length)
@@ -20,10 +19,6 @@ static enum step_status add(struct trace_set *set, const char *directory, const 
         report_line("there are more than %u traces on one side", MEASURE_RUNS_MOST);
         return STEP_STATUS_INVALID;
     }
-    char **paths = realloc(set->paths, (set->count + 1) * sizeof *paths);
-    if (paths == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    set->paths = paths;
     int made = asprintf(&set->paths[set->count], "%s%s%.*s", directory, directory[0] ? "/" : "",
                         (int) length, name);
     if (made < 0)
@@ -102,7 +97,7 @@ static enum step_status refuse_files(const struct trace_set *set)
 enum step_status trace_set_find(const char *operand, struct trace_set *set)
 {
     struct stat found;
-    *set = (struct trace_set){.paths = NULL};
+    set->count = 0;
     bool is_there = stat(operand, &found) == 0;
     if (is_there && S_ISDIR(found.st_mode))
         return find_in_directory(operand, set);
@@ -124,8 +119,7 @@ void trace_set_reset(struct trace_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
         free(set->paths[i]);
-    free(set->paths);
-    *set = (struct trace_set){.paths = NULL};
+    set->count = 0;
 }
 
 enum step_status trace_set_measure(const struct trace_set *set, enum measure_side side,

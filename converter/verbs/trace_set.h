@@ -9,7 +9,7 @@
 #include "steptrace/status.h"
 
 struct trace_set {
-    char **paths;
+    char *paths[MEASURE_RUNS_MOST];
     size_t count;
 };
 

@@ -30,6 +30,8 @@ struct verb {
 /* The options of all verbs that read traces, at the end of their tables. */
 #define READING_ROWS DEFINITION_ROW, MEMORY_ROW
 /* The options of verbs that print a table of call sites. */
+#define TOP_DEFAULT UINT64_C(20)
+#define DEPTH_DEFAULT UINT64_C(4)
 #define TOP_ROW(rows)                                                                              \
     {                                                                                              \
         "top", 'n', "N", "rows of the table (20; 0: all)", take_count, rows                        \
@@ -39,44 +41,55 @@ struct verb {
         "depth", 0, "N", "frames per site (4; 0: all)", take_count, frames                         \
     }
 
-/* Exit code of a verb that succeeded: that of the program it ran, or VERB_EXIT_GATE if a gate
+/* Exit code of a verb that succeeded: that of the program it ran, or GATE_EXIT_CODE if a gate
  * failed. */
 extern int verb_exit_code;
-#define VERB_EXIT_GATE 4
 
 extern const struct verb verbs[];
 extern const size_t verb_count;
 
-enum step_status verb_record(int argc, char **argv);
-enum step_status verb_attach(int argc, char **argv);
-enum step_status verb_snapshot(int argc, char **argv);
-enum step_status verb_record_malloc(int argc, char **argv);
-enum step_status verb_convert(int argc, char **argv);
-enum step_status verb_dump(int argc, char **argv);
-enum step_status verb_deaths(int argc, char **argv);
-enum step_status verb_paths(int argc, char **argv);
-enum step_status verb_info(int argc, char **argv);
-enum step_status verb_check(int argc, char **argv);
-enum step_status verb_stats(int argc, char **argv);
-enum step_status verb_heap(int argc, char **argv);
-enum step_status verb_compare(int argc, char **argv);
-enum step_status verb_layout(int argc, char **argv);
-enum step_status verb_leaks(int argc, char **argv);
-enum step_status verb_mcp(int argc, char **argv);
-enum step_status verb_watch(int argc, char **argv);
-enum step_status verb_report(int argc, char **argv);
-enum step_status verb_pack(int argc, char **argv);
-enum step_status verb_advise(int argc, char **argv);
-enum step_status verb_lifetimes(int argc, char **argv);
-enum step_status verb_escape(int argc, char **argv);
-enum step_status verb_nominal(int argc, char **argv);
-enum step_status verb_locality(int argc, char **argv);
-enum step_status verb_simulate(int argc, char **argv);
-enum step_status verb_sql(int argc, char **argv);
-enum step_status verb_replay(int argc, char **argv);
-enum step_status verb_recover(int argc, char **argv);
-enum step_status verb_agent_path(int argc, char **argv);
-enum step_status verb_help(int argc, char **argv);
-enum step_status verb_version(int argc, char **argv);
+/* All verbs, in the order of the help: function, name, summary, takes_memory. */
+#define VERBS(VERB)                                                                                \
+    VERB(record, "record", "run a Java program and record its trace", false)                       \
+    VERB(attach, "attach", "record a JVM that is already running", false)                          \
+    VERB(snapshot, "snapshot",                                                                     \
+         "add a snapshot of all references to a trace that is being recorded", false)              \
+    VERB(record_malloc, "record-malloc",                                                           \
+         "run a native program and record its calls of malloc and free", false)                    \
+    VERB(convert, "convert", "convert a trace to another format", true)                            \
+    VERB(dump, "dump", "print events as text", true)                                               \
+    VERB(info, "info", "print what a trace contains", true)                                        \
+    VERB(check, "check", "check that a trace is complete and consistent", true)                    \
+    VERB(stats, "stats", "print allocations and lifetimes by class and thread", true)              \
+    VERB(heap, "heap",                                                                             \
+         "show what occupied the heap at a given moment, by class and allocation site", true)      \
+    VERB(paths, "paths", "show the paths from roots that keep objects alive", true)                \
+    VERB(deaths, "deaths", "compute when each object became unreachable", true)                    \
+    VERB(sql, "sql", "query traces in SQL", true)                                                  \
+    VERB(compare, "compare", "compare two traces, or two sets of traces", true)                    \
+    VERB(leaks, "leaks", "list objects that survive collections, and how fast they grow", true)    \
+    VERB(lifetimes, "lifetimes", "show how long objects live, by allocation site", true)           \
+    VERB(advise, "advise", "advise on allocation sites, with the evidence", true)                  \
+    VERB(escape, "escape", "show which allocations the JIT compiler removes", true)                \
+    VERB(nominal, "nominal", "print the nominal statistics of the DaCapo benchmark suite", true)   \
+    VERB(layout, "layout", "print what objects would take under other object layouts", true)       \
+    VERB(locality, "locality",                                                                     \
+         "print how far apart objects that refer to each other were allocated", true)              \
+    VERB(simulate, "simulate", "replay a trace against models of garbage collectors", true)        \
+    VERB(watch, "watch", "show live heap and allocation rates while a trace is being written",     \
+         true)                                                                                     \
+    VERB(mcp, "mcp", "let an assistant query traces (Model Context Protocol)", false)              \
+    VERB(report, "report", "write a self-contained HTML report", true)                             \
+    VERB(pack, "pack", "rewrite a STEP trace in less space, for archiving", true)                  \
+    VERB(replay, "replay",                                                                         \
+         "replay a trace against malloc implementations and compare time and memory", true)        \
+    VERB(recover, "recover", "repair a truncated or damaged trace", true)                          \
+    VERB(agent_path, "agent-path", "print the path of the agent", false)                           \
+    VERB(help, "help", "explain the commands", false)                                              \
+    VERB(version, "version", "print the version", false)
+
+#define VERB_FUNCTION(function, ...) enum step_status verb_##function(int argc, char **argv);
+VERBS(VERB_FUNCTION)
+#undef VERB_FUNCTION
 
 #endif

@@ -14,15 +14,14 @@ static const struct verb_help help = {
 
 enum step_status verb_advise(int argc, char **argv)
 {
-    struct site_reading reading = {.top = SITE_TOP_DEFAULT,
-                                   .depth = SITE_DEPTH_DEFAULT,
+    struct site_reading reading = {.report = {.top = TOP_DEFAULT, .depth = DEPTH_DEFAULT},
                                    .within = ADVICE_WITHIN_DEFAULT,
                                    .least_bytes = ADVICE_LEAST_DEFAULT,
                                    .needs_references = true};
     bool as_json = false;
     const struct option_row rows[] = {
-        TOP_ROW(&reading.top),
-        DEPTH_ROW(&reading.depth),
+        TOP_ROW(&reading.report.top),
+        DEPTH_ROW(&reading.report.depth),
         {"least", 0, "SIZE", "advice with at least so many bytes at stake (64k)", take_size,
          &reading.least_bytes},
         {"within", 0, "N", "reuse: objects that die before the next N of their site (8)",
@@ -34,9 +33,8 @@ enum step_status verb_advise(int argc, char **argv)
         FROM_ROW(&reading.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     reading.print = as_json ? advice_print_json : advice_print_text;
     return site_reading_run(&reading, arguments.operands[0]);
 }

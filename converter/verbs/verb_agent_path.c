@@ -19,10 +19,9 @@ enum step_status verb_agent_path(int argc, char **argv)
     const struct option_row rows[] = {
         {"malloc", 0, NULL, "print the path of the recorder of native programs, for LD_PRELOAD",
          take_flag, &of_malloc}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 0, 0, &status))
-        return status;
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    if (!arguments_read(&arguments, argc, argv, 0, 0))
+        return arguments.status;
     bool is_found = of_malloc
                         ? component_find("libmalloctracer.so", "../malloc-recorder", NULL,
                                          "STEPTRACE_MALLOC_LIBRARY", path)

@@ -6,7 +6,6 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/verbs/check_run.h"
-#include "converter/verbs/snapshot_check.h"
 #include "converter/verbs/verb.h"
 
 #define LIMIT_DEFAULT UINT64_C(20)
@@ -30,8 +29,7 @@ static const struct verb_help help = {
 
 static void begin_json(struct check_run *run, const char *path)
 {
-    json_init(run->json, stdout);
-    json_begin_object(run->json, NULL);
+    json_open(run->json, stdout);
     json_text(run->json, "trace", path);
     json_text(run->json, "counted", run->input->allocs != NULL ? "records" : "events");
     json_begin_array(run->json, "breaches");
@@ -72,8 +70,6 @@ static enum step_status check_input(struct input *input, const char *path, uint6
         begin_json(run, path);
     enum step_status status = run->operations->read(run);
     if (status == STEP_STATUS_OK) {
-        if (run->operations->finish != NULL)
-            run->operations->finish(run);
         status = report_doubts(input, input_report_damage(input));
         run->operations->print_verdict(run, status != STEP_STATUS_OK);
         if (run->operations->breach_count(run) > 0 || run->incomplete != NULL)
@@ -84,8 +80,7 @@ static enum step_status check_input(struct input *input, const char *path, uint6
     if (with_graph)
         status = check_graph(input, limit, run->json, status);
     if (as_json) {
-        json_end_object(&json);
-        json_finish(&json);
+        json_close(&json);
     }
     run->operations->destroy(run);
     return status;
@@ -118,11 +113,10 @@ enum step_status verb_check(int argc, char **argv)
          &selected.dtd_path},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     struct input input;
-    status = input_open(&input, arguments.operands[0], from, &selected);
+    enum step_status status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     if (with_graph && !is_step(&input)) {

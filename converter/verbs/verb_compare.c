@@ -5,18 +5,17 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measures.h"
-#include "converter/report/page_file.h"
+#include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(20)
 #define TOP_NOT_CHOSEN UINT64_MAX
-#define DEPTH_DEFAULT UINT64_C(4)
 
 static const struct verb_help help = {
     .name = "compare",
@@ -112,12 +111,18 @@ static bool even_out_stacks(struct measures *measures)
     return measures_cut_sites(measures, least->stack_depth);
 }
 
+static bool put_page(const void *report, FILE *out)
+{
+    return compare_put_page_data(report, out);
+}
+
 static enum step_status print(const struct comparison *comparison,
                               const struct compare_report *report)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     if (comparison->page != NULL) {
-        enum step_status status = compare_page_write(comparison->page, report, &error);
+        enum step_status status =
+            output_file_print(comparison->page, compare_page, put_page, report, &error);
         return status == STEP_STATUS_OK ? status : report_error(&error);
     }
     if (comparison->gates.is_quiet)
@@ -135,7 +140,7 @@ static enum step_status compare(struct comparison *comparison,
                                 const struct trace_set sets[SIDE_COUNT])
 {
     struct measures measures;
-    size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count, failed = 0;
+    size_t runs = sets[SIDE_BEFORE].count + sets[SIDE_AFTER].count;
     if (!measures_init(&measures, runs)) {
         measures_reset(&measures);
         return report_no_memory();
@@ -155,21 +160,20 @@ static enum step_status compare(struct comparison *comparison,
                                         ? print(comparison, &comparison->report)
                                         : report_no_memory();
         if (reported == STEP_STATUS_OK)
-            reported = gates_judge(&comparison->gates, help.name, &measures, &failed);
+            reported = gates_judge(&comparison->gates, help.name, &measures, &verb_exit_code);
         status = status == STEP_STATUS_OK ? reported : status;
     }
     measures_reset(&measures);
-    if (failed > 0)
-        verb_exit_code = VERB_EXIT_GATE;
     return status;
 }
 
 static enum step_status run(struct comparison *comparison, const struct arguments *arguments)
 {
     struct trace_set sets[SIDE_COUNT] = {{.count = 0}};
-    const struct gate_rule *other = gates_find_other(&comparison->gates, METRICS_OF_TRACES);
-    if (other != NULL)
-        return arguments_fault(arguments, "'%s' is for steptrace leaks", other->text);
+    enum step_status status = gates_check(&comparison->gates, arguments, METRICS_OF_TRACES,
+                                          " is for steptrace leaks", NULL);
+    if (status != STEP_STATUS_OK)
+        return status;
     if (comparison->as_json + comparison->as_csv + comparison->as_tree +
             (comparison->page != NULL) >
         1)
@@ -182,7 +186,6 @@ static enum step_status run(struct comparison *comparison, const struct argument
         sampled_traces_refuse(needs_all);
     else
         sampled_traces_accept(true);
-    enum step_status status = STEP_STATUS_OK;
     for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
         status = trace_set_find(arguments->operands[side], &sets[side]);
     if (status == STEP_STATUS_OK)
@@ -220,14 +223,13 @@ enum step_status verb_compare(int argc, char **argv)
         SELECTION_ROWS(&comparison.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (arguments_read(&arguments, argc, argv, 2, 2, &status)) {
+    if (arguments_read(&arguments, argc, argv, 2, 2)) {
         bool for_programs = comparison.as_json || comparison.as_csv;
         comparison.report.with_times = for_programs;
         if (comparison.report.top == TOP_NOT_CHOSEN)
             comparison.report.top = for_programs ? 0 : TOP_DEFAULT;
-        status = run(&comparison, &arguments);
+        arguments.status = run(&comparison, &arguments);
     }
     gates_reset(&comparison.gates);
-    return status;
+    return arguments.status;
 }

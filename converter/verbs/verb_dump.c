@@ -96,16 +96,15 @@ enum step_status verb_dump(int argc, char **argv)
         {"json", 0, NULL, "STEP: records as JSON, one per line", take_flag, &as_json},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (as_json)
         return dump_json(&arguments, &records);
     if (record_dump_is_wanted(&records))
         return trace_format_of(arguments.operands[0], from) == &format_mtf
                    ? dump_metatf(&arguments, arguments.operands[0], &records)
                    : dump_records(&arguments, arguments.operands[0], &records);
-    status = input_open(&input, arguments.operands[0], from, &selected);
+    enum step_status status = input_open(&input, arguments.operands[0], from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
     enum step_status damage = STEP_STATUS_OK;

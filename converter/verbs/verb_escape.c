@@ -32,7 +32,6 @@ static bool is_without_c2(const char *command_line)
 
 static bool accepts(struct site_reading *reading, const struct input *input, const char *path)
 {
-    struct step_error error;
     const char *options = property(input, "options"), *engine = property(input, "engine");
     const char *fault = NULL;
     if (input->allocs != NULL)
@@ -41,13 +40,12 @@ static bool accepts(struct site_reading *reading, const struct input *input, con
         fault = "its call stacks have no bytecode indexes: record it with "
                 "-O engine=jvmti,stack=4,places=bytecode";
     if (fault != NULL) {
-        step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET, "%s", fault);
-        report_error(&error);
+        report_unfit(path, fault);
         return false;
     }
     if (!is_without_c2(property(input, "command-line")) &&
         strstr(property(input, "java-vm-info"), "interpreted mode") == NULL)
-        reading->not_source = "recorded without -XX:TieredStopAtLevel=1, so C2 removed some";
+        reading->report.not_source = "recorded without -XX:TieredStopAtLevel=1, so C2 removed some";
     return true;
 }
 
@@ -61,27 +59,26 @@ static enum step_status no_log(void)
 enum step_status verb_escape(int argc, char **argv)
 {
     struct jit_log log;
-    struct site_reading reading = {.top = SITE_TOP_DEFAULT, .jit = &log, .accepts = accepts};
+    struct site_reading reading = {.report = {.top = TOP_DEFAULT, .jit = &log}, .accepts = accepts};
     struct step_error error = {.offset = STEP_NO_OFFSET};
     const char *path = NULL;
     bool as_json = false;
     const struct option_row rows[] = {{"jit-log", 0, "FILE",
                                        "the log of -XX:+LogCompilation of an untraced run",
                                        take_text, &path},
-                                      TOP_ROW(&reading.top),
+                                      TOP_ROW(&reading.report.top),
                                       {"json", 0, NULL, "as JSON", take_flag, &as_json},
                                       MEMORY_ROW};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (path == NULL)
         return no_log();
     reading.print = as_json ? escape_print_json : escape_print_text;
     enum step_status read = jit_log_read(&log, path, &error);
     if (read != STEP_STATUS_OK)
         report_error(&error);
-    status = read;
+    enum step_status status = read;
     if (read == STEP_STATUS_OK || read == STEP_STATUS_CUT)
         status = site_reading_run(&reading, arguments.operands[0]);
     jit_log_reset(&log);

@@ -11,11 +11,138 @@
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_report.h"
 #include "converter/heap/heap_tracker.h"
+#include "converter/numbers/gate_rule.h"
 #include "converter/numbers/measure_trace.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/heap_asked.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
+
+/* ---- what the user asks for ---- */
+
+#define HEAP_MOMENTS_MOST 2u
+#define HEAP_BY_OBJECT 8u /* with --retained, beside the bits of enum heap_axis */
+
+struct heap_asked {
+    struct heap_report report; /* path and sites are set with the heaps */
+    struct heap_moment moments[HEAP_MOMENTS_MOST];
+    size_t moment_count;
+    bool has_moment; /* a moment was given */
+    bool ages;
+    bool retained; /* print retained sizes instead of the objects' own */
+    const struct trace_format *from;
+    const char *heap; /* allocator of an imported dump; NULL: all */
+    struct event_selection selected;
+    struct gates gates;
+};
+
+static void heap_asked_init(struct heap_asked *asked)
+{
+    *asked = (struct heap_asked){
+        .report = {.axes = HEAP_BY_CLASS, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT},
+        .moments = {{.kind = HEAP_AT_PEAK}},
+        .moment_count = 1};
+    event_selection_init(&asked->selected);
+}
+
+/* Applies options that affect others. */
+static void heap_asked_complete(struct heap_asked *asked)
+{
+    if (!asked->selected.temporary)
+        return;
+    asked->report.allocated = true; /* only allocations: these are never alive for long */
+    if (!asked->has_moment)
+        asked->moments[0].kind = HEAP_AT_END;
+}
+
+/* ---- values ---- */
+
+static bool take_heap_moment(void *asked_target, const char *value, const char **fault)
+{
+    struct heap_asked *asked = asked_target;
+    asked->moment_count = 1;
+    asked->has_moment = true;
+    return take_moment(&asked->moments[0], value, fault);
+}
+
+static bool take_heap_moments(void *asked_target, const char *value, const char **fault)
+{
+    struct heap_asked *asked = asked_target;
+    const char *comma = strchr(value, ',');
+    char first[64];
+    *fault = "two moments are expected, as in --diff gc:3 end";
+    if (comma == NULL || (size_t) (comma - value) >= sizeof first)
+        return false;
+    memcpy(first, value, (size_t) (comma - value));
+    first[comma - value] = '\0';
+    asked->moment_count = 2;
+    asked->has_moment = true;
+    return heap_moment_parse(first, &asked->moments[0]) &&
+           heap_moment_parse(comma + 1, &asked->moments[1]);
+}
+
+static bool take_heap_axes(void *unsigned_target, const char *value, const char **fault)
+{
+    static const char *const words[] = {"class", "site", "thread", "object"};
+    *fault = "class, site or thread is expected, or several with + between";
+    return take_some_of(words, sizeof words / sizeof words[0], value, unsigned_target);
+}
+
+/* Options take one value: joins `--diff A B` to `--diff=A,B`, which is stored in `joined`.  Returns
+ * the new number of words. */
+static int heap_join_diff(int argc, char **argv, char *joined, size_t joined_size)
+{
+    for (int i = 0; i + 2 < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            break;
+        if (strcmp(argv[i], "--diff") != 0 || strchr(argv[i + 1], ',') != NULL)
+            continue;
+        snprintf(joined, joined_size, "--diff=%s,%s", argv[i + 1], argv[i + 2]);
+        argv[i] = joined;
+        memmove(&argv[i + 1], &argv[i + 3], (size_t) (argc - i - 3) * sizeof *argv);
+        return argc - 2;
+    }
+    return argc;
+}
+
+/* ---- options that exclude each other ---- */
+
+static enum step_status check_retained(const struct arguments *arguments,
+                                       const struct heap_asked *asked)
+{
+    unsigned axes = asked->report.axes;
+    if (axes != HEAP_BY_CLASS && axes != HEAP_BY_SITE && axes != HEAP_BY_OBJECT)
+        return arguments_fault(arguments, "--retained is by class, by site or by object");
+    if (!event_selection_is_all(&asked->selected))
+        return arguments_fault(arguments,
+                               "--retained is of the whole heap: no option can select a part of it "
+                               "(steptrace paths IN --class=GLOB has those of a class)");
+    if (asked->moment_count != 1 || asked->ages || asked->report.allocated ||
+        asked->report.tree != HEAP_NO_TREE || asked->report.form == HEAP_AS_CSV ||
+        asked->from != NULL)
+        return arguments_fault(
+            arguments, "--retained takes none of --diff, --ages, --allocated, --tree, --csv "
+                       "and --from");
+    return STEP_STATUS_OK;
+}
+
+static enum step_status heap_asked_check(const struct arguments *arguments,
+                                         const struct heap_asked *asked)
+{
+    if (asked->retained)
+        return check_retained(arguments, asked);
+    if ((asked->report.axes & HEAP_BY_OBJECT) != 0)
+        return arguments_fault(arguments, "--by object is of --retained");
+    if (asked->ages && (asked->moment_count != 1 || asked->report.form != HEAP_AS_TEXT))
+        return arguments_fault(arguments, "--ages is for one moment, and prints text");
+    if (asked->report.tree != HEAP_NO_TREE &&
+        (asked->moment_count != 1 || asked->report.form != HEAP_AS_TEXT))
+        return arguments_fault(arguments, "--tree is for one moment, and prints text");
+    return gates_check(&asked->gates, arguments, METRICS_OF_HEAPS,
+                       ": alive or alive_objects is expected",
+                       asked->moment_count == 2 ? NULL : ": --diff A B has two moments");
+}
+
+/* ---- the heaps ---- */
 
 struct heaps_found {
     const struct heap_asked *asked; /* borrowed, as are path and sites */
@@ -75,9 +202,9 @@ static enum step_status check_found(const struct heaps_found *found, struct step
     return STEP_STATUS_OK;
 }
 
-/* Prints the request's result, and evaluates its rules.  Sets `*failed` to the number of failed
- * rules. Reports errors; NOT_FOUND: there is no such moment. */
-static enum step_status heaps_found_print(struct heaps_found *found, size_t *failed)
+/* Prints the request's result, and evaluates its rules.  Reports errors; NOT_FOUND: there is no
+ * such moment. */
+static enum step_status heaps_found_print(struct heaps_found *found)
 {
     const struct gates *gates = &found->asked->gates;
     struct step_error error = {.offset = STEP_NO_OFFSET};
@@ -88,7 +215,7 @@ static enum step_status heaps_found_print(struct heaps_found *found, size_t *fai
               (gates->is_quiet || print_heaps(found));
     enum step_status status = ok ? STEP_STATUS_OK : no_memory(&error);
     if (ok && gates->count > 0)
-        status = gates_judge(gates, "heap", &measures, failed);
+        status = gates_judge(gates, "heap", &measures, &verb_exit_code);
     measures_reset(&measures);
     return ok ? status : report_error(&error);
 }
@@ -201,7 +328,7 @@ static enum step_status follow_to_peak(struct pass *pass, const char *path,
     return status == STEP_STATUS_OK ? follow(pass, peak_event) : status;
 }
 
-static enum step_status trace_print(struct pass *pass, const char *path, size_t *failed)
+static enum step_status trace_print(struct pass *pass, const char *path)
 {
     struct heaps_found *found = &pass->found;
     found->asked = pass->asked;
@@ -211,7 +338,7 @@ static enum step_status trace_print(struct pass *pass, const char *path, size_t 
     found->end_ns = pass->tracker.now_ns;
     if ((pass->asked->report.axes & HEAP_BY_SITE) != 0 && pass->tracker.sites.count <= 1)
         report_no_stacks(path);
-    return heaps_found_print(found, failed);
+    return heaps_found_print(found);
 }
 
 /* Selects the events that heaps are made of; the tracker selects the objects. */
@@ -224,10 +351,9 @@ static void select_heap(struct event_selection *selected, const struct event_sel
     event_selection_mark_phases(selected, objects);
 }
 
-/* Finds and prints the heaps, and evaluates the rules.  Sets `*failed` to the number of failed
- * rules.  Reports errors and damage.  asked->selected must not be used afterwards, since it borrows
- * from the input. */
-static enum step_status heap_from_trace(struct heap_asked *asked, const char *path, size_t *failed)
+/* Finds and prints the heaps, and evaluates the rules.  Reports errors and damage.  asked->selected
+ * must not be used afterwards, since it borrows from the input. */
+static enum step_status heap_from_trace(struct heap_asked *asked, const char *path)
 {
     struct input input;
     struct event_selection selected;
@@ -246,7 +372,7 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
     bool in_two = asked->ages && asked->moments[0].kind == HEAP_AT_PEAK;
     status = in_two ? follow_to_peak(&pass, path, &selected) : follow(&pass, 0);
     if (status == STEP_STATUS_OK)
-        status = trace_print(&pass, path, failed);
+        status = trace_print(&pass, path);
     enum step_status damage = input_report_damage(&input);
     reset_pass(&pass);
     input_close(&input);
@@ -299,7 +425,7 @@ static enum step_status check(const struct heap_asked *asked, const char *path)
 }
 
 static enum step_status print(struct heap_of_dump *import, const struct heap_asked *asked,
-                              const char *path, size_t *failed)
+                              const char *path)
 {
     struct heaps_found found = {
         .asked = asked, .path = path, .sites = &import->infra.sites, .is_import = true};
@@ -310,21 +436,20 @@ static enum step_status print(struct heap_of_dump *import, const struct heap_ask
         if (found.snapshots[i].rows != NULL)
             filter_classes(&found, &found.snapshots[i]);
     if (status == STEP_STATUS_OK)
-        status = heaps_found_print(&found, failed);
+        status = heaps_found_print(&found);
     heaps_found_reset(&found);
     return status;
 }
 
 /* Like heap_from_trace().  Returns INVALID for options that dumps do not support. */
-static enum step_status heap_from_dump(const struct heap_asked *asked, const char *path,
-                                       size_t *failed)
+static enum step_status heap_from_dump(const struct heap_asked *asked, const char *path)
 {
     struct heap_of_dump import;
     if (check(asked, path) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     enum step_status status = heap_of_dump_open(&import, path);
     if (status == STEP_STATUS_OK) {
-        status = print(&import, asked, path, failed);
+        status = print(&import, asked, path);
         status = heap_of_dump_report_damage(&import, status);
     }
     heap_of_dump_close(&import);
@@ -369,19 +494,18 @@ static void admit_samples(const struct heap_asked *asked)
         sampled_traces_accept(true);
 }
 
-static enum step_status run(struct heap_asked *asked, const char *path)
+static enum step_status run(struct heap_asked *asked, const struct arguments *arguments)
 {
+    const char *path = arguments->operands[0];
+    heap_asked_complete(asked);
+    if (heap_asked_check(arguments, asked) != STEP_STATUS_OK)
+        return STEP_STATUS_INVALID;
     admit_samples(asked);
-    size_t failed = 0;
     if (asked->retained)
         return run_retained(asked, path);
     const struct trace_format *format = trace_format_of(path, asked->from);
-    enum step_status status = format != NULL && format->reads_dumps
-                                  ? heap_from_dump(asked, path, &failed)
-                                  : heap_from_trace(asked, path, &failed);
-    if (failed > 0)
-        verb_exit_code = VERB_EXIT_GATE;
-    return status;
+    return format != NULL && format->reads_dumps ? heap_from_dump(asked, path)
+                                                 : heap_from_trace(asked, path);
 }
 
 enum step_status verb_heap(int argc, char **argv)
@@ -398,12 +522,12 @@ enum step_status verb_heap(int argc, char **argv)
          &asked.retained},
         {"by", 0, "WHAT", "group by class (default), site, thread, or several: class+site",
          take_heap_axes, &asked.report.axes},
-        {"alive", 0, NULL, "objects alive at the moment (default)", take_heap_alive,
-         &asked.report.allocated},
+        {"alive", 0, NULL, "objects alive at the moment (default)",
+         SETS(asked.report.allocated, false)},
         {"allocated", 0, NULL, "all objects allocated up to then, dead or alive", take_flag,
          &asked.report.allocated},
         {"tree", 0, "WAY", "call tree: top-down or bottom-up; with --by class+site also types",
-         take_heap_tree, &asked.report.tree},
+         WORDS(asked.report.tree, "", "top-down", "bottom-up")},
         {"least", 0, "SIZE", "smallest node of the tree, in bytes or percent (1%)", take_heap_least,
          &asked.report.least},
         {"ages", 0, NULL, "show ages", take_flag, &asked.ages},
@@ -411,19 +535,14 @@ enum step_status verb_heap(int argc, char **argv)
         TOP_ROW(&asked.report.top),
         DEPTH_ROW(&asked.report.depth),
         FROM_ROW(&asked.from),
-        {"json", 0, NULL, "as JSON", take_heap_json, &asked.report.form},
-        {"csv", 0, NULL, "as CSV", take_heap_csv, &asked.report.form},
+        {"json", 0, NULL, "as JSON", SETS(asked.report.form, HEAP_AS_JSON)},
+        {"csv", 0, NULL, "as CSV", SETS(asked.report.form, HEAP_AS_CSV)},
         GATE_ROWS(&asked.gates),
         OBJECT_SELECTION_ROWS(&asked.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
-    heap_asked_complete(&asked);
-    if (goes_on)
-        status = heap_asked_check(&arguments, &asked);
-    if (goes_on && status == STEP_STATUS_OK)
-        status = run(&asked, arguments.operands[0]);
+    if (arguments_read(&arguments, argc, argv, 1, 1))
+        arguments.status = run(&asked, &arguments);
     gates_reset(&asked.gates);
-    return status;
+    return arguments.status;
 }

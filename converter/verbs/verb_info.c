@@ -14,9 +14,139 @@
 #include "converter/formats/input.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/records/record_dump.h"
-#include "converter/verbs/info_head.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
+
+static double per_item(const struct trace_summary *summary, uint64_t count)
+{
+    return count > 0 ? (double) summary->file_bytes / (double) count : 0.0;
+}
+
+/* ---- lines and members that all traces have ---- */
+
+static void print_label(const char *label)
+{
+    printf("%-14s ", label);
+}
+
+/* Escapes line feeds and other characters that would break the table. */
+static void print_value(const char *value)
+{
+    print_shown_text(value, stdout);
+    putchar('\n');
+}
+
+static void print_row(const char *label, uint64_t value)
+{
+    print_label(label);
+    printf("%s\n", quantity_of_count(value).text);
+}
+
+/* A row without a label, for a record type. */
+static void print_type(uint64_t count, const char *name)
+{
+    printf("  %18s  ", quantity_of_count(count).text);
+    print_value(name);
+}
+
+static void print_times(uint64_t first_ns, uint64_t last_ns)
+{
+    print_label("time");
+    printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", first_ns, last_ns,
+           quantity_of_ns((double) (last_ns - first_ns)).text);
+}
+
+static void print_trace(const char *path, const struct trace_summary *summary, uint64_t count,
+                        const char *unit)
+{
+    print_label("trace");
+    print_value(path);
+    print_label("format");
+    printf("%s, %s bytes", summary->format, quantity_of_count(summary->file_bytes).text);
+    if (unit != NULL)
+        printf(", %.3f %s", per_item(summary, count), unit);
+    putchar('\n');
+}
+
+static bool is_whole(const struct event_source *source, const struct trace_summary *summary)
+{
+    return summary->whole && trace_damage_count(&source->about) == 0;
+}
+
+static void print_sampling(const struct event_source *source)
+{
+    uint64_t interval_bytes = event_source_sample_interval(source);
+    if (interval_bytes != 0)
+        printf("%-14s a sample: one in %s allocated, on average\n", "objects",
+               quantity_of_bytes((double) interval_bytes).text);
+}
+
+static void print_state(const struct event_source *source, const struct trace_summary *summary)
+{
+    size_t damage = trace_damage_count(&source->about);
+    print_label("state");
+    if (is_whole(source, summary))
+        printf("whole");
+    else if (damage > 0)
+        printf("damaged in %zu place%s", damage, damage == 1 ? "" : "s");
+    else if (summary->running)
+        printf("running: its process still writes it, and not all of it has reached the file");
+    else
+        printf("cut");
+    if (summary->recovered > 0)
+        printf(", %s records taken from the live file", quantity_of_count(summary->recovered).text);
+    putchar('\n');
+    print_sampling(source);
+}
+
+static void put_damage(struct json_output *json, const struct event_source *source)
+{
+    json_begin_array(json, "damage");
+    for (size_t i = 0; i < trace_damage_count(&source->about); i++) {
+        const struct step_damage *damage = trace_damage(&source->about, i);
+        json_begin_object(json, NULL);
+        if (damage->offset != STEP_NO_OFFSET)
+            json_number(json, "offset", damage->offset);
+        json_number(json, "length", damage->length);
+        json_text(json, "message", damage->message);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void begin_json(struct json_output *json, const char *path,
+                       const struct event_source *source, const struct trace_summary *summary)
+{
+    json_open(json, stdout);
+    json_text(json, "trace", path);
+    json_text(json, "format", summary->format);
+    json_number(json, "file_bytes", summary->file_bytes);
+    json_bool(json, "whole", is_whole(source, summary));
+    json_bool(json, "running", summary->running);
+    json_number(json, "recovered", summary->recovered);
+    put_damage(json, source);
+}
+
+static void print_properties(const struct event_source *source)
+{
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
+        print_shown_label(property.key, stdout);
+        print_shown_text(property.value, stdout);
+        putchar('\n');
+    }
+}
+
+static void put_properties(struct json_output *json, const struct event_source *source)
+{
+    json_begin_object(json, "properties");
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        json_text(json, property.key, property.value);
+    json_end_object(json);
+}
+
+/* ---- heap traces ---- */
 
 /* Records by tag, and the figures of the paper's Table 3: allocations, bytes, and maximum live
  * amounts. */
@@ -83,25 +213,11 @@ static enum step_status take(void *user, const struct hatf_record *record, struc
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static double bytes_per_record(const struct alloc_facts *facts, const struct trace_summary *summary)
-{
-    return facts->record_count > 0 ? (double) summary->file_bytes / (double) facts->record_count
-                                   : 0.0;
-}
-
-static void print_row(const char *label, uint64_t value)
-{
-    printf("%-14s %s\n", label, quantity_of_count(value).text);
-}
-
 static void allocs_print_text(const struct alloc_facts *facts, const struct input *input,
                               const char *path, const struct trace_summary *summary)
 {
-    print_shown_label("trace", stdout);
-    print_shown_text(path, stdout);
-    printf("\n%-14s %s, %s bytes, %.3f a record\n", "format", summary->format,
-           quantity_of_count(summary->file_bytes).text, bytes_per_record(facts, summary));
-    info_print_state(input->source, summary);
+    print_trace(path, summary, facts->record_count, "a record");
+    print_state(input->source, summary);
     print_row("records", facts->record_count);
     for (unsigned tag = 0; tag < HATF_COMMENT; tag++)
         if (facts->tags[tag] > 0)
@@ -110,29 +226,23 @@ static void allocs_print_text(const struct alloc_facts *facts, const struct inpu
     print_row("comments", facts->tags[HATF_COMMENT]);
     print_row("threads", facts->threads.count);
     print_row("heaps", facts->heaps.count);
-    printf("%-14s %" PRIu64 " to %" PRIu64 " ns (%s)\n", "time", facts->first_ns, facts->last_ns,
-           quantity_of_ns((double) (facts->last_ns - facts->first_ns)).text);
+    print_times(facts->first_ns, facts->last_ns);
     print_row("bytes", facts->bytes);
     print_row("most objects", facts->most_objects);
     print_row("most bytes", facts->most_bytes);
     if (facts->tags[HATF_ALLOC] > 0)
         printf("%-14s %.1f bytes\n", "mean size",
                (double) facts->bytes / (double) facts->tags[HATF_ALLOC]);
-    info_print_properties(input->source);
+    print_properties(input->source);
 }
 
 static void allocs_print_json(const struct alloc_facts *facts, const struct input *input,
                               const char *path, const struct trace_summary *summary)
 {
     struct json_output json;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
-    json_text(&json, "trace", path);
-    json_text(&json, "format", summary->format);
-    json_number(&json, "file_bytes", summary->file_bytes);
-    info_put_state(&json, input->source, summary);
+    begin_json(&json, path, input->source, summary);
     json_number(&json, "records", facts->record_count);
-    json_real(&json, "bytes_per_record", bytes_per_record(facts, summary));
+    json_real(&json, "bytes_per_record", per_item(summary, facts->record_count));
     json_begin_object(&json, "tags");
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
         json_number(&json, hatf_tag_name((enum hatf_tag) tag), facts->tags[tag]);
@@ -144,9 +254,8 @@ static void allocs_print_json(const struct alloc_facts *facts, const struct inpu
     json_number(&json, "bytes", facts->bytes);
     json_number(&json, "most_objects", facts->most_objects);
     json_number(&json, "most_bytes", facts->most_bytes);
-    info_put_properties(&json, input->source);
-    json_end_object(&json);
-    json_finish(&json);
+    put_properties(&json, input->source);
+    json_close(&json);
 }
 
 /* Reads the trace, prints the summary, and reports damage. */
@@ -244,27 +353,7 @@ static enum step_status gather(struct info *info, struct input *input)
     return status;
 }
 
-static double bytes_per_event(const struct info *info)
-{
-    return info->event_count > 0 ? (double) info->summary.file_bytes / (double) info->event_count
-                                 : 0.0;
-}
-
 /* ---- as text ---- */
-
-#define LABEL "%-14s "
-
-static void print_label(const char *label)
-{
-    printf(LABEL, label);
-}
-
-/* Escapes line feeds and other characters that would break the table. */
-static void print_value(const char *value)
-{
-    print_shown_text(value, stdout);
-    putchar('\n');
-}
 
 static void print_kinds(const struct info *info)
 {
@@ -272,8 +361,7 @@ static void print_kinds(const struct info *info)
         "VM start",          "VM init",     "VM death",     "class load",
         "object allocation", "object free", "thread start", "thread end",
         "method entry",      "method exit", "frame popped"};
-    print_label("events");
-    printf("%s\n", quantity_of_count(info->event_count).text);
+    print_row("events", info->event_count);
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         if (info->inventory.kinds[i] > 0)
             printf("  %s %15s  %s\n", step_text_kind_name((enum step_text_kind) i),
@@ -284,13 +372,10 @@ static void print_kinds(const struct info *info)
 static void print_types(const struct info *info)
 {
     const struct step_definition *definition = info->inventory.definition;
-    print_label("events");
-    printf("%s\n", quantity_of_count(info->event_count).text);
+    print_row("events", info->event_count);
     for (size_t i = 0; i < definition->record_count; i++)
-        if (info->inventory.records[i] > 0) {
-            printf("  %18s  ", quantity_of_count(info->inventory.records[i]).text);
-            print_value(definition->records[i].name);
-        }
+        if (info->inventory.records[i] > 0)
+            print_type(info->inventory.records[i], definition->records[i].name);
 }
 
 /* Prints record types that are not StepTrace events. */
@@ -303,14 +388,11 @@ static void print_others(const struct info *info)
         all += info->inventory.records[i];
     if (all <= known)
         return;
-    print_label("other records");
-    printf("%s\n", quantity_of_count(all - known).text);
+    print_row("other records", all - known);
     for (size_t i = 0; i < definition->record_count && !event_source_is_of_records(info->source);
          i++)
-        if (info->inventory.records[i] > 0 && !info->inventory.is_event[i]) {
-            printf("  %18s  ", quantity_of_count(info->inventory.records[i]).text);
-            print_value(definition->records[i].name);
-        }
+        if (info->inventory.records[i] > 0 && !info->inventory.is_event[i])
+            print_type(info->inventory.records[i], definition->records[i].name);
 }
 
 static enum step_status print_not_probed(void *user, const struct trace_fact *fact)
@@ -321,10 +403,7 @@ static enum step_status print_not_probed(void *user, const struct trace_fact *fa
     const size_t last = sizeof missing / sizeof missing[0] - 1;
     if (fact->kind != TRACE_NOT_PROBED || ++*count > NOT_PROBED_TOLD)
         return STEP_STATUS_OK;
-    if (*count == 1)
-        print_label("not probed");
-    else
-        print_label("");
+    print_label(*count == 1 ? "not probed" : "");
     print_shown(fact->class_name, stdout);
     if (fact->method_name.length > 0)
         putchar('.');
@@ -356,25 +435,20 @@ static enum step_status print_gaps(const struct info *info)
 static void print_numbers(const struct info *info)
 {
     const struct trace_inventory *inventory = &info->inventory;
-    if (!event_source_is_of_records(info->source)) {
-        print_label("classes");
-        printf("%s\n", quantity_of_count(inventory->classes).text);
-    }
-    if (inventory->methods > 0) {
-        print_label("methods");
-        printf("%s\n", quantity_of_count(inventory->methods).text);
-    }
-    if (!event_source_is_of_records(info->source)) {
-        print_label("threads");
-        printf("%s\n", quantity_of_count(inventory->threads).text);
-    }
-    print_label("time");
-    if (event_source_has_times(info->source))
-        printf("%" PRIu64 " to %" PRIu64 " ns (%s)\n", inventory->first_ns, inventory->last_ns,
-               quantity_of_ns((double) (inventory->last_ns - inventory->first_ns)).text);
-    else
+    bool is_of_program = !event_source_is_of_records(info->source);
+    if (is_of_program)
+        print_row("classes", inventory->classes);
+    if (inventory->methods > 0)
+        print_row("methods", inventory->methods);
+    if (is_of_program)
+        print_row("threads", inventory->threads);
+    if (event_source_has_times(info->source)) {
+        print_times(inventory->first_ns, inventory->last_ns);
+    } else {
+        print_label("time");
         printf("not recorded; events are numbered %" PRIu64 " to %" PRIu64 " by collections\n",
                inventory->first_ns, inventory->last_ns);
+    }
     if (inventory->block_count > 0) {
         print_label("blocks");
         printf("%s in %s streams\n", quantity_of_count(inventory->block_count).text,
@@ -384,21 +458,15 @@ static void print_numbers(const struct info *info)
 
 static void print_text(const struct info *info, const char *path)
 {
-    print_label("trace");
-    print_value(path);
-    print_label("format");
-    printf("%s, %s bytes", info->summary.format, quantity_of_count(info->summary.file_bytes).text);
-    if (info->event_count > 0)
-        printf(", %.3f an event", bytes_per_event(info));
-    putchar('\n');
-    info_print_state(info->source, &info->summary);
+    print_trace(path, &info->summary, info->event_count, info->event_count > 0 ? "an event" : NULL);
+    print_state(info->source, &info->summary);
     if (event_source_is_of_records(info->source))
         print_types(info);
     else
         print_kinds(info);
     print_others(info);
     print_numbers(info);
-    info_print_properties(info->source);
+    print_properties(info->source);
 }
 
 /* ---- as JSON ---- */
@@ -435,14 +503,9 @@ static enum step_status print_json(const struct info *info, const char *path)
 {
     const struct trace_inventory *inventory = &info->inventory;
     struct json_output json;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
-    json_text(&json, "trace", path);
-    json_text(&json, "format", info->summary.format);
-    json_number(&json, "file_bytes", info->summary.file_bytes);
-    info_put_state(&json, info->source, &info->summary);
+    begin_json(&json, path, info->source, &info->summary);
     json_number(&json, "events", info->event_count);
-    json_real(&json, "bytes_per_event", bytes_per_event(info));
+    json_real(&json, "bytes_per_event", per_item(&info->summary, info->event_count));
     json_begin_object(&json, "kinds");
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         json_number(&json, step_text_kind_name((enum step_text_kind) i), inventory->kinds[i]);
@@ -454,14 +517,13 @@ static enum step_status print_json(const struct info *info, const char *path)
     json_number(&json, "first_ns", inventory->first_ns);
     json_number(&json, "last_ns", inventory->last_ns);
     json_number(&json, "resolution_ns", info->summary.resolution_ns);
-    info_put_properties(&json, info->source);
+    put_properties(&json, info->source);
     json_begin_array(&json, "not_probed");
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =
         event_source_facts(info->input->source, put_not_probed, &json, &error);
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
@@ -518,9 +580,8 @@ enum step_status verb_info(int argc, char **argv)
          &selected.dtd_path},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (definition && trace_format_of(arguments.operands[0], from) == &format_mtf)
         return metatf_records_print_dtd(arguments.operands[0], selected.dtd_path);
     if (definition)

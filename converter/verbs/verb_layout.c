@@ -6,8 +6,6 @@
 #include "converter/trace/unmatched.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(20)
-
 static const struct verb_help help = {
     .name = "layout",
     .operands = "IN [OPTION]...",
@@ -27,19 +25,6 @@ struct layout_options {
     uint64_t top;
     bool json, csv;
 };
-
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
-{
-    return layout_totals_put(user, events, count, error);
-}
-
-static enum step_status refuse(const char *path, const char *reason)
-{
-    struct step_error error;
-    step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET, "%s", reason);
-    return report_error(&error);
-}
 
 /* Returns NULL, or why the trace has no layouts. */
 static const char *find_traced(const struct input *input, struct object_layout *traced)
@@ -73,7 +58,7 @@ static enum step_status add_up(const struct layout_options *options, struct inpu
         status = event_source_layouts(input->source, layout_totals_put_fields, totals);
     if (status != STEP_STATUS_OK)
         return report_no_memory();
-    status = input_each(input, visit, totals);
+    status = input_each(input, layout_totals_put, totals);
     if (status != STEP_STATUS_OK)
         return status;
     if (!layout_totals_finish(totals))
@@ -82,8 +67,8 @@ static enum step_status add_up(const struct layout_options *options, struct inpu
                      &(struct event_selection){.classes = options->values, .marks_phases = true},
                      false);
     if (totals->instances > 0 && totals->classes_with_fields == 0)
-        return refuse(totals->path, "the trace has no fields of classes (java.Layout), which "
-                                    "`convert` does not keep: use the recorded trace");
+        return report_unfit(totals->path, "the trace has no fields of classes (java.Layout), which "
+                                          "`convert` does not keep: use the recorded trace");
     print(options, totals);
     return input_report_damage(input);
 }
@@ -107,7 +92,7 @@ static enum step_status run(const struct layout_options *options, const char *pa
         return status;
     const char *fault = find_traced(&input, &traced);
     if (fault != NULL) {
-        status = refuse(path, fault);
+        status = report_unfit(path, fault);
     } else {
         layout_totals_init(&totals, &traced, &options->changes, &options->values,
                            &input.source->names);
@@ -167,14 +152,13 @@ enum step_status verb_layout(int argc, char **argv)
         FROM_ROW(&options.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (options.csv && options.json)
         return arguments_fault(&arguments, "--csv and --json: choose one");
     if (options.changes.count == 0)
         set_defaults(&options);
-    status = check(&arguments, &options);
+    enum step_status status = check(&arguments, &options);
     if (status != STEP_STATUS_OK)
         return status;
     return run(&options, arguments.operands[0]);

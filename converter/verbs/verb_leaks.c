@@ -10,8 +10,6 @@
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(20)
-#define DEPTH_DEFAULT UINT64_C(4)
 #define SURVIVED_DEFAULT UINT64_C(3)
 
 static const struct verb_help help = {
@@ -72,7 +70,6 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
                                    const struct leak_tracker *tracker)
 {
     struct leak_rows rows;
-    size_t failed = 0;
     unsigned axes = options->axes;
     struct measure_run *runs = options->measures.runs;
     enum step_status status = measure(options, tracker, SIDE_AFTER);
@@ -103,9 +100,7 @@ static enum step_status print_rows(struct leaks_options *options, const char *pa
     leak_rows_reset(&rows);
     suppressions_report_unused(&options->suppressions);
     if (options->gates.count > 0)
-        status = gates_judge(&options->gates, help.name, &options->measures, &failed);
-    if (failed > 0)
-        verb_exit_code = VERB_EXIT_GATE;
+        status = gates_judge(&options->gates, help.name, &options->measures, &verb_exit_code);
     return status;
 }
 
@@ -159,9 +154,14 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
 }
 
 /* Compares with the intact part of a damaged baseline. */
-static enum step_status run(struct leaks_options *options, const char *path)
+static enum step_status run(struct leaks_options *options, const struct arguments *arguments)
 {
-    enum step_status before = STEP_STATUS_OK;
+    enum step_status before =
+        gates_check(&options->gates, arguments, METRICS_OF_LEAKS,
+                    ": leaked, leaked_objects or growth is expected",
+                    options->baseline == NULL ? ", and there is no --baseline" : NULL);
+    if (before != STEP_STATUS_OK)
+        return before;
     sampled_traces_accept(true);
     if (!measures_init(&options->measures, SIDE_COUNT))
         return report_no_memory();
@@ -171,22 +171,8 @@ static enum step_status run(struct leaks_options *options, const char *path)
         return before;
     if (options->baseline != NULL && options->measures.run_count == 0)
         return before;
-    enum step_status status = read_trace(options, path, SIDE_AFTER);
+    enum step_status status = read_trace(options, arguments->operands[0], SIDE_AFTER);
     return status == STEP_STATUS_OK ? before : status;
-}
-
-static enum step_status check_gates(const struct arguments *arguments, const struct gates *gates,
-                                    bool has_baseline)
-{
-    const struct gate_rule *other = gates_find_other(gates, METRICS_OF_LEAKS);
-    const struct gate_rule *change = gates_find_change(gates);
-    if (other != NULL)
-        return arguments_fault(arguments, "'%s': leaked, leaked_objects or growth is expected",
-                               other->text);
-    if (change != NULL && !has_baseline)
-        return arguments_fault(arguments, "'%s' is of a change, and there is no --baseline",
-                               change->text);
-    return STEP_STATUS_OK;
 }
 
 enum step_status verb_leaks(int argc, char **argv)
@@ -214,14 +200,10 @@ enum step_status verb_leaks(int argc, char **argv)
         OBJECT_SELECTION_ROWS(&options.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
-    if (goes_on)
-        status = check_gates(&arguments, &options.gates, options.baseline != NULL);
-    if (goes_on && status == STEP_STATUS_OK)
-        status = run(&options, arguments.operands[0]);
+    if (arguments_read(&arguments, argc, argv, 1, 1))
+        arguments.status = run(&options, &arguments);
     measures_reset(&options.measures);
     gates_reset(&options.gates);
     suppressions_reset(&options.suppressions);
-    return status;
+    return arguments.status;
 }

@@ -14,20 +14,19 @@ static const struct verb_help help = {
 
 enum step_status verb_lifetimes(int argc, char **argv)
 {
-    struct site_reading reading = {.top = SITE_TOP_DEFAULT, .depth = SITE_DEPTH_DEFAULT};
+    struct site_reading reading = {.report = {.top = TOP_DEFAULT, .depth = DEPTH_DEFAULT}};
     bool as_json = false;
-    const struct option_row rows[] = {TOP_ROW(&reading.top),
-                                      DEPTH_ROW(&reading.depth),
+    const struct option_row rows[] = {TOP_ROW(&reading.report.top),
+                                      DEPTH_ROW(&reading.report.depth),
                                       {"histogram", 0, NULL,
                                        "also the shares of objects by lifetime, in powers of two",
-                                       take_flag, &reading.has_histograms},
+                                       take_flag, &reading.report.has_histograms},
                                       {"json", 0, NULL, "as JSON", take_flag, &as_json},
                                       FROM_ROW(&reading.from),
                                       READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     reading.print = as_json ? lives_print_json : lives_print_text;
     return site_reading_run(&reading, arguments.operands[0]);
 }

@@ -5,8 +5,6 @@
 #include "converter/locality/reference_distances.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(20)
-
 static const struct verb_help help = {
     "locality", "IN [OPTION]...",
     "Prints how far apart objects that refer to each other were allocated, by field: in\n"
@@ -25,12 +23,10 @@ enum step_status verb_locality(int argc, char **argv)
         {"json", 0, NULL, "as JSON, all fields", take_flag, &as_json},
         DEFINITION_ROW,
         MEMORY_ROW};
-    struct arguments arguments = {
-        .help = &help, .rows = rows, .row_count = sizeof rows / sizeof rows[0]};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
-    status = reference_distances_read(&distances, arguments.operands[0], &error);
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
+    enum step_status status = reference_distances_read(&distances, arguments.operands[0], &error);
     if (status == STEP_STATUS_OK && as_json)
         locality_print_json(&distances, stdout);
     else if (status == STEP_STATUS_OK)

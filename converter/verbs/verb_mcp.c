@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace mcp: lets a program ask about traces through the Model Context Protocol. */
 #include "converter/base/error_report.h"
-#include "converter/mcp/mcp_server.h"
+#include "converter/mcp/mcp.h"
 #include "converter/verbs/verb.h"
 
 #define DEFAULT_CALL_NS (UINT64_C(60) * 1000000000)
@@ -25,9 +25,9 @@ enum step_status verb_mcp(int argc, char **argv)
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     struct mcp_traces traces = {.count = 0};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, MCP_DIRECTORIES_MOST, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, MCP_DIRECTORIES_MOST))
+        return arguments.status;
+    enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < arguments.operand_count && status == STEP_STATUS_OK; i++)
         status = mcp_traces_add(&traces, arguments.operands[i], &error);
     if (status == STEP_STATUS_OK)

@@ -28,12 +28,6 @@ struct nominal_call {
     bool as_json;
 };
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
-{
-    return nominal_put(user, events, count, error);
-}
-
 /* Returns whether the traced JVM was told not to compress pointers. */
 static bool is_uncompressed(const struct event_source *source)
 {
@@ -76,16 +70,12 @@ static enum step_status read_all(struct nominal *nominal, struct input *input, c
         status = count_stores(nominal, input, path, error);
     if (status != STEP_STATUS_OK)
         return report_error(error);
-    status = input_each(input, visit, nominal);
+    status = input_each(input, nominal_put, nominal);
     if (status != STEP_STATUS_OK)
         return status;
     nominal_finish(nominal);
-    if (nominal->objects > 0 && nominal->bytes == 0) {
-        step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
-                       "the objects have no sizes, which all statistics need (traces of the text "
-                       "format have none: record a .step file)");
-        return report_error(error);
-    }
+    if (nominal->objects > 0 && nominal->bytes == 0)
+        return report_unfit(path, "the objects have no sizes, which all statistics need" NO_SIZES);
     if (nominal_put_names(nominal, &input->source->names))
         return STEP_STATUS_OK;
     no_memory(error);
@@ -154,8 +144,7 @@ enum step_status verb_nominal(int argc, char **argv)
         FROM_ROW(&call.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     return run(&call, arguments.operands[0]);
 }

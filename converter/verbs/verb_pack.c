@@ -13,8 +13,8 @@
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
+#include "converter/base/trace_files.h"
 #include "converter/formats/format_table.h"
 #include "converter/formats/input.h"
 #include "converter/formats/pour.h"
@@ -52,12 +52,8 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
     if (status != STEP_STATUS_OK)
         return status;
     if (input.allocs == NULL) {
-        struct step_error error;
-        step_error_set(&error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
-                       "neither STEP (steptrace convert makes it) nor a heap trace");
-        report_error(&error);
         input_close(&input);
-        return STEP_STATUS_CORRUPT;
+        return report_unfit(path, "neither STEP (steptrace convert makes it) nor a heap trace");
     }
     status = input_pour(&input, &pouring, output, &size_bytes);
     if (status == STEP_STATUS_OK) {
@@ -126,16 +122,26 @@ static uint64_t fitting_block(const struct step_reader *reader, const size_t *bl
     return block;
 }
 
-static enum step_status copy_streams(struct step_reader *reader, const size_t *blocks, size_t count,
-                                     struct step_writer *writer, uint64_t *records,
+struct packing {
+    struct step_reader *reader;
+    size_t *blocks, count; /* in the order of streams */
+    uint64_t records;
+};
+
+static enum step_status copy_streams(void *user, struct step_writer *writer,
                                      struct step_error *error)
 {
+    struct packing *packing = user;
+    struct step_reader *reader = packing->reader;
+    const size_t *blocks = packing->blocks;
     struct step_block *block = NULL;
+    if (memory_limit_bytes() >= THREADS_MEMORY)
+        step_writer_use_threads(writer, 0);
     enum step_status status = stepfile_copy_start(reader, writer);
-    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        status = stepfile_copy_block(reader, blocks[i], &block, writer, records, error);
-        bool last =
-            i + 1 == count || stream_of(reader, blocks[i + 1]) != stream_of(reader, blocks[i]);
+    for (size_t i = 0; i < packing->count && status == STEP_STATUS_OK; i++) {
+        status = stepfile_copy_block(reader, blocks[i], &block, writer, &packing->records, error);
+        bool last = i + 1 == packing->count ||
+                    stream_of(reader, blocks[i + 1]) != stream_of(reader, blocks[i]);
         if (status == STEP_STATUS_OK && last)
             status = step_writer_flush_stream(writer, stream_of(reader, blocks[i]));
     }
@@ -143,34 +149,29 @@ static enum step_status copy_streams(struct step_reader *reader, const size_t *b
     return status;
 }
 
-static enum step_status copy_to(struct step_reader *reader, struct output_file *file,
-                                const struct choice *choice, uint64_t *records,
-                                struct step_error *error)
+/* Reports errors, and the sizes. */
+static enum step_status pack_records(struct step_reader *reader, const char *output,
+                                     const struct choice *choice)
 {
+    struct step_error error = {.offset = STEP_NO_OFFSET};
     struct step_writer_options options;
-    struct step_writer *writer;
-    size_t count = step_reader_block_count(reader);
-    size_t *blocks = sort_blocks(reader, count);
-    if (blocks == NULL)
-        return no_memory(error);
+    struct packing packing = {.reader = reader, .count = step_reader_block_count(reader)};
+    uint64_t size_bytes = 0;
+    packing.blocks = sort_blocks(reader, packing.count);
+    if (packing.blocks == NULL)
+        return report_no_memory();
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(reader);
-    options.output = output_file_as_output(file);
     options.verify = true;
     options.compression = STEP_COMPRESSION_BEST;
-    options.block_records = (uint32_t) fitting_block(reader, blocks, count, choice);
+    options.block_records = (uint32_t) fitting_block(reader, packing.blocks, packing.count, choice);
     options.memory_bytes = (size_t) 1 << 30;
-    enum step_status status = step_writer_create(&options, &writer, error);
-    if (status == STEP_STATUS_OK) {
-        if (memory_limit_bytes() >= THREADS_MEMORY)
-            step_writer_use_threads(writer, 0);
-        status = copy_streams(reader, blocks, count, writer, records, error);
-        enum step_status closed =
-            step_writer_close(writer, error->status == STEP_STATUS_OK ? error : NULL);
-        status = status != STEP_STATUS_OK ? status : closed;
-        step_writer_destroy(writer);
-    }
-    free(blocks);
+    enum step_status status =
+        trace_write(output, &options, copy_streams, &packing, &size_bytes, &error);
+    free(packing.blocks);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    report_sizes(output, packing.records, step_reader_file_size(reader), size_bytes);
     return status;
 }
 
@@ -181,8 +182,6 @@ static enum step_status pack(const char *path, const char *output, const struct 
         return pack_allocs(path, choice->from, output, (uint32_t) choice->block_records);
     struct step_reader *reader;
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct output_file file;
-    uint64_t records = 0;
     enum step_status status = open_with_given_definition(path, &reader, &error);
     if (status != STEP_STATUS_OK) {
         report_error(&error);
@@ -194,21 +193,9 @@ static enum step_status pack(const char *path, const char *output, const struct 
         step_reader_destroy(reader);
         return pack_allocs(path, NULL, output, (uint32_t) choice->block_records);
     }
-    status = output_file_open(&file, output, &error);
-    if (status == STEP_STATUS_OK) {
-        status = copy_to(reader, &file, choice, &records, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    if (status != STEP_STATUS_OK) {
-        if (error.status == STEP_STATUS_OK)
-            step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
-        report_error(&error);
-    } else {
-        report_sizes(output, records, step_reader_file_size(reader), file.size_bytes);
+    status = pack_records(reader, output, choice);
+    if (status == STEP_STATUS_OK)
         status = report_reader_damage(reader, path);
-    }
     step_reader_destroy(reader);
     return status;
 }
@@ -239,9 +226,8 @@ enum step_status verb_pack(int argc, char **argv)
         FROM_ROW(&choice.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (output == NULL || choice.block_records < 1 || choice.block_records > 16777216) {
         return arguments_fault(&arguments, "%s",
                                output == NULL ? "it needs -o OUT" : "--block is 1 to 16777216");

@@ -47,9 +47,8 @@ enum step_status verb_paths(int argc, char **argv)
         {"json", 0, NULL, "print JSON", take_flag, &options.as_json},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 2, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 2))
+        return arguments.status;
     if (arguments_refuse_files(&arguments) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     if ((arguments.operand_count == 2) == (classes.count > 0))

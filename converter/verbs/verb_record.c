@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace record: runs a command with the agent in its JVM. */
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,16 +14,8 @@
 #include "converter/verbs/component.h"
 #include "converter/verbs/recording_options.h"
 #include "converter/verbs/reports_of.h"
+#include "converter/verbs/run_command.h"
 #include "converter/verbs/verb.h"
-
-/* Identification in the header of ELF files. */
-
-struct elf_kind {
-    unsigned char class; /* ELFCLASS64 */
-    unsigned char order; /* ELFDATA2LSB */
-    Elf64_Half machine;  /* EM_X86_64 */
-    bool is_musl;        /* the program uses musl's loader */
-};
 
 static const char *machine_name(const struct elf_kind *kind)
 {
@@ -43,66 +31,16 @@ static const char *machine_name(const struct elf_kind *kind)
     return "another machine";
 }
 
-/* Returns true if the program requests musl's loader. */
-static bool asks_for_musl(int file, const Elf64_Ehdr *header)
-{
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        Elf64_Phdr part;
-        char name[PATH_MAX];
-        off_t place = (off_t) (header->e_phoff + i * sizeof part);
-        if (pread(file, &part, sizeof part, place) != sizeof part)
-            return false;
-        if (part.p_type != PT_INTERP)
-            continue;
-        ssize_t length = pread(file, name, sizeof name - 1, (off_t) part.p_offset);
-        name[length > 0 ? length : 0] = '\0';
-        return strstr(name, "/ld-musl-") != NULL;
-    }
-    return false;
-}
-
-static bool read_kind(const char *path, struct elf_kind *kind)
-{
-    Elf64_Ehdr header;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_elf = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
-                  memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
-    if (is_elf) {
-        *kind = (struct elf_kind){header.e_ident[EI_CLASS], header.e_ident[EI_DATA],
-                                  header.e_machine, false};
-        kind->is_musl = kind->class == ELFCLASS64 && asks_for_musl(file, &header);
-    }
-    if (file >= 0)
-        close(file);
-    return is_elf;
-}
-
-/* Searches like execvp(). */
-static bool find_command(const char *command, char *path, size_t size)
-{
-    const char *directories = getenv("PATH");
-    if (strchr(command, '/') != NULL)
-        return snprintf(path, size, "%s", command) < (int) size;
-    for (const char *at = directories; at != NULL && *at != '\0';) {
-        int length = (int) strcspn(at, ":");
-        int written = snprintf(path, size, "%.*s/%s", length, at, command);
-        if (written < (int) size && access(path, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 /* Returns false, with a `reason`, if the library cannot be loaded into the command: a path, or
  * found in PATH; a script counts as this program.  Returns true if that is unknown. */
 static bool elf_kinds_fit(const char *library, const char *command, char *reason, size_t size)
 {
     char path[PATH_MAX];
     struct elf_kind of_library, of_program;
-    if (!read_kind(library, &of_library))
+    if (!elf_kind_read(library, &of_library))
         return true; /* its loader will report it */
-    if ((!find_command(command, path, sizeof path) || !read_kind(path, &of_program)) &&
-        !read_kind("/proc/self/exe", &of_program))
+    if ((!command_find(command, path, sizeof path) || !elf_kind_read(path, &of_program)) &&
+        !elf_kind_read("/proc/self/exe", &of_program))
         return true;
     if (of_library.class != of_program.class || of_library.order != of_program.order ||
         of_library.machine != of_program.machine) {
@@ -242,38 +180,7 @@ static bool set_tool_options(const char *agent)
 
 static enum step_status fail(const char *what, const char *why)
 {
-    fprintf(stderr, "steptrace record: %s: %s\n", what, why);
-    return STEP_STATUS_IO;
-}
-
-/* Ignores the terminal's signals like a shell, since they are for the command. */
-static enum step_status run_and_wait(char **words, pid_t *process)
-{
-    int status = 0, code = 0, said[2];
-    if (pipe2(said, O_CLOEXEC) != 0)
-        return fail(words[0], strerror(errno));
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    pid_t child = *process = fork();
-    if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGQUIT, SIG_DFL);
-        execvp(words[0], words);
-        code = errno;
-        _exit(write(said[1], &code, sizeof code) > 0 ? 126 : 127);
-    }
-    code = child < 0 ? errno : 0;
-    close(said[1]);
-    if (child > 0 && read(said[0], &code, sizeof code) < (ssize_t) sizeof code)
-        code = 0; /* it was started */
-    close(said[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    output_file_catch_signals();
-    if (code != 0)
-        return fail(words[0], strerror(code));
-    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return STEP_STATUS_OK;
+    return command_fail(help.name, what, why);
 }
 
 /* Runs the command in place of this program or, if `process` is not NULL, in a child, and waits for
@@ -293,11 +200,11 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
     enum step_status status = STEP_STATUS_OK;
     if (agent != NULL && launcher == LAUNCHER_OTHER && !set_tool_options(agent))
         status = fail(TOOL_OPTIONS, "the value is too long");
-    if (status == STEP_STATUS_OK)
-        fflush(NULL);
     if (status == STEP_STATUS_OK && process != NULL) {
-        status = run_and_wait(words, process);
+        status = command_run(help.name, words, false, NULL, NULL, process);
+        output_file_catch_signals();
     } else if (status == STEP_STATUS_OK) {
+        fflush(NULL);
         execvp(words[0], words);
         status = fail(command[0], strerror(errno));
     }
@@ -369,12 +276,9 @@ enum step_status verb_record(int argc, char **argv)
          &recording.options},
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &recording.agent},
     };
-    struct arguments arguments = {.help = &help,
-                                  .rows = rows,
-                                  .row_count = sizeof rows / sizeof rows[0],
-                                  .stop_at_operand = true};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX, &status))
-        return status;
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    arguments.stop_at_operand = true;
+    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX))
+        return arguments.status;
     return record(&recording, &arguments);
 }

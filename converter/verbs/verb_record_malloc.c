@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace record-malloc: runs a native program with the recorder preloaded. */
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "converter/verbs/component.h"
 #include "converter/verbs/recorded_traces.h"
 #include "converter/verbs/recording_options.h"
+#include "converter/verbs/run_command.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)
 #define STEP_ENDING ".step"
-#define COMMAND_NOT_STARTED 127
 
 static const struct verb_help help = {
     "record-malloc", "[OPTION]... [--] PROGRAM ARGUMENT...",
@@ -42,8 +37,7 @@ struct recording {
 
 static enum step_status fail(const char *what, const char *why)
 {
-    fprintf(stderr, "steptrace record-malloc: %s: %s\n", what, why);
-    return STEP_STATUS_IO;
+    return command_fail(help.name, what, why);
 }
 
 static bool refuse_process(void *unused, const char *value, const char **fault)
@@ -88,12 +82,13 @@ static bool make_step_path(struct recording *recording)
 
 /* ---- the program ---- */
 
-static bool set_environment(const struct recording *recording, const char *library)
+static bool set_environment(const void *user)
 {
+    const struct recording *recording = user;
     char options[TEXT_MAX + PATH_MAX + 16], preload[2 * TEXT_MAX], process[32];
     const char *before = getenv("LD_PRELOAD");
     snprintf(options, sizeof options, "file=%s%s", recording->step_path, recording->options.text);
-    snprintf(preload, sizeof preload, "%s%s%s", library,
+    snprintf(preload, sizeof preload, "%s%s%s", recording->library,
              before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
     snprintf(process, sizeof process, "%ld", (long) getpid());
     return setenv("STEPTRACE_MALLOC", options, 1) == 0 &&
@@ -101,86 +96,7 @@ static bool set_environment(const struct recording *recording, const char *libra
            setenv("LD_PRELOAD", preload, 1) == 0;
 }
 
-/* Reports to the parent why the program could not be started. */
-static void run_child(const struct recording *recording, const char *library, char **command,
-                      int report)
-{
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
-    if (set_environment(recording, library))
-        execvp(command[0], command);
-    int code = errno;
-    ssize_t ignored = write(report, &code, sizeof code);
-    (void) ignored;
-    _exit(COMMAND_NOT_STARTED);
-}
-
-static volatile sig_atomic_t child_process;
-
-static void pass_on(int number)
-{
-    if (child_process > 0)
-        kill((pid_t) child_process, number);
-}
-
-/* As a container's first process, this is also the parent of all orphans, including drains. */
-static void wait_for(pid_t child)
-{
-    int status = 0;
-    pid_t ended;
-    do
-        ended = waitpid(-1, &status, 0);
-    while (ended != child && (ended >= 0 || errno == EINTR));
-    child_process = 0;
-    verb_exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-/* Runs the command to its end; the keyboard's signals are for the program alone. */
-static enum step_status run(struct recording *recording, const char *library, char **command)
-{
-    int report[2], code = 0;
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return fail(command[0], strerror(errno));
-    fflush(NULL);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    pid_t child = fork();
-    if (child == 0)
-        run_child(recording, library, command, report[1]);
-    child_process = (sig_atomic_t) child;
-    recording->traces.process = child;
-    signal(SIGTERM, pass_on);
-    signal(SIGHUP, pass_on);
-    close(report[1]);
-    if (child < 0)
-        code = errno;
-    else if (read(report[0], &code, sizeof code) != sizeof code)
-        code = 0;
-    close(report[0]);
-    if (child > 0)
-        wait_for(child);
-    return code == 0 ? STEP_STATUS_OK : fail(command[0], strerror(code));
-}
-
 /* ---- reasons why nothing was recorded ---- */
-
-/* Searches like execvp(). */
-static bool find_command(const char *command, char *path)
-{
-    const char *directories = getenv("PATH");
-    if (strchr(command, '/') != NULL)
-        return realpath(command, path) != NULL;
-    for (const char *at = directories; at != NULL; at = strchr(at, ':')) {
-        at += *at == ':';
-        char place[2 * PATH_MAX];
-        snprintf(place, sizeof place, "%.*s/%s", (int) strcspn(at, ":"), at, command);
-        if (access(place, X_OK) == 0 && realpath(place, path) != NULL)
-            return true;
-    }
-    return false;
-}
 
 /* Programs that change their user are started without the variables that name libraries. */
 static bool has_special_rights(const char *path)
@@ -190,40 +106,15 @@ static bool has_special_rights(const char *path)
                                         getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-/* Returns true for an ELF file of this machine that has no dynamic linker. */
-static bool is_static(const char *path)
-{
-    union {
-        Elf64_Ehdr header;
-        char bytes[4096];
-    } start;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, &start, sizeof start) : 0;
-    if (file >= 0)
-        close(file);
-    const Elf64_Ehdr *header = &start.header;
-    if (length < (ssize_t) sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64)
-        return false;
-    for (unsigned i = 0; i < header->e_phnum; i++) {
-        uint64_t at = header->e_phoff + (uint64_t) i * sizeof(Elf64_Phdr);
-        Elf64_Phdr part;
-        if (at > (uint64_t) length - sizeof part || (uint64_t) length < sizeof part)
-            return false;
-        memcpy(&part, start.bytes + at, sizeof part);
-        if (part.p_type == PT_INTERP)
-            return false;
-    }
-    return true;
-}
-
 static enum step_status fail_without_trace(const char *command)
 {
-    char path[PATH_MAX];
-    if (find_command(command, path) && has_special_rights(path))
+    char found[PATH_MAX], path[PATH_MAX];
+    struct elf_kind kind;
+    bool is_known = command_find(command, found, sizeof found) && realpath(found, path) != NULL;
+    if (is_known && has_special_rights(path))
         return fail(path, "left no trace: it has special rights (set-user-id, set-group-id or "
                           "capabilities), and the system lets no recorder into such a program");
-    if (find_command(command, path) && is_static(path))
+    if (is_known && elf_kind_read(path, &kind) && kind.is_static)
         return fail(path, "left no trace: it is linked statically, and no recorder gets into it");
     return fail(command, "left no trace");
 }
@@ -243,10 +134,12 @@ static enum step_status record(struct recording *recording, const struct argumen
                     "cannot be found; --library=PATH or STEPTRACE_MALLOC_LIBRARY names it");
     if (strpbrk(library, ": ") != NULL)
         return fail(library, "LD_PRELOAD takes no colon and no space in a path");
+    recording->library = library;
     recording->traces.overwrite = recording_overwrites(&recording->options);
     recording->traces.mode = recording_mode(&recording->options);
     clock_gettime(CLOCK_REALTIME_COARSE, &recording->traces.start);
-    enum step_status status = run(recording, library, command);
+    enum step_status status = command_run(help.name, command, true, set_environment, recording,
+                                          &recording->traces.process);
     unsigned count = 0;
     if (status == STEP_STATUS_OK)
         status = recorded_traces_finish(&recording->traces, &count);
@@ -272,12 +165,9 @@ enum step_status verb_record_malloc(int argc, char **argv)
          refuse_process, NULL},
         {"library", 0, "PATH", "the recorder, libmalloctracer.so", take_text, &recording.library},
     };
-    struct arguments arguments = {.help = &help,
-                                  .rows = rows,
-                                  .row_count = sizeof rows / sizeof rows[0],
-                                  .stop_at_operand = true};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX, &status))
-        return status;
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    arguments.stop_at_operand = true;
+    if (!arguments_read(&arguments, argc, argv, 1, SIZE_MAX))
+        return arguments.status;
     return record(&recording, &arguments);
 }

@@ -13,9 +13,9 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
-#include "converter/base/output_file.h"
-#include "converter/base/rotated_files.h"
+#include "converter/base/joined_files.h"
 #include "converter/base/sampled_trace.h"
+#include "converter/base/trace_files.h"
 #include "converter/base/trace_gap.h"
 #include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
@@ -31,27 +31,12 @@ static const struct verb_help help = {
     "the result replaces IN, and IN.live is removed. (All other commands read such traces\n"
     "directly.)\n"};
 
-/* Returns true while a process holds the file, as the agent does with the trace and its live
- * file. */
-static bool is_held(const char *path)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    close(file);
-    return held;
-}
-
 /* A killed process leaves its writer behind, which ends as soon as all events are in the files.
  * Returns true if the files are free within LONGEST_WAIT_MS. */
 static bool are_free(const char *path, const char *live_path)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    for (int waited = 0; is_held(path) || is_held(live_path); waited += PAUSE_MS) {
+    for (int waited = 0; trace_is_held(path) || trace_is_held(live_path); waited += PAUSE_MS) {
         if (waited >= LONGEST_WAIT_MS)
             return false;
         nanosleep(&pause, NULL);
@@ -59,36 +44,21 @@ static bool are_free(const char *path, const char *live_path)
     return true;
 }
 
-static char *live_path_of(const char *path)
-{
-    size_t length = strlen(path) + sizeof STEP_LIVE_SUFFIX;
-    char *live = malloc(length);
-    if (live != NULL)
-        snprintf(live, length, "%s%s", path, STEP_LIVE_SUFFIX);
-    return live;
-}
+struct copying {
+    struct step_reader *reader;
+    uint64_t records;
+};
 
-static enum step_status copy_to(struct step_reader *reader, struct output_file *file,
-                                uint64_t *records, struct step_error *error)
+static enum step_status copy(void *user, struct step_writer *writer, struct step_error *error)
 {
-    struct step_writer_options options;
-    struct step_writer *writer;
-    step_writer_options_init(&options);
-    options.definition = step_reader_borrow_definition(reader);
-    options.output = output_file_as_output(file);
-    options.verify = true;
-    enum step_status status = step_writer_create(&options, &writer, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = stepfile_copy(reader, writer, records, error);
-    if (status == STEP_STATUS_OK && !step_reader_is_whole(reader)) {
+    struct copying *copying = user;
+    enum step_status status = stepfile_copy(copying->reader, writer, &copying->records, error);
+    if (status == STEP_STATUS_OK && !step_reader_is_whole(copying->reader)) {
         char text[32];
-        snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(reader));
+        snprintf(text, sizeof text, "%" PRIu64, step_reader_recovered_count(copying->reader));
         status = step_writer_property(writer, RECOVERED_RECORDS, text);
     }
-    enum step_status closed = step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
-    step_writer_destroy(writer);
-    return status != STEP_STATUS_OK ? status : closed;
+    return status;
 }
 
 /* Writes `output`.  Reports errors. */
@@ -96,25 +66,18 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
                                     const char *output)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct output_file file;
-    uint64_t records = 0;
-    enum step_status status = output_file_open(&file, output, &error);
-    if (status == STEP_STATUS_OK) {
-        status = copy_to(reader, &file, &records, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    if (status != STEP_STATUS_OK) {
-        if (error.status == STEP_STATUS_OK)
-            step_error_set(&error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
+    struct step_writer_options options;
+    struct copying copying = {.reader = reader};
+    step_writer_options_init(&options);
+    options.definition = step_reader_borrow_definition(reader);
+    options.verify = true;
+    if (trace_write(output, &options, copy, &copying, NULL, &error) != STEP_STATUS_OK)
         return report_error(&error);
-    }
     if (step_reader_recovered_count(reader) > 0)
         report_line("%s: %" PRIu64 " records, %" PRIu64 " of them from %s" STEP_LIVE_SUFFIX, output,
-                    records, step_reader_recovered_count(reader), path);
+                    copying.records, step_reader_recovered_count(reader), path);
     else
-        report_line("%s: %" PRIu64 " records", output, records);
+        report_line("%s: %" PRIu64 " records", output, copying.records);
     return STEP_STATUS_OK;
 }
 
@@ -208,20 +171,13 @@ enum step_status verb_recover(int argc, char **argv)
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     const char *path = arguments.operands[0];
     if (rotated_files_exist(path))
         return arguments_fault(&arguments,
                                "%s stands for the files of a recording: recover takes one of them, "
                                "and pack makes one file of all",
                                path);
-    char *live_path = live_path_of(path);
-    if (live_path == NULL) {
-        return report_no_memory();
-    }
-    status = recover(path, live_path, output);
-    free(live_path);
-    return status;
+    return recover(path, trace_live_path(path).text, output);
 }

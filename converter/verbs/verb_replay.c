@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/svg_chart.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/input.h"
 #include "converter/replay/replay_report.h"
 #include "converter/verbs/component.h"
@@ -29,34 +29,6 @@ struct wanted {
     bool csv, json;
     struct replay_settings settings;
 };
-
-static bool take_touch(void *uint32_target, const char *value, const char **fault)
-{
-    static const char *const names[] = {"none", "first", "all"};
-    *fault = "none, first or all is expected";
-    return take_one_of(names, 3, value, uint32_target);
-}
-
-static bool take_threads(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "one or trace is expected";
-    *(bool *) bool_target = strcmp(value, "trace") == 0;
-    return *(bool *) bool_target || strcmp(value, "one") == 0;
-}
-
-static bool take_pace(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "trace or none is expected";
-    *(bool *) bool_target = strcmp(value, "trace") == 0;
-    return *(bool *) bool_target || strcmp(value, "none") == 0;
-}
-
-static bool take_on_error(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "skip or refuse is expected";
-    *(bool *) bool_target = strcmp(value, "refuse") == 0;
-    return *(bool *) bool_target || strcmp(value, "skip") == 0;
-}
 
 static bool take_repeat(void *uint64_target, const char *value, const char **fault)
 {
@@ -99,8 +71,9 @@ static enum step_status report(const struct replay *replay, const struct wanted 
         replay_print_csv(replay, stdout);
     else
         replay_print_table(replay, stdout);
-    return wanted->svg != NULL ? svg_file_write(wanted->svg, replay_print_picture, replay, error)
-                               : STEP_STATUS_OK;
+    return wanted->svg != NULL
+               ? output_file_print(wanted->svg, NULL, replay_print_picture, replay, error)
+               : STEP_STATUS_OK;
 }
 
 static enum step_status run(const struct wanted *wanted)
@@ -151,15 +124,15 @@ enum step_status verb_replay(int argc, char **argv)
          "all (those installed), or some: glibc,jemalloc,tcmalloc,mimalloc,PATH.so", take_text,
          &wanted.allocators},
         {"threads", 0, "HOW", "one (default): in the trace's order; trace: as many as the trace",
-         take_threads, &wanted.settings.is_threaded},
+         WORDS(wanted.settings.is_threaded, "one", "trace")},
         {"pace", 0, "HOW", "none (default): as fast as possible; trace: at the trace's times",
-         take_pace, &wanted.settings.is_paced},
-        {"touch", 0, "HOW", "write to allocated memory: none, first (a byte) or all", take_touch,
-         &wanted.settings.touch},
+         WORDS(wanted.settings.is_paced, "none", "trace")},
+        {"touch", 0, "HOW", "write to allocated memory: none, first (a byte) or all",
+         WORDS(wanted.settings.touch, "none", "first", "all")},
         {"repeat", 0, "N", "run each N times and report the fastest", take_repeat,
          &wanted.settings.repeat},
         {"on-error", 0, "HOW", "invalid calls in the trace: skip (default) or refuse",
-         take_on_error, &wanted.settings.refuses},
+         WORDS(wanted.settings.refuses, "skip", "refuse")},
         {"decoded", 0, "MIB", "memory for the decoded trace, at least 16 (a quarter of all)",
          take_megabytes, &wanted.settings.memory_bytes},
         FROM_ROW(&wanted.settings.format),
@@ -168,9 +141,8 @@ enum step_status verb_replay(int argc, char **argv)
         {"svg", 0, "FILE", "write a chart of live bytes and RSS over time", take_text, &wanted.svg},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (wanted.csv && wanted.json)
         return arguments_fault(&arguments, "--csv and --json exclude each other");
     return run_on(&wanted, arguments.operands[0]);

@@ -2,19 +2,17 @@
 /* steptrace report: writes a trace as one HTML page. */
 #include <string.h>
 
+#include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
-#include "converter/report/page_file.h"
 #include "converter/report/report_data.h"
-#include "converter/report/report_page.h"
-#include "converter/report/sampled_page.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(1000)
-#define TOP_MOST UINT64_C(5000)
+#define ROWS_DEFAULT UINT64_C(1000)
+#define ROWS_MOST UINT64_C(5000)
 
 static const struct verb_help help = {
     .name = "report",
@@ -63,20 +61,6 @@ static bool put_data(const void *user, FILE *out)
     return report_data_put(page->model, page->retained, page->options, out);
 }
 
-static enum step_status write_page(const struct report_request *request,
-                                   const struct report_model *model,
-                                   const struct report_retained *retained, struct step_error *error)
-{
-    const struct page_parts parts = {
-        .before = report_page_before,
-        .before_bytes = report_page_before_bytes,
-        .after = report_page_after,
-        .after_bytes = report_page_after_bytes,
-    };
-    const struct page_data page = {model, retained, &request->report};
-    return page_file_write(request->output, &parts, put_data, &page, error);
-}
-
 /* Adds the largest retained sizes and advice, if the whole trace is shown; some of it is known only
  * if the trace has references. */
 static enum step_status write_with_references(const struct report_request *request,
@@ -96,75 +80,59 @@ static enum step_status write_with_references(const struct report_request *reque
         status =
             report_retained_find(&retained, reader, &request->moment, request->report.top, error);
     if (status == STEP_STATUS_OK)
-        status = write_page(request, model, &retained, error);
+        status = output_file_print(request->output, report_page, put_data,
+                                   &(struct page_data){model, &retained, &request->report}, error);
     report_retained_reset(&retained);
     step_reader_destroy(reader);
     seekable_path_close(&seekable);
     return status;
 }
 
-static enum step_status make_page(const struct report_request *request, const char *path,
-                                  struct event_source *source, struct report_model *model)
+static enum step_status write_exact(const struct report_request *request, const char *path,
+                                    struct event_source *source, struct report_model *model,
+                                    struct step_error *error)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status =
         event_selection_is_all(&request->selected)
-            ? event_source_facts(source, statistics_put_fact, &model->statistics, &error)
+            ? event_source_facts(source, statistics_put_fact, &model->statistics, error)
             : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
-        status = report_model_finish(model, &error);
+        status = report_model_finish(model, error);
     if (status == STEP_STATUS_OK)
-        status = report_phases_find(&model->phases, source, &model->timeline, &error);
-    if (status == STEP_STATUS_OK)
-        status = write_with_references(request, path, source, model, &error);
-    return status == STEP_STATUS_OK ? status : report_error(&error);
+        status = report_phases_find(&model->phases, source, &model->timeline, error);
+    return status == STEP_STATUS_OK ? write_with_references(request, path, source, model, error)
+                                    : status;
+}
+
+static enum step_status write_sampled(const struct report_request *request,
+                                      struct report_model *model, struct step_error *error)
+{
+    enum step_status status = report_model_finish(model, error);
+    return status == STEP_STATUS_OK
+               ? sampled_page_write(request->output, model, &request->report, error)
+               : status;
 }
 
 /* Reports errors. */
-static enum step_status make_sampled_page(const struct report_request *request, struct input *input)
+static enum step_status make_page(const struct report_request *request, const char *path,
+                                  struct input *input, struct report_model *model)
 {
-    static const struct heap_moment end = {.kind = HEAP_AT_END};
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct sampled_model model;
-    if (!sampled_model_init(&model, input->source, request->has_moment ? &request->moment : &end,
-                            event_selection_is_all(&request->selected))) {
-        sampled_model_reset(&model);
-        return report_no_memory();
-    }
-    enum step_status status = sampled_model_weigh(&model, &error);
-    status = status == STEP_STATUS_OK ? input_each(input, sampled_model_put, &model)
-                                      : report_error(&error);
-    if (status == STEP_STATUS_OK) {
-        status = sampled_model_finish(&model, &error);
-        if (status == STEP_STATUS_OK)
-            status = sampled_page_write(request->output, &model, &request->report, &error);
-        if (status != STEP_STATUS_OK)
-            report_error(&error);
-    }
-    sampled_model_reset(&model);
-    return status;
+    enum step_status status = report_model_weigh(model, input->source, &error);
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    status = input_each(input, report_model_put, model);
+    if (status != STEP_STATUS_OK)
+        return status;
+    status = model->is_sampled ? write_sampled(request, model, &error)
+                               : write_exact(request, path, input->source, model, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
-static enum step_status make_exact_page(const struct report_request *request, const char *path,
-                                        struct input *input)
-{
-    struct report_model model;
-    enum step_status status;
-    if (report_model_init(&model, input->source, &request->moment,
-                          event_selection_is_all(&request->selected))) {
-        status = input_each(input, report_model_put, &model);
-        if (status == STEP_STATUS_OK)
-            status = make_page(request, path, input->source, &model);
-    } else {
-        status = report_no_memory();
-    }
-    report_model_reset(&model);
-    return status;
-}
-
-static enum step_status run(const struct report_request *request, const char *path)
+static enum step_status run(struct report_request *request, const char *path)
 {
     struct input input;
+    struct report_model model;
     if (request->has_moment && request->moment.kind == HEAP_AT_PEAK)
         sampled_traces_refuse("the moment 'peak'");
     else
@@ -172,9 +140,13 @@ static enum step_status run(const struct report_request *request, const char *pa
     enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;
-    status = event_source_sample_interval(input.source) != 0
-                 ? make_sampled_page(request, &input)
-                 : make_exact_page(request, path, &input);
+    if (event_source_sample_interval(input.source) != 0 && !request->has_moment)
+        request->moment.kind = HEAP_AT_END;
+    status = report_model_init(&model, input.source, &request->moment,
+                               event_selection_is_all(&request->selected))
+                 ? make_page(request, path, &input, &model)
+                 : report_no_memory();
+    report_model_reset(&model);
     if (status == STEP_STATUS_OK)
         status = input_report_damage(&input);
     input_close(&input);
@@ -184,7 +156,7 @@ static enum step_status run(const struct report_request *request, const char *pa
 enum step_status verb_report(int argc, char **argv)
 {
     struct report_request request = {.moment = {.kind = HEAP_AT_PEAK},
-                                     .report = {.top = TOP_DEFAULT}};
+                                     .report = {.top = ROWS_DEFAULT}};
     event_selection_init(&request.selected);
     const struct option_row rows[] = {
         {"output", 'o', "FILE", "the page; - is standard output", take_text, &request.output},
@@ -200,12 +172,11 @@ enum step_status verb_report(int argc, char **argv)
         SELECTION_ROWS(&request.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (request.output == NULL)
         return arguments_fault(&arguments, "-o FILE is needed");
-    if (request.report.top == 0 || request.report.top > TOP_MOST)
-        request.report.top = TOP_MOST;
+    if (request.report.top == 0 || request.report.top > ROWS_MOST)
+        request.report.top = ROWS_MOST;
     return run(&request, arguments.operands[0]);
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "converter/base/svg_chart.h"
+#include "converter/base/output_file.h"
 #include "converter/formats/input.h"
 #include "converter/simulate/simulation.h"
 #include "converter/trace/selection_options.h"
@@ -31,21 +31,6 @@ struct simulate_options {
     bool json, csv;
 };
 
-static enum step_status visit(void *user, const struct trace_event *events, size_t count,
-                              struct step_error *error)
-{
-    return simulation_put(user, events, count, error);
-}
-
-static enum step_status no_sizes(const char *path)
-{
-    struct step_error error;
-    step_error_set(&error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,
-                   "the objects have no sizes, which a simulation needs (traces of the text format "
-                   "have none: record a .step file)");
-    return report_error(&error);
-}
-
 static void print(const struct simulate_options *options, const struct simulation *simulation,
                   const char *path)
 {
@@ -66,16 +51,16 @@ static enum step_status simulate(const struct simulate_options *options, const c
     const char *collect =
         input->allocs == NULL ? event_source_property(input->source, "collect") : NULL;
     simulation->collect = collect != NULL ? strtoull(collect, NULL, 10) : 0;
-    enum step_status status = input_each(input, visit, simulation);
+    enum step_status status = input_each(input, simulation_put, simulation);
     if (status != STEP_STATUS_OK)
         return status;
     if (simulation->objects > 0 && simulation->allocated == 0)
-        return no_sizes(path);
+        return report_unfit(path, "the objects have no sizes, which a simulation needs" NO_SIZES);
     input->unknown_frees = simulation->unknown_frees;
     simulation_finish(simulation);
     print(options, simulation, path);
-    if (options->svg != NULL && svg_file_write(options->svg, simulation_print_picture, simulation,
-                                               &error) != STEP_STATUS_OK)
+    if (options->svg != NULL && output_file_print(options->svg, NULL, simulation_print_picture,
+                                                  simulation, &error) != STEP_STATUS_OK)
         return report_error(&error);
     return input_report_damage(input);
 }
@@ -175,12 +160,11 @@ enum step_status verb_simulate(int argc, char **argv)
         FROM_ROW(&options.from),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (options.csv && options.json)
         return arguments_fault(&arguments, "--csv and --json: choose one");
-    status = check(&arguments, models);
+    enum step_status status = check(&arguments, models);
     if (status != STEP_STATUS_OK)
         return status;
     set_defaults(models);

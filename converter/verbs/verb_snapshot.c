@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "converter/attach/attach_protocol.h"
+#include "converter/attach/attach.h"
 #include "converter/base/error_report.h"
 #include "converter/verbs/component.h"
 #include "converter/verbs/verb.h"
@@ -45,9 +45,8 @@ enum step_status verb_snapshot(int argc, char **argv)
         {"agent", 0, "PATH", "the agent, libtracer.so", take_text, &agent},
     };
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 1, 1, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
     if (!take_count(&pid, arguments.operands[0], &fault) || pid == 0 || pid > INT_MAX)
         return arguments_fault(&arguments, "'%s' is no process id", arguments.operands[0]);
     return ask(agent, (pid_t) pid);

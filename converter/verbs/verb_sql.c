@@ -41,9 +41,8 @@ enum step_status verb_sql(int argc, char **argv)
         {"json", 0, NULL, "as JSON: an array of objects", take_flag, &options.json},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 2, 10, &status))
-        return status;
+    if (!arguments_read(&arguments, argc, argv, 2, 10))
+        return arguments.status;
     if (arguments_refuse_files(&arguments) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
     if (options.csv && options.json)

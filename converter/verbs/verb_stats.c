@@ -12,8 +12,6 @@
 #include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
-#define TOP_DEFAULT UINT64_C(20)
-
 static const struct verb_help help = {
     .name = "stats",
     .operands = "IN [OPTION]...",
@@ -40,21 +38,6 @@ struct stats_pass {
     struct trace_measure measure;
 };
 
-static bool take_lifetimes(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "time or bytes is expected";
-    *(bool *) bool_target = strcmp(value, "bytes") == 0;
-    return *(bool *) bool_target || strcmp(value, "time") == 0;
-}
-
-static bool take_order(void *order_target, const char *value, const char **fault)
-{
-    static const char *const words[] = {
-        [ORDER_BYTES] = "bytes", [ORDER_OBJECTS] = "objects", [ORDER_LIVE] = "live"};
-    *fault = "bytes, objects or live is expected";
-    return take_one_of(words, sizeof words / sizeof words[0], value, order_target);
-}
-
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
                               struct step_error *error)
 {
@@ -70,9 +53,8 @@ static enum step_status judge(const struct stats_options *options, const char *p
                               struct input *input, struct stats_pass *pass)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct trace_set baseline = {.paths = NULL};
+    struct trace_set baseline = {.count = 0};
     struct measures measures;
-    size_t failed = 0;
     enum step_status status = STEP_STATUS_OK;
     if (options->baseline != NULL)
         status = trace_set_find(options->baseline, &baseline);
@@ -92,11 +74,9 @@ static enum step_status judge(const struct stats_options *options, const char *p
     for (size_t i = 0; own == STEP_STATUS_OK && is_whole && i < baseline.count; i++)
         measures_report_mixture(&measures.runs[i], &measures.runs[baseline.count]);
     if (own == STEP_STATUS_OK && is_whole)
-        own = gates_judge(&options->gates, help.name, &measures, &failed);
+        own = gates_judge(&options->gates, help.name, &measures, &verb_exit_code);
     measures_reset(&measures);
     trace_set_reset(&baseline);
-    if (failed > 0)
-        verb_exit_code = VERB_EXIT_GATE;
     return status == STEP_STATUS_OK ? own : status;
 }
 
@@ -144,14 +124,20 @@ static enum step_status add_up(const struct stats_options *options, const char *
     return report_no_memory();
 }
 
-static enum step_status run(const struct stats_options *options, const char *path)
+static enum step_status run(const struct stats_options *options, const struct arguments *arguments)
 {
+    const char *path = arguments->operands[0];
     struct input input;
+    enum step_status status =
+        gates_check(&options->gates, arguments, METRICS_OF_TRACES, " is for steptrace leaks",
+                    options->baseline == NULL ? ": --baseline=TRACE says since when" : NULL);
+    if (status != STEP_STATUS_OK)
+        return status;
     if (options->lifetimes_in_bytes)
         sampled_traces_refuse("--lifetimes=bytes");
     else
         sampled_traces_accept(true);
-    enum step_status status = input_open(&input, path, options->from, &options->selected);
+    status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;
     struct stats_pass pass = {.is_measured = false};
@@ -163,29 +149,16 @@ static enum step_status run(const struct stats_options *options, const char *pat
     return status;
 }
 
-static enum step_status check_gates(const struct arguments *arguments,
-                                    const struct stats_options *options)
-{
-    const struct gate_rule *change = gates_find_change(&options->gates);
-    const struct gate_rule *other = gates_find_other(&options->gates, METRICS_OF_TRACES);
-    if (change != NULL && options->baseline == NULL)
-        return arguments_fault(arguments, "'%s' is of a change: --baseline=TRACE says since when",
-                               change->text);
-    if (other != NULL)
-        return arguments_fault(arguments, "'%s' is for steptrace leaks", other->text);
-    return STEP_STATUS_OK;
-}
-
 enum step_status verb_stats(int argc, char **argv)
 {
     struct stats_options options = {.top = TOP_DEFAULT};
     event_selection_init(&options.selected);
     const struct option_row rows[] = {
         {"top", 'n', "N", "rows of each table (20; 0: all)", take_count, &options.top},
-        {"sort", 0, "WHAT", "sort classes by: bytes (default), objects or live", take_order,
-         &options.order},
+        {"sort", 0, "WHAT", "sort classes by: bytes (default), objects or live",
+         WORDS(options.order, "bytes", "objects", "live")},
         {"lifetimes", 0, "UNIT", "measure lifetimes in: time, or bytes allocated meanwhile",
-         take_lifetimes, &options.lifetimes_in_bytes},
+         WORDS(options.lifetimes_in_bytes, "time", "bytes")},
         {"json", 0, NULL, "as JSON", take_flag, &options.json},
         FROM_ROW(&options.from),
         GATE_ROWS(&options.gates),
@@ -194,12 +167,8 @@ enum step_status verb_stats(int argc, char **argv)
         SELECTION_ROWS(&options.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status;
-    bool goes_on = arguments_read(&arguments, argc, argv, 1, 1, &status);
-    if (goes_on)
-        status = check_gates(&arguments, &options);
-    if (goes_on && status == STEP_STATUS_OK)
-        status = run(&options, arguments.operands[0]);
+    if (arguments_read(&arguments, argc, argv, 1, 1))
+        arguments.status = run(&options, &arguments);
     gates_reset(&options.gates);
-    return status;
+    return arguments.status;
 }

@@ -39,8 +39,7 @@ static void print_text(void)
 static void print_json(void)
 {
     struct json_output json;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
+    json_open(&json, stdout);
     json_text(&json, "version", STEPTRACE_VERSION);
     json_text(&json, "commit", STEPTRACE_COMMIT);
     json_begin_array(&json, "features");
@@ -51,8 +50,7 @@ static void print_json(void)
     for (size_t i = 0; i < LENGTH(formats); i++)
         json_text(&json, formats[i].name, formats[i].version);
     json_end_object(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }
 
 enum step_status verb_version(int argc, char **argv)
@@ -63,10 +61,9 @@ enum step_status verb_version(int argc, char **argv)
         "versions of the formats that it writes.\n"};
     bool as_json = false;
     const struct option_row rows[] = {{"json", 0, NULL, "as JSON", take_flag, &as_json}};
-    struct arguments arguments = {.help = &help, .rows = rows, .row_count = 1};
-    enum step_status status;
-    if (!arguments_read(&arguments, argc, argv, 0, 0, &status))
-        return status;
+    struct arguments arguments = ARGUMENTS_OF(help, rows);
+    if (!arguments_read(&arguments, argc, argv, 0, 0))
+        return arguments.status;
     if (as_json)
         print_json();
     else

@@ -11,16 +11,14 @@
 #include "converter/trace/unmatched.h"
 #include "converter/verbs/verb.h"
 #include "converter/verbs/watch_target.h"
-#include "converter/watch/watch_loop.h"
-#include "converter/watch/watch_selection.h"
+#include "converter/watch/watch_view.h"
 #include "steptrace/live.h"
 #include "steptrace/status.h"
 
 #define INTERVAL_DEFAULT_NS UINT64_C(1000000000)
 #define INTERVAL_LEAST_NS UINT64_C(10000000)
 #define INTERVAL_MOST_NS UINT64_C(3600000000000)
-#define CPU_DEFAULT 25 /* percent; about five million events per second */
-#define TOP_DEFAULT UINT64_C(20)
+#define CPU_DEFAULT 25         /* percent; about five million events per second */
 #define TOP_MOST UINT64_C(180) /* for text output */
 
 static const struct verb_help help = {
@@ -55,21 +53,6 @@ static bool take_cpu(void *double_target, const char *value, const char **fault)
     return true;
 }
 
-static bool take_axis(void *axis_target, const char *value, const char **fault)
-{
-    static const char *const words[WATCH_AXES] = {"class", "site", "thread", "method"};
-    *fault = "class, site, thread or method is expected";
-    return take_one_of(words, WATCH_AXES, value, axis_target);
-}
-
-static bool take_column(void *column_target, const char *value, const char **fault)
-{
-    static const char *const words[WATCH_COLUMNS] = {"live", "live-objects", "allocated", "objects",
-                                                     "rate", NULL,           "calls",     "name"};
-    *fault = "live, live-objects, allocated, objects, rate, calls or name is expected";
-    return take_one_of(words, WATCH_COLUMNS, value, column_target);
-}
-
 /* Reports damage, or a missing end, of a trace that is no longer being written. */
 static enum step_status report_rest(const struct watch_feed *feed)
 {
@@ -95,7 +78,7 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
     if (status == STEP_STATUS_OK && feed->tail.state != WATCH_RUNNING)
         report_unmatched(feed->tail.path, watch_feed_names(feed), &feed->selected,
                          view.total.objects + view.total.calls == 0);
-    watch_view_reset(&view);
+    watch_table_reset(&view.table);
     if (status == STEP_STATUS_OK)
         return feed->tail.state == WATCH_RUNNING ? STEP_STATUS_OK : report_rest(feed);
     if (status == STEP_STATUS_UNSUPPORTED)
@@ -136,16 +119,15 @@ static enum step_status check(const struct arguments *arguments,
                               const struct watch_options *options)
 {
     const char *late = watch_selection_fault(&options->selected);
-    enum step_status status = arguments_expect(arguments, 1, 1);
-    if (status == STEP_STATUS_OK && late != NULL)
-        status = arguments_fault(arguments, "--%s needs a trace that has ended; use stats or heap",
-                                 late);
-    if (status == STEP_STATUS_OK && (options->settings.interval_ns < INTERVAL_LEAST_NS ||
-                                     options->settings.interval_ns > INTERVAL_MOST_NS))
-        status = arguments_fault(arguments, "--interval: 10ms to 1h is expected");
-    if (status == STEP_STATUS_OK && !options->settings.json && options->settings.top > TOP_MOST)
-        status = arguments_fault(arguments, "--top: up to 180 is expected, but with --json");
-    return status;
+    if (late != NULL)
+        return arguments_fault(arguments, "--%s needs a trace that has ended; use stats or heap",
+                               late);
+    if (options->settings.interval_ns < INTERVAL_LEAST_NS ||
+        options->settings.interval_ns > INTERVAL_MOST_NS)
+        return arguments_fault(arguments, "--interval: 10ms to 1h is expected");
+    if (!options->settings.json && options->settings.top > TOP_MOST)
+        return arguments_fault(arguments, "--top: up to 180 is expected, but with --json");
+    return STEP_STATUS_OK;
 }
 
 enum step_status verb_watch(int argc, char **argv)
@@ -160,9 +142,11 @@ enum step_status verb_watch(int argc, char **argv)
          &options.settings.interval_ns},
         {"cpu", 0, "PERCENT", "use at most this share of a core (25); all: no limit", take_cpu,
          &options.cpu},
-        {"by", 0, "WHAT", "class, site, thread or method", take_axis, &options.axis},
+        {"by", 0, "WHAT", "class, site, thread or method",
+         WORDS(options.axis, "class", "site", "thread", "method")},
         {"sort", 0, "WHAT", "live, live-objects, allocated, objects, rate, calls or name",
-         take_column, &options.by},
+         WORDS(options.by, "live", "live-objects", "allocated", "objects", "rate", "", "calls",
+               "name")},
         {"once", 0, NULL, "print one look, and exit", take_flag, &options.once},
         {"json", 0, NULL, "the same, as JSON", take_flag, &options.settings.json},
         {"top", 'n', "N", "rows of a table with --once and --json (20; 0: all)", take_count,
@@ -170,9 +154,8 @@ enum step_status verb_watch(int argc, char **argv)
         OBJECT_SELECTION_ROWS(&options.selected),
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
-    enum step_status status = arguments_parse(&arguments, argc, argv);
-    if (status != STEP_STATUS_OK || arguments.help_wanted)
-        return status;
-    status = check(&arguments, &options);
+    if (!arguments_read(&arguments, argc, argv, 1, 1))
+        return arguments.status;
+    enum step_status status = check(&arguments, &options);
     return status == STEP_STATUS_OK ? run(&arguments, &options) : status;
 }

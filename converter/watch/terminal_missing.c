@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces watch_terminal.c in builds without ncurses. */
-#include "converter/watch/watch_loop.h"
+#include "converter/watch/watch_view.h"
 
 enum step_status watch_terminal_open(struct step_error *error)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "converter/base/quantity.h"
-#include "converter/watch/watch_sampled.h"
+#include "converter/watch/watch_view.h"
 #include "steptrace/show.h"
 
 /* Screen heights from which more is drawn than the state, the live amounts and the table. */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_files.h"
 #include "steptrace/live.h"
 
 static uint64_t written_of(void *user, uint64_t stream)
@@ -93,22 +94,10 @@ static void visit_pending(void *user, const struct step_live_event *from)
 
 /* ---- phases ---- */
 
-struct peeking_phases {
-    struct watch_phases *phases;
-    struct watch_tail *tail;
-    bool ok;
-};
-
-static uint64_t phases_written_of(void *user, uint64_t stream)
-{
-    const struct peeking_phases *peeking = user;
-    return watch_tail_written(peeking->tail, stream);
-}
-
 static void take_phase_name(void *user, const struct step_live_entry *from)
 {
-    struct peeking_phases *peeking = user;
-    const struct trace_names *names = &peeking->tail->names;
+    struct watch_feed *feed = user;
+    struct trace_names *names = &feed->tail.names;
     struct step_bytes name;
     if (from->kind != STEP_LIVE_DEFINE_METHOD || from->modifiers != STEP_LIVE_IS_PHASE_NAME ||
         from->number == 0 || from->number >= UINT32_MAX)
@@ -116,37 +105,32 @@ static void take_phase_name(void *user, const struct step_live_entry *from)
     const struct trace_phase_name *known = id_table_find(&names->phases, (uint32_t) from->number);
     if (known != NULL && known->known)
         return;
-    peeking->ok =
-        peeking->ok && trace_names_copy(&peeking->tail->names, from->name, &name) &&
-        watch_phases_name(peeking->phases, &peeking->tail->names, (uint32_t) from->number, name);
+    if (!trace_names_copy(names, from->name, &name) ||
+        !watch_phases_name(&feed->phases, names, (uint32_t) from->number, name))
+        feed->model.no_memory = true;
 }
 
 static void visit_phase(void *user, const struct step_live_event *from)
 {
-    struct peeking_phases *peeking = user;
-    const struct watch_mark mark = {.time_ns = watch_tail_time_ns(peeking->tail, from->ticks),
+    struct watch_feed *feed = user;
+    const struct watch_mark mark = {.time_ns = watch_tail_time_ns(&feed->tail, from->ticks),
                                     .name = java_id(from->method),
                                     .begins = (from->object & STEP_LIVE_PHASE_ENDS) == 0};
     if (from->kind == STEP_LIVE_FACT && (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0)
-        peeking->ok = peeking->ok && watch_phases_mark(peeking->phases, &mark);
+        feed->model.no_memory |= !watch_phases_mark(&feed->phases, &mark);
 }
 
 /* Replaces the marks of phases that the live file has beyond the trace.  Returns false if memory
  * runs out. */
 static bool watch_feed_peek_phases(struct watch_feed *feed)
 {
-    char path[4096];
-    struct peeking_phases peeking = {&feed->phases, &feed->tail, true};
-    const struct step_live_look look = {.user = &peeking,
-                                        .written = phases_written_of,
-                                        .visit = visit_phase,
-                                        .define = take_phase_name};
+    const struct step_live_look look = {
+        .user = feed, .written = written_of, .visit = visit_phase, .define = take_phase_name};
     uint64_t dropped;
-    int length = snprintf(path, sizeof path, "%s%s", feed->tail.path, STEP_LIVE_SUFFIX);
     watch_phases_begin_marks(&feed->phases);
-    if (feed->tail.state == WATCH_RUNNING && length > 0 && (size_t) length < sizeof path)
-        step_live_peek(path, &look, &dropped, NULL);
-    return peeking.ok;
+    if (feed->tail.state == WATCH_RUNNING)
+        step_live_peek(trace_live_path(feed->tail.path).text, &look, &dropped, NULL);
+    return !feed->model.no_memory;
 }
 
 /* ---- events ---- */
@@ -154,13 +138,11 @@ static bool watch_feed_peek_phases(struct watch_feed *feed)
 /* Adds the events of the live file that the trace does not have yet, as pending events. */
 static void watch_feed_peek(struct watch_feed *feed)
 {
-    char path[4096];
     const struct step_live_look look = {
         .user = feed, .written = written_of, .visit = visit_pending, .define = take_entry};
     uint64_t dropped;
-    int length = snprintf(path, sizeof path, "%s%s", feed->tail.path, STEP_LIVE_SUFFIX);
-    if (length > 0 && (size_t) length < sizeof path &&
-        step_live_peek(path, &look, &dropped, NULL) == STEP_STATUS_OK)
+    if (step_live_peek(trace_live_path(feed->tail.path).text, &look, &dropped, NULL) ==
+        STEP_STATUS_OK)
         feed->tail.dropped = dropped;
 }
 

@@ -13,6 +13,7 @@
 #include "converter/base/estimates.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_files.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/allocs_as_events.h"
 #include "converter/trace/arrival_order.h"
@@ -53,12 +54,6 @@ static bool is_known(void *user, uint64_t stream, uint64_t number)
     return reported != NULL && number >= reported->from && number < reported->to;
 }
 
-static void forget(struct watch_heap *heap)
-{
-    id_table_reset(&heap->reported);
-    free(heap->births);
-}
-
 static uint64_t written_of(void *user, uint64_t stream)
 {
     struct peeking *peeking = user;
@@ -72,13 +67,8 @@ static uint64_t written_of(void *user, uint64_t stream)
 
 static bool add_birth(struct watch_heap *heap, const struct watch_birth *birth)
 {
-    if (heap->birth_count == heap->birth_capacity) {
-        struct watch_birth *births =
-            step_grown(heap->births, &heap->birth_capacity, heap->birth_count + 1, sizeof *births);
-        if (births == NULL)
-            return false;
-        heap->births = births;
-    }
+    if (!STEP_MAKE_ROOM(heap->births, heap->birth_capacity, heap->birth_count + 1))
+        return false;
     heap->births[heap->birth_count++] = *birth;
     return true;
 }
@@ -142,19 +132,10 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
     }
 }
 
-/* Returns false if it is too long. */
-static bool live_path(const struct watch_tail *tail, char *path, size_t size)
-{
-    int length = snprintf(path, size, "%s%s", tail->path, STEP_LIVE_SUFFIX);
-    return length >= 0 && (size_t) length < size;
-}
-
 bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail)
 {
-    char path[4096];
     struct step_live_header header;
-    int file =
-        live_path(tail, path, sizeof path) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    int file = open(trace_live_path(tail->path).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0)
         return false;
     bool is_read = pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header;
@@ -170,13 +151,11 @@ enum step_status watch_heap_peek(struct watch_heap *heap, const struct watch_tai
                                  struct watch_model *model, uint64_t *dropped,
                                  struct step_error *error)
 {
-    char path[4096];
     struct peeking peeking = {heap, tail, false};
     const struct step_live_look look = {
         .user = &peeking, .written = written_of, .visit = visit, .define = define};
     heap->birth_count = 0;
-    if (!live_path(tail, path, sizeof path) ||
-        step_live_peek(path, &look, dropped, NULL) != STEP_STATUS_OK)
+    if (step_live_peek(trace_live_path(tail->path).text, &look, dropped, NULL) != STEP_STATUS_OK)
         return STEP_STATUS_OK; /* it has ended meanwhile */
     enum step_status status = peeking.no_memory ? no_memory(error) : STEP_STATUS_OK;
     heap->at_end = false;
@@ -257,7 +236,8 @@ void watch_heap_reset(struct watch_heap *heap)
 {
     if (heap->events != NULL)
         heap->events->operations->destroy(heap->events);
-    forget(heap);
+    id_table_reset(&heap->reported);
+    free(heap->births);
     *heap = (struct watch_heap){.events = NULL};
 }
 

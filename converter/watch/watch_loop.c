@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules reading and display. */
-#include "converter/watch/watch_loop.h"
+#include "converter/watch/watch_view.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -10,9 +10,6 @@
 #include <time.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/watch/watch_sampled.h"
-#include "converter/watch/watch_selection.h"
-#include "converter/watch/watch_view.h"
 #include "format/json/json_output.h"
 #include "steptrace/text.h"
 
@@ -139,8 +136,7 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
     static const char *const states[] = {"running", "ended", "cut"};
     struct watch_feed *feed = view->feed;
     struct json_output json;
-    json_init(&json, out);
-    json_begin_object(&json, NULL);
+    json_open(&json, out);
     json_text(&json, "trace", feed->tail.path);
     json_text(&json, "state", states[feed->tail.state]);
     if (view->pid != 0)
@@ -157,8 +153,7 @@ static bool watch_print_json(struct watch_view *view, size_t top, FILE *out)
     bool ok = true;
     for (int axis = 0; axis < WATCH_AXES && ok; axis++)
         ok = put_table(view, (enum watch_axis) axis, top, &json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
     return ok;
 }
 

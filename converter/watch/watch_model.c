@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts events in the rows of the watch model. */
-#include "converter/watch/watch_model.h"
+#include "converter/watch/watch_feed.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,11 +94,6 @@ void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t byt
 void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes)
 {
     curve->freed[step_at(curve, time_ns)] += bytes;
-}
-
-static void watch_curve_begin_pending(struct watch_curve *curve)
-{
-    memset(curve->pending, 0, sizeof curve->pending);
 }
 
 /* Changes the live bytes of the live file's events, which are replaced at each look. */
@@ -241,7 +236,7 @@ static struct watch_sums *sums_of(const struct watch_model *model, struct watch_
     return &row->pending;
 }
 
-static void add(struct watch_sums *sums, const struct watch_sums *more)
+static inline void add(struct watch_sums *sums, const struct watch_sums *more)
 {
     sums->objects += more->objects;
     sums->bytes += more->bytes;
@@ -297,26 +292,25 @@ static const struct watch_place *place_of(struct watch_model *model, const struc
     return place;
 }
 
+/* Inlined, so that what is constantly zero is not added. */
+static inline void count(struct watch_model *model, const struct origin *origin,
+                         struct watch_sums more, bool pending)
+{
+    const struct watch_place *place = place_of(model, origin);
+    for (size_t i = 0; i < place->count; i++)
+        add(sums_of(model, place->rows[i], pending), &more);
+}
+
 static void count_birth(struct watch_model *model, const struct origin *origin, uint64_t bytes,
                         bool pending)
 {
-    const struct watch_place *place = place_of(model, origin);
-    for (size_t i = 0; i < place->count; i++) {
-        struct watch_sums *sums = sums_of(model, place->rows[i], pending);
-        sums->objects++;
-        sums->bytes += bytes;
-    }
+    count(model, origin, (struct watch_sums){.objects = 1, .bytes = bytes}, pending);
 }
 
 static void count_death(struct watch_model *model, const struct origin *origin, uint64_t bytes,
                         bool pending)
 {
-    const struct watch_place *place = place_of(model, origin);
-    for (size_t i = 0; i < place->count; i++) {
-        struct watch_sums *sums = sums_of(model, place->rows[i], pending);
-        sums->freed_objects++;
-        sums->freed_bytes += bytes;
-    }
+    count(model, origin, (struct watch_sums){.freed_objects = 1, .freed_bytes = bytes}, pending);
 }
 
 /* ---- samples ---- */
@@ -511,7 +505,7 @@ void watch_model_begin_pending(struct watch_model *model)
 {
     model->look++;
     forget_early(&model->early_pending, &model->early_pending_count);
-    watch_curve_begin_pending(&model->curve);
+    memset(model->curve.pending, 0, sizeof model->curve.pending);
 }
 
 static bool pending_is_wanted(struct watch_model *model, const struct trace_event *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the spans of phases, and follows the phases of threads. */
-#include "converter/watch/watch_phases.h"
+#include "converter/watch/watch_feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,8 @@ struct phase_covers {
 
 static bool add_cover(struct cover_list *list, const struct trace_phase *phase)
 {
-    if (list->count == list->capacity) {
-        struct cover *grown =
-            step_grown(list->items, &list->capacity, list->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        list->items = grown;
-    }
+    if (!STEP_MAKE_ROOM(list->items, list->capacity, list->count + 1))
+        return false;
     list->items[list->count++] = (struct cover){phase->begin_ns, phase->end_ns};
     return true;
 }
@@ -184,13 +179,8 @@ static bool take_names(struct watch_phases *phases, struct watch_tail *tail)
 
 bool watch_phases_mark(struct watch_phases *phases, const struct watch_mark *mark)
 {
-    if (phases->mark_count == phases->mark_capacity) {
-        struct watch_mark *grown = step_grown(phases->marks, &phases->mark_capacity,
-                                              phases->mark_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        phases->marks = grown;
-    }
+    if (!STEP_MAKE_ROOM(phases->marks, phases->mark_capacity, phases->mark_count + 1))
+        return false;
     phases->marks[phases->mark_count++] = *mark;
     return true;
 }
@@ -228,13 +218,8 @@ struct pass {
 
 static bool push_open(struct pass *pass, const struct trace_phase *phase)
 {
-    if (pass->open_count == pass->open_capacity) {
-        struct trace_phase *grown =
-            step_grown(pass->open, &pass->open_capacity, pass->open_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        pass->open = grown;
-    }
+    if (!STEP_MAKE_ROOM(pass->open, pass->open_capacity, pass->open_count + 1))
+        return false;
     pass->open[pass->open_count++] = *phase;
     return true;
 }

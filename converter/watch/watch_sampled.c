@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats estimates for the screen and as JSON. */
-#include "converter/watch/watch_sampled.h"
+#include "converter/watch/watch_view.h"
 
 #include <inttypes.h>
 #include <math.h>

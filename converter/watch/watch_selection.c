@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses selections with the option tables of the verbs, without the command line. */
-#include "converter/watch/watch_selection.h"
+#include "converter/watch/watch_view.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "converter/trace/selection_options.h"
 
-static bool take_word(char *word, size_t column, struct event_selection *selected, char *fault,
-                      size_t fault_size)
+static bool take_key(char *word, size_t column, struct event_selection *selected, char *fault,
+                     size_t fault_size)
 {
     const struct option_row rows[] = {OBJECT_SELECTION_ROWS(selected)};
     word += strncmp(word, "--", 2) == 0 ? 2 : 0;
@@ -48,7 +48,7 @@ bool watch_selection_parse(char *text, struct event_selection *selected, char *f
         if (*text != '\0')
             *text++ = '\0';
         if (*word != '\0' &&
-            !take_word(word, (size_t) (word - begin) + 1, selected, fault, fault_size))
+            !take_key(word, (size_t) (word - begin) + 1, selected, fault, fault_size))
             return false;
     }
     const char *late = watch_selection_fault(selected);

@@ -153,14 +153,11 @@ static void fill(struct watch_line *line, struct watch_feed *feed, const struct 
 {
     bool calls = order->axis == WATCH_METHODS, runs = feed->tail.state == WATCH_RUNNING;
     line->now = row->shown;
-    line->growth = line->growth_objects = line->rate = 0;
-    if (feed->model.has_mark) {
+    line->growth = line->rate = 0;
+    if (feed->model.has_mark)
         line->growth =
             calls ? difference(line->now.calls, row->marked.calls)
                   : difference(watch_live_bytes(&line->now), watch_live_bytes(&row->marked));
-        line->growth_objects =
-            difference(watch_live_objects(&line->now), watch_live_objects(&row->marked));
-    }
     if (runs)
         line->rate = calls ? row->calls_rate : row->bytes_rate;
     else if (order->seconds > 0)
@@ -262,13 +259,8 @@ static void reverse(struct watch_table *table)
 
 static bool add_line(struct watch_table *table, const struct watch_line *line)
 {
-    if (table->count == table->capacity) {
-        struct watch_line *lines =
-            step_grown(table->lines, &table->capacity, table->capacity + 1, sizeof *lines);
-        if (lines == NULL)
-            return false;
-        table->lines = lines;
-    }
+    if (!STEP_MAKE_ROOM(table->lines, table->capacity, table->count + 1))
+        return false;
     table->lines[table->count++] = *line;
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Follows a growing trace by the headers of its blocks. */
-#include "converter/watch/watch_tail.h"
+#include "converter/watch/watch_feed.h"
 
 #include "converter/base/given_definition.h"
 #include "converter/base/sampled_trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The terminal, with ncurses. */
-#include "converter/watch/watch_loop.h"
+#include "converter/watch/watch_view.h"
 
 #include <curses.h>
 #include <langinfo.h>

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/watch/watch_selection.h"
-
 /* Sort columns, in the order in which a key selects them. */
 static const enum watch_column object_columns[] = {
     WATCH_LIVE_BYTES, WATCH_LIVE_OBJECTS, WATCH_BYTES, WATCH_OBJECTS,
@@ -23,11 +21,6 @@ void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid)
     view->pid = pid;
     view->by[WATCH_METHODS] = watch_feed_is_sampled(feed) ? WATCH_BYTES : WATCH_CALLS;
     view->by[WATCH_THREADS] = WATCH_BYTES;
-}
-
-void watch_view_reset(struct watch_view *view)
-{
-    watch_table_reset(&view->table);
 }
 
 static bool make_table(struct watch_view *view)

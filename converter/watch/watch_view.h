@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is shown of a watched trace: tables, the screen, estimates, the terminal, and the loop. */
+#ifndef CONVERTER_WATCH_WATCH_VIEW_H
+#define CONVERTER_WATCH_WATCH_VIEW_H
+
+#include "converter/base/estimate_text.h"
+#include "converter/base/quantity.h"
+#include "converter/trace/event_selection.h"
+#include "converter/watch/watch_feed.h"
+#include "steptrace/status.h"
+
+/* Parses a selection typed while a trace is watched: "class=com.acme.** size=>=1k". */
+
+/* Adds the text's criteria to the selection, which borrows the text's words; modifies `text`.
+ * Returns false with the position and the reason in `fault`. */
+bool watch_selection_parse(char *text, struct event_selection *selected, char *fault,
+                           size_t fault_size);
+/* Returns the name of an option that does not work while a trace is being written; NULL: none was
+ * used. */
+const char *watch_selection_fault(const struct event_selection *selected);
+
 /*
  * State of the screen: handles keys, and formats the state as lines of a given width.  It is
  * independent of the terminal, so that tests and `--once` can use it.
  */
-#ifndef CONVERTER_WATCH_WATCH_VIEW_H
-#define CONVERTER_WATCH_WATCH_VIEW_H
-
-#include "converter/watch/watch_feed.h"
 
 /* Sorted rows of one axis, as printed in tables. */
 
@@ -45,7 +61,7 @@ struct watch_line {
     uint32_t id;
     struct watch_sums now;
     struct watch_estimates estimates; /* of a sampled trace, whose `now` is not shown */
-    double growth, growth_objects;    /* 0 if there is no mark */
+    double growth;                    /* 0 if there is no mark */
     double rate;
     double key; /* sort key, the largest first */
 };
@@ -127,8 +143,8 @@ struct watch_view {
 /* The action that a key requests from the loop. */
 enum watch_action { WATCH_GOES_ON, WATCH_QUIT, WATCH_SELECT };
 
+/* To be reset: its table. */
 void watch_view_init(struct watch_view *view, struct watch_feed *feed, long pid);
-void watch_view_reset(struct watch_view *view);
 /* Updates the view from the feed, `seconds` after the last update.  Returns false if memory runs
  * out. */
 bool watch_view_look(struct watch_view *view, double seconds);
@@ -143,5 +159,57 @@ struct watch_rates {
     double bytes, objects, freed_objects, calls;
 };
 struct watch_rates watch_view_rates(const struct watch_view *view);
+
+/*
+ * The figures of a sampled trace (docs/estimates.md): estimates with their intervals, and nothing
+ * else.  The curve, growth, and rates of rows have no intervals and are left out.
+ */
+
+/* Lines of the screen: what the figures are, what lives, what was allocated, and a second. */
+#define WATCH_SAMPLED_LINES 4u
+#define WATCH_SAMPLED_TEXT (2u * ESTIMATE_TEXT)
+void watch_sampled_lines(const struct watch_view *view,
+                         char lines[WATCH_SAMPLED_LINES][WATCH_SAMPLED_TEXT]);
+
+struct watch_sampled_cell {
+    char text[3 * sizeof(struct quantity) + 4];
+};
+/* Returns a figure of a row as "12.3 MiB 9.10 MiB..15.9 MiB"; "-" without a sample. */
+struct watch_sampled_cell watch_sampled_cell_of(const struct watch_model *model,
+                                                const struct watch_line *line,
+                                                enum watch_column column);
+
+/* Put members of JSON objects: the sums of a row; allocations a second, which is absent if the time
+ * is not known. */
+void watch_sampled_put_sums(const struct watch_model *model, struct json_output *json,
+                            const struct watch_estimates *estimates);
+void watch_sampled_put_rates(const struct watch_view *view, struct json_output *json);
+
+/* Runs `steptrace watch`: once, or on a terminal until the user quits; the terminal. */
+
+struct watch_settings {
+    uint64_t interval_ns; /* between looks */
+    uint64_t top;         /* rows of tables, for a single look */
+    bool json;
+};
+
+/* Prints a trace.  Reads a running one up to four times, until there are rates. */
+enum step_status watch_once(struct watch_view *view, const struct watch_settings *settings,
+                            struct step_error *error);
+enum step_status watch_on_terminal(struct watch_view *view, const struct watch_settings *settings,
+                                   struct step_error *error);
+
+/* The terminal on which a view is shown. */
+
+/* Returns UNSUPPORTED with a message if there is no usable terminal, or if this build has no
+ * ncurses. */
+enum step_status watch_terminal_open(struct step_error *error);
+void watch_terminal_close(void);
+/* Sets the size of the screen, and whether it supports Unicode. */
+void watch_terminal_size(struct watch_screen *screen);
+void watch_terminal_show(const struct watch_screen *screen);
+/* Returns a key of enum watch_key or a character.  WATCH_KEY_NONE: no key within `wait_ms`, or the
+ * size has changed.  `*ended`: a signal asks to quit, or the terminal is gone. */
+int watch_terminal_key(unsigned wait_ms, bool *ended);
 
 #endif

@@ -153,6 +153,19 @@ void json_number(struct json_output *json, const char *key, uint64_t value)
     fprintf(json->file, "%" PRIu64, value);
 }
 
+void json_numbers(struct json_output *json, const char *key, const uint64_t *numbers, size_t count,
+                  size_t stride)
+{
+    const char *at = (const char *) numbers;
+    json_begin_array(json, key);
+    for (size_t i = 0; i < count; i++, at += stride) {
+        uint64_t number;
+        memcpy(&number, at, sizeof number);
+        json_number(json, NULL, number);
+    }
+    json_end_array(json);
+}
+
 /* All whole numbers below it are exact as a double. */
 #define EXACT 9007199254740992.0
 
@@ -185,7 +198,14 @@ void json_null(struct json_output *json, const char *key)
     fputs("null", json->file);
 }
 
-void json_finish(struct json_output *json)
+void json_open(struct json_output *json, FILE *file)
 {
+    json_init(json, file);
+    json_begin_object(json, NULL);
+}
+
+void json_close(struct json_output *json)
+{
+    json_end_object(json);
     fputc('\n', json->file);
 }

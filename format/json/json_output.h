@@ -4,6 +4,7 @@
 #define FORMAT_JSON_JSON_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -21,6 +22,9 @@ struct json_output {
 };
 
 void json_init(struct json_output *json, FILE *file);
+/* Initialises it and begins an object; ends that object and writes the final line feed. */
+void json_open(struct json_output *json, FILE *file);
+void json_close(struct json_output *json);
 
 /* Begins an object.  Here and below, `key` is NULL inside an array and at the top. */
 void json_begin_object(struct json_output *json, const char *key);
@@ -33,6 +37,13 @@ void json_bytes(struct json_output *json, const char *key, struct step_bytes val
 /* Writes arbitrary bytes: {"hex":"6162"}. */
 void json_hex(struct json_output *json, const char *key, struct step_bytes value);
 void json_number(struct json_output *json, const char *key, uint64_t value);
+/* Puts an array of `count` numbers, each `stride` bytes after the one before. */
+void json_numbers(struct json_output *json, const char *key, const uint64_t *numbers, size_t count,
+                  size_t stride);
+/* Puts an array of these numbers. */
+#define JSON_NUMBERS(json, key, ...)                                                               \
+    json_numbers(json, key, (const uint64_t[]){__VA_ARGS__},                                       \
+                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), sizeof(uint64_t))
 /* Writes a whole number exactly, any other with six digits or three decimals; null if it is not a
  * number. */
 void json_real(struct json_output *json, const char *key, double value);
@@ -40,7 +51,5 @@ void json_real(struct json_output *json, const char *key, double value);
 void json_literal(struct json_output *json, const char *key, const char *text);
 void json_bool(struct json_output *json, const char *key, bool value);
 void json_null(struct json_output *json, const char *key);
-/* Writes the final line feed. */
-void json_finish(struct json_output *json);
 
 #endif

@@ -268,7 +268,7 @@ alloc 4096 10''')
         for options, code, text in ((['-a', 'nosuch'], 1, 'no allocator is called'),
                                     (['-a', '/nosuch.so'], 1, 'No such file'),
                                     (['--touch=some'], 2, 'none, first or all'),
-                                    (['--pace=slow'], 2, 'trace or none'),
+                                    (['--pace=slow'], 2, 'none or trace'),
                                     (['--decoded=8'], 2, 'a number of MiB from 16'),
                                     (['--csv', '--json'], 2, 'exclude each other')):
             done = run([native.STEPTRACE, 'replay', trace, *options])

@@ -251,13 +251,8 @@ static bool gather_sites(struct heaptrack_stacks *stacks, uint32_t site, uint32_
         const uint32_t *known = id_table_find(&stacks->site_stacks, site);
         if (known != NULL && (*stack = *known) != 0)
             return true;
-        if (*count == stacks->chain_capacity) {
-            uint32_t *grown =
-                step_grown(stacks->chain, &stacks->chain_capacity, *count + 1, sizeof *grown);
-            if (grown == NULL)
-                return false;
-            stacks->chain = grown;
-        }
+        if (!STEP_MAKE_ROOM(stacks->chain, stacks->chain_capacity, *count + 1))
+            return false;
         stacks->chain[(*count)++] = site;
     }
     return true;

@@ -91,13 +91,8 @@ static bool use_field(struct hprof_classes *found, struct hprof_class *class, ui
         return false;
     if (has_field(class, field) || class->count == UINT16_MAX)
         return true;
-    if (class->count == class->capacity) {
-        uint32_t *grown =
-            step_grown(class->fields, &class->capacity, class->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        class->fields = grown;
-    }
+    if (!STEP_MAKE_ROOM(class->fields, class->capacity, class->count + 1))
+        return false;
     class->fields[class->count++] = field;
     return true;
 }

@@ -45,13 +45,8 @@ static int compare_values(const void *left, const void *right)
 
 static struct group *add_group(struct splitter *splitter, uint32_t site, bool is_self)
 {
-    if (splitter->count == splitter->capacity) {
-        struct group *groups = step_grown(splitter->groups, &splitter->capacity,
-                                          splitter->capacity + 1, sizeof *groups);
-        if (groups == NULL)
-            return NULL;
-        splitter->groups = groups;
-    }
+    if (!STEP_MAKE_ROOM(splitter->groups, splitter->capacity, splitter->count + 1))
+        return NULL;
     struct group *group = &splitter->groups[splitter->count++];
     *group = (struct group){.site = site, .is_self = is_self};
     if (!is_self)
@@ -164,13 +159,8 @@ static bool add_row(struct splitter *splitter, uint32_t site, uint32_t class_id,
     struct heap_snapshot *snapshot = splitter->snapshot;
     if (objects == 0 && bytes == 0)
         return true;
-    if (snapshot->count == splitter->row_capacity) {
-        struct heap_row *rows = step_grown(snapshot->rows, &splitter->row_capacity,
-                                           splitter->row_capacity + 1, sizeof *rows);
-        if (rows == NULL)
-            return false;
-        snapshot->rows = rows;
-    }
+    if (!STEP_MAKE_ROOM(snapshot->rows, splitter->row_capacity, snapshot->count + 1))
+        return false;
     const struct heap_amount amount = {objects, bytes, 0};
     snapshot->rows[snapshot->count++] =
         (struct heap_row){.key = {class_id, site, 0}, .live = amount, .allocated = amount};

@@ -178,13 +178,8 @@ struct fresh {
 
 static bool add_fresh(struct fresh *fresh, uint32_t item)
 {
-    if (fresh->count == fresh->capacity) {
-        uint32_t *items =
-            step_grown(fresh->items, &fresh->capacity, fresh->capacity + 1, sizeof *items);
-        if (items == NULL)
-            return false;
-        fresh->items = items;
-    }
+    if (!STEP_MAKE_ROOM(fresh->items, fresh->capacity, fresh->count + 1))
+        return false;
     fresh->items[fresh->count++] = item;
     return true;
 }
@@ -373,8 +368,7 @@ static enum step_status close_file(struct heap_writer *writer, struct step_error
         put_types(file);
     }
     json_end_array(&file->json);
-    json_end_object(&file->json);
-    json_finish(&file->json);
+    json_close(&file->json);
     return STEP_STATUS_OK;
 }
 

@@ -103,8 +103,7 @@ static void print_json(const struct counts *counts, const struct metatf_records_
 {
     const struct metatf_file_about *about = metatf_file_about(reading->trace.file);
     struct json_output json;
-    json_init(&json, stdout);
-    json_begin_object(&json, NULL);
+    json_open(&json, stdout);
     json_text(&json, "trace", shown);
     json_text(&json, "format", "mtf");
     json_number(&json, "file_bytes", reading->trace.file_bytes);
@@ -130,8 +129,7 @@ static void print_json(const struct counts *counts, const struct metatf_records_
                 json_end_object(&json);
             }
     json_end_array(&json);
-    json_end_object(&json);
-    json_finish(&json);
+    json_close(&json);
 }
 
 static const char *state_of(const struct metatf_records_reading *reading, enum step_status status)

@@ -281,13 +281,8 @@ void parquet_file_reset(struct parquet_file *file)
 
 static struct parquet_group *add_group(struct parquet_file *file)
 {
-    if (file->group_count == file->group_capacity) {
-        struct parquet_group *groups = step_grown(file->groups, &file->group_capacity,
-                                                  file->group_capacity + 1, sizeof *groups);
-        if (groups == NULL)
-            return NULL;
-        file->groups = groups;
-    }
+    if (!STEP_MAKE_ROOM(file->groups, file->group_capacity, file->group_count + 1))
+        return NULL;
     struct parquet_group *group = &file->groups[file->group_count];
     *group = (struct parquet_group){.chunks = calloc(file->column_count + 1, sizeof *group->chunks),
                                     .row_count = file->group_rows};

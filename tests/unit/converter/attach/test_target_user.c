@@ -9,9 +9,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "converter/attach/target_files.h"
-#include "converter/attach/target_user.h"
-#include "converter/attach/trace_name.h"
+#include "converter/attach/attach.h"
+#include "converter/base/output_file.h"
 #include "tests/unit/run_suite.h"
 
 #define MUCH ((size_t) 3 << 20)
@@ -35,7 +34,7 @@ static enum step_status work_much(const struct jvm_process *process, void *conte
     char *data = calloc(1, MUCH);
     (void) process;
     (void) context;
-    if (data != NULL && target_files_write(output, data, MUCH))
+    if (data != NULL && output_write_all(output, data, MUCH))
         return STEP_STATUS_OK;
     return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "not written");
 }
@@ -54,7 +53,7 @@ static enum step_status work_stall(const struct jvm_process *process, void *cont
 {
     (void) process;
     (void) context;
-    while (target_files_write(output, "bytes", 5) && pause() != 0)
+    while (output_write_all(output, "bytes", 5) && pause() != 0)
         pause();
     return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "woken");
 }

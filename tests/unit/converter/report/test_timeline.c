@@ -2,7 +2,7 @@
 /* What a report draws over time: steps fold, and nothing is lost in it. */
 #include <CUnit/Basic.h>
 
-#include "converter/report/report_timeline.h"
+#include "converter/report/report_model.h"
 #include "tests/unit/run_suite.h"
 
 static struct trace_event event_of(uint8_t kind, uint64_t time_ns, uint64_t size)

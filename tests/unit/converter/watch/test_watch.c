@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "converter/watch/watch_selection.h"
 #include "converter/watch/watch_view.h"
 #include "steptrace/live.h"
 #include "tests/unit/run_suite.h"
@@ -424,7 +423,7 @@ static void test_view(void)
         press(&view, "?");
     }
     CU_ASSERT_EQUAL(watch_view_key(&view, 'q'), WATCH_QUIT);
-    watch_view_reset(&view);
+    watch_table_reset(&view.table);
     close_feed(feed);
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at the files of a trace, and writes one. */
+#include "converter/base/trace_files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "converter/base/output_file.h"
+#include "steptrace/reader.h"
+
+struct live_path trace_live_path(const char *trace)
+{
+    struct live_path path;
+    snprintf(path.text, sizeof path.text, "%s%s", trace, STEP_LIVE_SUFFIX);
+    return path;
+}
+
+bool trace_is_held(const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int file = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool held = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(file);
+    return held;
+}
+
+bool trace_is_of_process(const char *path, pid_t process, bool if_unknown)
+{
+    struct step_reader *reader;
+    struct step_error error;
+    enum step_status status = step_reader_open(path, &reader, &error);
+    if (status != STEP_STATUS_OK)
+        return status != STEP_STATUS_FORMAT && if_unknown;
+    const char *text = step_reader_property(reader, "process-id");
+    bool is = text != NULL ? strtol(text, NULL, 10) == (long) process : if_unknown;
+    step_reader_destroy(reader);
+    return is;
+}
+
+bool trace_is_since(const char *path, const struct timespec *start)
+{
+    struct stat file;
+    return stat(path, &file) == 0 &&
+           (file.st_mtim.tv_sec > start->tv_sec ||
+            (file.st_mtim.tv_sec == start->tv_sec && file.st_mtim.tv_nsec >= start->tv_nsec));
+}
+
+enum step_status trace_write(const char *output, struct step_writer_options *options,
+                             enum step_status (*fill)(void *user, struct step_writer *writer,
+                                                      struct step_error *error),
+                             void *user, uint64_t *size_bytes, struct step_error *error)
+{
+    struct output_file file;
+    struct step_writer *writer;
+    enum step_status status = output_file_open(&file, output, error);
+    if (status == STEP_STATUS_OK) {
+        options->output = output_file_as_output(&file);
+        status = step_writer_create(options, &writer, error);
+        if (status == STEP_STATUS_OK) {
+            status = fill(user, writer, error);
+            enum step_status closed =
+                step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
+            status = status != STEP_STATUS_OK ? status : closed;
+            step_writer_destroy(writer);
+        }
+        status = output_file_end(&file, status, error);
+        if (size_bytes != NULL)
+            *size_bytes = file.size_bytes;
+    }
+    if (status != STEP_STATUS_OK && error->status == STEP_STATUS_OK)
+        step_error_set(error, status, output, STEP_NO_OFFSET, "%s", step_status_text(status));
+    return status;
+}

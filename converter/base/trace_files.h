@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a STEP trace: its live file, the process that writes it, and a trace written anew.
+ */
+#ifndef CONVERTER_BASE_TRACE_FILES_H
+#define CONVERTER_BASE_TRACE_FILES_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "steptrace/live.h"
+#include "steptrace/writer.h"
+
+/* The path of a trace's live file. */
+struct live_path {
+    char text[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
+};
+struct live_path trace_live_path(const char *trace);
+
+/* Returns true while a process holds the file, as recorders do with the trace and its live file. */
+bool trace_is_held(const char *path);
+/* Returns true if the process wrote the trace; `if_unknown` if the trace does not say. */
+bool trace_is_of_process(const char *path, pid_t process, bool if_unknown);
+/* Returns true if the file was written then or later. */
+bool trace_is_since(const char *path, const struct timespec *start);
+
+/* Writes the records that `fill` puts into a trace at `output`, which appears when it is whole.
+ * Sets the options' output, and `*size_bytes`, unless NULL. */
+enum step_status trace_write(const char *output, struct step_writer_options *options,
+                             enum step_status (*fill)(void *user, struct step_writer *writer,
+                                                      struct step_error *error),
+                             void *user, uint64_t *size_bytes, struct step_error *error);
+
+#endif

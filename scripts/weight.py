@@ -28,7 +28,7 @@ FEATURES = (
     ("memory-infra: written and read", "the HATF paper (heap dumps of Chromium)", "*memory_infra* *memory-infra*"),
     ("text formats", "the papers, scripts", "format/text/* converter/formats/text/* tests/formats/text/* docs/formats/text* tests/fuzz/text/*"),
     ("HPROF, JFR, heaptrack, CTF, pprof, Valgrind, collapsed, speedscope, Chrome trace", "users of those tools", "*hprof* *jfr* *Jfr* *heaptrack* *ctf* *pprof* *callgrind* *dhat* *massif* *valgrind* *collapsed* *speedscope* "
-     "*chrome* *otlp* *heapdump* *elephant* *protobuf* *profile_names* tests/formats/*.c tests/formats/CMakeLists.txt"),
+     "*chrome* *otlp* *heapdump* *elephant* *protobuf* tests/formats/*.c tests/formats/CMakeLists.txt"),
     ("engine=sampled and estimates", "production services (async-profiler #1056, #1700)", "*sampled* *estimate* *sample_weights* agent/session/rotation* docs/engine-sampled.md"),
     ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "converter/simulate/* *simulat* converter/layout/* converter/locality/* *locality* *layout* converter/sites/* converter/nominal/* "
      "*nominal* *advi[cs]e* *verb_lifetimes* *site_* tests/unit/converter/sites/* docs/escape.md"),
@@ -65,7 +65,7 @@ LATER = (
     ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* agent/bytecode/held_facts.* converter/verbs/attach_forecast.* "
      "agent/deaths/reference_blocks.*"),
     ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "
-     "converter/formats/massif.c converter/formats/otlp.c converter/formats/profile_names.* converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
+     "converter/formats/massif.c converter/formats/otlp.c converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
      "converter/base/http_post.*"),
     ("source lines, phases, steptrace.jar", "converter/trace/source_map.* agent/records/source_files.* agent/bytecode/phase_methods.* agent/records/phases.* "
      "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.* "
@@ -76,9 +76,9 @@ LATER = (
      "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_escape.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
      "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/events/agent_thread.* agent/session/rotation.* converter/base/estimate* "
-     "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c converter/numbers/leak_trend.c "
+     "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c "
      "converter/heap/heap_samples.* converter/report/sampled_page.* agent/events/draw_repeats.* converter/watch/watch_sampled.* "
-     "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.* converter/tables/life_weights.*"),
+     "converter/base/joined_* converter/base/file_joining.* converter/base/rotated_files.*"),
 )
 
 

@@ -185,7 +185,7 @@ void *id_table_make(struct id_table *table, uint32_t id)
     return entry;
 }
 
-bool id_table_next(const struct id_table *table, uint32_t *id)
+void *id_table_next(const struct id_table *table, uint32_t *id)
 {
     uint32_t page = *id >> ID_TABLE_PAGE_BITS;
     for (; page < table->page_count && table->pages[page] == NULL; page++)
@@ -193,10 +193,10 @@ bool id_table_next(const struct id_table *table, uint32_t *id)
     if (page >= table->page_count) {
         size_t place = table->far != NULL ? far_place(table->far, page) : 0;
         if (table->far == NULL || place == table->far->count)
-            return false;
+            return NULL;
         page = table->far->items[place].number;
     }
     uint32_t first = page << ID_TABLE_PAGE_BITS;
     *id = *id > first ? *id : first;
-    return *id < table->end;
+    return *id < table->end ? id_table_find(table, *id) : NULL;
 }

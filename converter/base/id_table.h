@@ -56,9 +56,9 @@ static inline void *id_table_get(struct id_table *table, uint32_t id)
     return entry != NULL ? entry : id_table_make(table, id);
 }
 
-/* Iterates over the entries in order: `for (uint32_t id = 0; id_table_next(&table, &id); id++)`.
- * Advances `*id` to the first entry at or after it; false if there is none.  Entries may be all
- * zeros, as pages are created whole.  UINT32_MAX is skipped. */
-bool id_table_next(const struct id_table *table, uint32_t *id);
+/* Iterates over the entries in order: `for (uint32_t id = 0; (entry = id_table_next(&table, &id))
+ * != NULL; id++)`.  Advances `*id` to the first entry at or after it, and returns that; NULL if
+ * there is none.  Entries may be all zeros, as pages are created whole.  UINT32_MAX is skipped. */
+void *id_table_next(const struct id_table *table, uint32_t *id);
 
 #endif

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_writer.h"
 #include "converter/trace/call_events.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -249,7 +249,6 @@ static bool put_profile(struct profile *profile, const char *title, uint64_t pro
 struct callgrind_heap {
     struct heap_writer base;
     struct profile profile;
-    bool has_snapshot;
 };
 
 /* Adds a call from each site to what is below it.  A site's number is above its caller's. */
@@ -300,7 +299,6 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
 {
     struct callgrind_heap *file = (struct callgrind_heap *) writer;
     char moment[48], about[80];
-    file->has_snapshot = true;
     profile_init(&file->profile, writer->stream.file, writer->sites->names);
     file->profile.omits_first = !snapshot->has_sizes;
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
@@ -315,9 +313,7 @@ static enum step_status put_heap(struct heap_writer *writer, struct heap_snapsho
 
 static void reset_heap(struct heap_writer *writer)
 {
-    struct callgrind_heap *file = (struct callgrind_heap *) writer;
-    if (file->has_snapshot)
-        profile_reset(&file->profile);
+    profile_reset(&((struct callgrind_heap *) writer)->profile);
 }
 
 static const struct heap_writer_operations heap_operations = {
@@ -332,77 +328,34 @@ const struct trace_format format_callgrind = {
     .help = "KCachegrind, callgrind_annotate",
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &heap_operations,
 };
 
 /* ---- calls ---- */
 
-/* A call that has not ended, and what its callees took until now. */
-struct open_call {
-    uint32_t method_id;
-    uint64_t since_ns;
-    struct amounts inner;
-};
-
-struct open_calls {
-    struct open_call *items;
-    size_t depth, capacity;
-};
-
 struct callgrind_calls {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
+    struct trace_sink base;
     struct call_events calls;
-    struct id_table threads; /* struct open_calls */
-    struct output_stream stream;
     struct profile profile;
 };
 
-static bool open_call(struct open_calls *thread, uint32_t method_id, uint64_t time_ns)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
-    if (thread->depth == thread->capacity) {
-        struct open_call *grown =
-            step_grown(thread->items, &thread->capacity, thread->depth + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        thread->items = grown;
-    }
-    thread->items[thread->depth++] =
-        (struct open_call){.method_id = method_id, .since_ns = time_ns};
-    return true;
-}
-
-static bool close_call(struct profile *profile, struct open_calls *thread, uint64_t time_ns)
-{
-    const struct open_call *call = &thread->items[--thread->depth];
+    struct profile *profile = &((struct callgrind_calls *) user)->profile;
+    const struct call_frame *call = event->frame, *caller = call_event_caller(event);
+    if (event->change == CALL_OPENS)
+        return STEP_STATUS_OK;
     uint64_t function = FUNCTION_OF_METHOD(call->method_id);
-    const struct amounts all = {time_ns - call->since_ns, call->inner.second + 1};
-    const struct amounts self = {all.first - call->inner.first, 1};
-    if (!add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}))
-        return false;
-    if (thread->depth == 0)
-        return true;
-    struct open_call *caller = &thread->items[thread->depth - 1];
-    caller->inner.first += all.first;
-    caller->inner.second += all.second;
-    return add_call(profile, caller->method_id, 0, function, 1, all);
-}
-
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
-{
-    struct callgrind_calls *sink = user;
-    struct open_calls *thread = id_table_get(&sink->threads, thread_id);
-    bool ok = thread != NULL;
-    if (ok && change == CALL_OPENS)
-        ok = open_call(thread, method_id, time_ns);
-    else if (ok && thread->depth > 0)
-        ok = close_call(&sink->profile, thread, time_ns);
+    const struct amounts all = {event->took_ns, call->inner_calls + 1};
+    const struct amounts self = {all.first - call->inner_ns, 1};
+    bool ok = add(profile, &(struct cost){function, NO_CALLEE, call->method_id, 0, 0, self}) &&
+              (caller == NULL || add_call(profile, caller->method_id, 0, function, 1, all));
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status put_events(struct event_sink *base, const struct trace_event *events,
+static enum step_status put_events(struct trace_sink *base, const struct trace_event *events,
                                    size_t count, struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
@@ -412,67 +365,51 @@ static enum step_status put_events(struct event_sink *base, const struct trace_e
     return status;
 }
 
-static enum step_status close_calls(struct event_sink *base, struct step_error *error)
+static enum step_status close_calls(struct trace_sink *base, struct step_error *error)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
     enum step_status status = call_events_finish(&sink->calls, error);
-    const char *process = event_source_property(sink->source, "process-id");
+    const char *process = event_source_property(sink->base.source, "process-id");
     if (status != STEP_STATUS_OK)
         return status;
-    if (!put_profile(&sink->profile, event_source_property(sink->source, "java-command"),
+    if (!put_profile(&sink->profile, event_source_property(sink->base.source, "java-command"),
                      process != NULL ? strtoull(process, NULL, 10) : 1, "method events",
                      "Ns Calls"))
         return no_memory(error);
-    return output_stream_close(&sink->stream, error);
+    return status;
 }
 
-static void destroy_calls(struct event_sink *base)
+static void reset_calls(struct trace_sink *base)
 {
     struct callgrind_calls *sink = (struct callgrind_calls *) base;
-    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
-        struct open_calls *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL)
-            free(thread->items);
-    }
-    id_table_reset(&sink->threads);
     call_events_reset(&sink->calls);
     profile_reset(&sink->profile);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
 
-static const struct event_sink_operations calls_operations = {
-    .put = put_events,
-    .close = close_calls,
-    .destroy = destroy_calls,
-};
-
-static enum step_status create_calls(const struct format_output *to, struct event_sink **out,
-                                     struct step_error *error)
+static enum step_status open_calls(struct trace_sink *base, const struct format_output *to,
+                                   struct step_error *error)
 {
-    struct callgrind_calls *sink = calloc(1, sizeof *sink);
-    struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &calls_operations;
-    sink->source = to->source;
-    id_table_init(&sink->threads, sizeof(struct open_calls));
+    struct callgrind_calls *sink = (struct callgrind_calls *) base;
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    (void) error;
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    bool is_open = output_stream_open(&sink->stream, &output);
-    profile_init(&sink->profile, sink->stream.file, &to->source->names);
-    if (!is_open) {
-        destroy_calls(&sink->base);
-        return no_memory(error);
-    }
-    *out = &sink->base;
+    profile_init(&sink->profile, base->stream.file, &to->source->names);
     return STEP_STATUS_OK;
 }
+
+static const struct trace_sink_operations calls_operations = {
+    .size_bytes = sizeof(struct callgrind_calls),
+    .prints = true,
+    .open = open_calls,
+    .put = put_events,
+    .close = close_calls,
+    .reset = reset_calls,
+};
 
 const struct trace_format format_callgrind_calls = {
     .name = "callgrind-calls",
     .ending = ".calls.callgrind",
     .help = "KCachegrind, callgrind_annotate",
     .needs = FORMAT_NEEDS_CALLS,
-    .open_sink = create_calls,
+    .sink = &calls_operations,
 };

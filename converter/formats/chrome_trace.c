@@ -8,19 +8,15 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/trace_sink.h"
 #include "format/json/json_output.h"
 
 struct chrome_sink {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
+    struct trace_sink base;
     struct call_events calls;
-    struct output_stream stream;
     struct json_output json;
     uint64_t process;
     struct id_table named; /* uint8_t: threads whose names have been written */
@@ -30,11 +26,6 @@ struct chrome_sink {
     uint64_t live_bytes;
     bool has_sizes;
 };
-
-static struct chrome_sink *of(struct event_sink *sink)
-{
-    return (struct chrome_sink *) sink;
-}
 
 static void begin_event(struct chrome_sink *sink, const char *phase, uint64_t thread)
 {
@@ -58,7 +49,7 @@ static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
     if (known == NULL || *known != 0)
         return known != NULL;
     *known = 1;
-    const struct trace_thread *thread = trace_thread_of(&sink->source->names, thread_id);
+    const struct trace_thread *thread = trace_thread_of(&sink->base.source->names, thread_id);
     if (thread->name.length == 0)
         return true;
     begin_event(sink, "M", thread->number);
@@ -70,41 +61,25 @@ static bool name_thread(struct chrome_sink *sink, uint32_t thread_id)
     return true;
 }
 
-static void put_method(struct chrome_sink *sink, uint32_t method_id)
-{
-    char text[1024];
-    const struct trace_method *method = trace_method_of(&sink->source->names, method_id);
-    struct step_bytes owner = trace_class_of(&sink->source->names, method->class_id)->name;
-    int length =
-        snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
-                 (int) method->name.length, (const char *) method->name.data);
-    json_bytes(&sink->json, "name",
-               (struct step_bytes){(const uint8_t *) text, (size_t) length < sizeof text
-                                                               ? (size_t) length
-                                                               : sizeof text - 1});
-    json_text(&sink->json, "cat", "java");
-}
-
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
     struct chrome_sink *sink = user;
-    if (!name_thread(sink, thread_id))
+    if (!name_thread(sink, event->thread_id))
         return no_memory(error);
-    begin_event(sink, change == CALL_OPENS ? "B" : "E",
-                trace_thread_of(&sink->source->names, thread_id)->number);
-    put_time(sink, time_ns);
-    if (change == CALL_OPENS)
-        put_method(sink, method_id);
-    if (change == CALL_THROWS) {
+    begin_event(sink, event->change == CALL_OPENS ? "B" : "E",
+                trace_thread_of(&sink->base.source->names, event->thread_id)->number);
+    put_time(sink, event->time_ns);
+    if (event->change == CALL_OPENS) {
+        call_put_name(&sink->json, &sink->base.source->names, event->frame->method_id);
+        json_text(&sink->json, "cat", "java");
+    } else if (event->change != CALL_CLOSES) {
         json_begin_object(&sink->json, "args");
         json_bool(&sink->json, "exception", true);
         json_end_object(&sink->json);
     }
     json_end_object(&sink->json);
-    if (sink->stream.error.status != STEP_STATUS_OK && error != NULL)
-        *error = sink->stream.error;
-    return sink->stream.error.status;
+    return STEP_STATUS_OK;
 }
 
 static void end_collection(struct chrome_sink *sink, const struct collection *over)
@@ -157,10 +132,10 @@ static void put_curve(struct chrome_sink *sink)
     }
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct collection over;
@@ -176,9 +151,9 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     struct collection over;
     while (collection_clock_finish(&sink->clock, &over))
         end_collection(sink, &over);
@@ -189,56 +164,46 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     json_end_array(&sink->json);
     json_end_object(&sink->json);
     json_finish(&sink->json);
-    return output_stream_close(&sink->stream, error);
+    return status;
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct chrome_sink *sink = of(base);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     call_events_reset(&sink->calls);
     collection_clock_reset(&sink->clock);
     object_table_reset(&sink->live);
     id_table_reset(&sink->named);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
 
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    struct chrome_sink *sink = calloc(1, sizeof *sink);
-    struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL || !object_table_init(&sink->live)) {
-        free(sink);
-        return no_memory(error);
-    }
-    if (!output_stream_open(&sink->stream, &output)) {
-        object_table_reset(&sink->live);
-        free(sink);
-        return no_memory(error);
-    }
-    level_curve_init(&sink->curve);
+    struct chrome_sink *sink = (struct chrome_sink *) base;
     const char *process = event_source_property(to->source, "process-id");
-    sink->base.operations = &operations;
-    sink->source = to->source;
+    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    level_curve_init(&sink->curve);
     sink->process = process != NULL ? strtoull(process, NULL, 10) : 1;
     id_table_init(&sink->named, sizeof(uint8_t));
-    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    json_init(&sink->json, sink->stream.file);
+    if (!object_table_init(&sink->live))
+        return no_memory(error);
+    json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
     json_begin_object(&sink->json, NULL);
     json_text(&sink->json, "displayTimeUnit", "ns");
     json_begin_array(&sink->json, "traceEvents");
-    *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct chrome_sink),
+    .prints = true,
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 const struct trace_format format_chrome_trace = {
     .name = "chrome-trace",
@@ -246,5 +211,5 @@ const struct trace_format format_chrome_trace = {
     .help = "Chrome trace events",
     .needs = FORMAT_NEEDS_CALLS,
     .follows_objects = true,
-    .open_sink = create,
+    .sink = &operations,
 };

@@ -70,6 +70,6 @@ const struct trace_format format_collapsed = {
     .help = "stacks for flame graphs",
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &collapsed_writer,
 };

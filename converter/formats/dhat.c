@@ -30,11 +30,6 @@ struct dhat_file {
     bool has_begun;
 };
 
-static struct dhat_file *of(struct heap_writer *writer)
-{
-    return (struct dhat_file *) writer;
-}
-
 /* Returns the number of a frame, added at its first use; 0: out of memory. */
 static uint32_t number_frame(struct dhat_file *file, struct id_table *table, uint32_t id,
                              struct dhat_frame frame)
@@ -161,7 +156,7 @@ static bool keep_peak(struct dhat_file *file, struct heap_snapshot *snapshot)
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct dhat_file *file = of(writer);
+    struct dhat_file *file = (struct dhat_file *) writer;
     if (!file->has_begun)
         return keep_peak(file, snapshot) ? STEP_STATUS_OK : no_memory(error);
     bool ok = true;
@@ -178,7 +173,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct dhat_file *file = of(writer);
+    struct dhat_file *file = (struct dhat_file *) writer;
     if (!file->has_begun)
         return;
     free(file->at_peak);
@@ -200,6 +195,6 @@ const struct trace_format format_dhat = {
     .ending = ".dhat.json",
     .help = "allocations and lifetimes for DHAT's viewer",
     .needs = FORMAT_NEEDS_HEAP,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &dhat_writer,
 };

@@ -142,8 +142,8 @@ static enum step_status trace_open(const char *path, const struct trace_format *
                                    const struct event_selection *selected, struct opened_trace *out,
                                    struct step_error *error)
 {
-    *out = (struct opened_trace){NULL, NULL};
     format = trace_format_of(path, format);
+    *out = (struct opened_trace){.format = format};
     if (format == NULL)
         return access(path, R_OK) == 0
                    ? step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,

@@ -209,17 +209,17 @@ static enum step_status open_standard_input(struct input *input, const struct tr
                                             struct step_error *error)
 {
     struct standard_input start;
-    struct alloc_source *allocs;
     enum step_status status = standard_input_peek(&start, error);
     if (status != STEP_STATUS_OK)
         return status;
     if (format == NULL)
         format = trace_format_of_start(start.start, start.length);
     if (!is_seekable && trace_format_streams(format, &start)) {
-        status = format->open_stream(&start, selected, &allocs, error);
+        struct opened_trace opened = {.format = format};
+        status = format->open_stream(&start, selected, &opened, error);
         if (status == STEP_STATUS_OK)
-            status = record_trace_source_create(allocs, selected, &input->source, error);
-        input->allocs = status == STEP_STATUS_OK ? allocs : NULL;
+            status = record_trace_source_create(opened.allocs, selected, &input->source, error);
+        input->allocs = status == STEP_STATUS_OK ? opened.allocs : NULL;
         return status;
     }
     status = standard_input_spool(&start, &input->spool, error);
@@ -363,9 +363,8 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
 
 static void report_cut(const struct input *input)
 {
-    struct trace_summary summary;
-    input->source->operations->summary(input->source, &summary);
-    if (summary.whole || input->source->operations->damage_count(input->source) > 0)
+    struct trace_summary summary = trace_summary_of(&input->source->about);
+    if (summary.whole || trace_damage_count(&input->source->about) > 0)
         return;
     const char *path = input->source->path;
     if (summary.running) {
@@ -417,15 +416,14 @@ static void report_patterns(struct input *input)
 enum step_status input_report_damage(struct input *input)
 {
     const struct event_source *source = input->source;
-    size_t count = source->operations->damage_count(source);
+    size_t count = trace_damage_count(&source->about);
     for (; input->damage_reported < count && input->damage_reported < REPORT_DAMAGE_MOST;
          input->damage_reported++)
-        report_damage(source->path, source->operations->damage(source, input->damage_reported));
+        report_damage(source->path, trace_damage(&source->about, input->damage_reported));
     report_damage_left(source->path, count);
     report_cut(input);
     report_patterns(input);
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
+    struct trace_summary summary = trace_summary_of(&source->about);
     if (summary.running)
         input->unknown_frees = 0; /* the allocations have not been written yet */
     if (input->unknown_frees > 0)

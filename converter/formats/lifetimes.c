@@ -12,8 +12,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/trace_sink.h"
 
 #define PAGE_OBJECTS ((size_t) 4096)
 
@@ -24,20 +23,13 @@ struct object {
 };
 
 struct lifetimes_sink {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
-    struct output_stream stream;
+    struct trace_sink base;
     struct object_table live; /* value: the object's number */
     uint64_t count;
     bool has_sizes;
     int spool;
     struct object page[PAGE_OBJECTS]; /* the objects that the spool does not have yet */
 };
-
-static struct lifetimes_sink *of(struct event_sink *sink)
-{
-    return (struct lifetimes_sink *) sink;
-}
 
 /* Writes the objects of the last page. */
 static enum step_status write_page(const struct lifetimes_sink *sink, struct step_error *error)
@@ -79,22 +71,23 @@ static enum step_status put_free(struct lifetimes_sink *sink, const struct trace
                               object.value * sizeof(struct object), error);
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         if (events[i].kind == EVENT_OBJECT_ALLOC)
-            status = put_alloc(of(base), &events[i], error);
+            status = put_alloc(sink, &events[i], error);
         else if (events[i].kind == EVENT_OBJECT_FREE)
-            status = put_free(of(base), &events[i], error);
+            status = put_free(sink, &events[i], error);
     }
     return status;
 }
 
 static void put_line(struct lifetimes_sink *sink, uint64_t number, const struct object *object)
 {
-    FILE *out = sink->stream.file;
+    FILE *out = sink->base.stream.file;
     fprintf(out, "%" PRIu64 ",", number + 1);
     if (object->freed_at != 0)
         fprintf(out, "%" PRIu64, object->freed_at - 1);
@@ -102,18 +95,19 @@ static void put_line(struct lifetimes_sink *sink, uint64_t number, const struct 
     if (sink->has_sizes)
         fprintf(out, "%" PRIu64, object->size);
     fputc(',', out);
-    csv_put_text(trace_class_of(&sink->source->names, object->class_id)->name, out);
+    csv_put_text(trace_class_of(&sink->base.source->names, object->class_id)->name, out);
     fputc('\n', out);
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct lifetimes_sink *sink = of(base);
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     enum step_status status = sink->count > 0 ? write_page(sink, error) : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
         return status;
-    fputs("alloc_seq,free_at_seq,size,type\n", sink->stream.file);
-    for (uint64_t first = 0; first < sink->count && sink->stream.error.status == STEP_STATUS_OK;
+    fputs("alloc_seq,free_at_seq,size,type\n", sink->base.stream.file);
+    for (uint64_t first = 0;
+         first < sink->count && sink->base.stream.error.status == STEP_STATUS_OK;
          first += PAGE_OBJECTS) {
         uint64_t left = sink->count - first;
         size_t count = left < PAGE_OBJECTS ? (size_t) left : PAGE_OBJECTS;
@@ -124,45 +118,35 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
         for (size_t i = 0; i < count; i++)
             put_line(sink, first + i, &sink->page[i]);
     }
-    return output_stream_close(&sink->stream, error);
+    return status;
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct lifetimes_sink *sink = of(base);
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     if (sink->spool >= 0)
         close(sink->spool);
     object_table_reset(&sink->live);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
 
-static const struct event_sink_operations operations = {
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
+{
+    struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
+    (void) to;
+    sink->spool = -1;
+    return object_table_init(&sink->live) ? output_spool_open(&sink->spool, error)
+                                          : no_memory(error);
+}
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct lifetimes_sink),
+    .prints = true,
+    .open = open_sink,
     .put = put,
     .close = close_sink,
-    .destroy = destroy,
+    .reset = reset,
 };
-
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
-{
-    struct lifetimes_sink *sink = calloc(1, sizeof *sink);
-    struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL || !object_table_init(&sink->live)) {
-        free(sink);
-        return no_memory(error);
-    }
-    sink->base.operations = &operations;
-    sink->source = to->source;
-    enum step_status status = output_spool_open(&sink->spool, error);
-    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
-        status = no_memory(error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        destroy(&sink->base);
-    return status;
-}
 
 const struct trace_format format_lifetimes = {
     .name = "lifetimes",
@@ -170,5 +154,5 @@ const struct trace_format format_lifetimes = {
     .help = "a line an object, for simulators",
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .follows_objects = true,
-    .open_sink = create,
+    .sink = &operations,
 };

@@ -34,11 +34,6 @@ struct massif_file {
 
 enum { CLASS_NODE = UINT32_MAX }; /* in place of a line */
 
-static struct massif_file *of(struct heap_writer *writer)
-{
-    return (struct massif_file *) writer;
-}
-
 /* ---- the tree ---- */
 
 static uint32_t add_node(struct tree *tree, const struct heap_site *site, uint64_t bytes)
@@ -244,7 +239,7 @@ static bool put_all(struct massif_file *file, const struct heap_snapshot *end)
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct massif_file *file = of(writer);
+    struct massif_file *file = (struct massif_file *) writer;
     if (file->peak.rows == NULL) {
         file->peak = *snapshot;
         snapshot->rows = NULL;
@@ -256,7 +251,8 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    heap_snapshot_reset(&of(writer)->peak);
+    struct massif_file *file = (struct massif_file *) writer;
+    heap_snapshot_reset(&file->peak);
 }
 
 static const struct heap_writer_operations massif_writer = {
@@ -272,6 +268,6 @@ const struct trace_format format_massif = {
     .ending = ".massif",
     .help = "the heap over time for ms_print and Massif-Visualizer",
     .needs = FORMAT_NEEDS_HEAP,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &massif_writer,
 };

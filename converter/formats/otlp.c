@@ -8,7 +8,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/protobuf_output.h"
-#include "converter/formats/profile_names.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
 
 enum data_field { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY = 2 };
@@ -48,13 +48,7 @@ struct otlp_file {
     struct protobuf part, inner, value; /* scratch */
     struct step_buffer name;            /* scratch */
     uint64_t class_key, frame_key, jvm_attribute;
-    bool has_snapshot;
 };
-
-static struct otlp_file *of(struct heap_writer *writer)
-{
-    return (struct otlp_file *) writer;
-}
 
 /* ---- the dictionary: each function returns an index ---- */
 
@@ -304,12 +298,11 @@ static bool has_failed(const struct otlp_file *file)
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct otlp_file *file = of(writer);
+    struct otlp_file *file = (struct otlp_file *) writer;
     struct protobuf resource = {.failed = false}, scope = {.failed = false};
     id_table_init(&file->functions, sizeof(uint32_t));
     id_table_init(&file->attributes, sizeof(uint32_t));
     id_table_init(&file->stacks, sizeof(uint32_t));
-    file->has_snapshot = true;
     if (!heap_sites_init(&file->locations, writer->sites->names))
         return no_memory(error);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
@@ -326,7 +319,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct otlp_file *file = of(writer);
+    struct otlp_file *file = (struct otlp_file *) writer;
     protobuf_reset(&file->dictionary);
     for (int i = 0; i < KINDS; i++)
         protobuf_reset(&file->profiles[i]);
@@ -334,8 +327,6 @@ static void reset(struct heap_writer *writer)
     protobuf_reset(&file->inner);
     protobuf_reset(&file->value);
     step_buffer_reset(&file->name);
-    if (!file->has_snapshot)
-        return;
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);
     id_table_reset(&file->attributes);
@@ -357,6 +348,6 @@ const struct trace_format format_otlp = {
     .needs = FORMAT_NEEDS_HEAP,
     .post_type = "application/x-protobuf",
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &otlp_writer,
 };

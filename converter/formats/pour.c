@@ -2,13 +2,12 @@
 /* Opens a sink of events or of allocations, feeds it, and closes it. */
 #include "converter/formats/pour.h"
 
-#include "converter/base/output_file.h"
+#include "converter/trace/trace_sink.h"
 
 struct flow {
     const struct pouring *how;
     struct input *input;
-    struct event_sink *events; /* one of them is NULL */
-    struct alloc_sink *allocs;
+    struct trace_sink *sink;
     bool is_checked; /* whether it has what the format needs */
     uint32_t kinds;  /* of events that were put, if it is checked */
     bool has_sites;
@@ -18,7 +17,7 @@ static enum step_status put_events(void *user, const struct trace_event *events,
                                    struct step_error *error)
 {
     struct flow *flow = user;
-    return flow->events->operations->put(flow->events, events, count, error);
+    return trace_sink_put(flow->sink, events, count, error);
 }
 
 static enum step_status put_checked(void *user, const struct trace_event *events, size_t count,
@@ -36,8 +35,8 @@ static enum step_status put_checked(void *user, const struct trace_event *events
 static enum step_status put_alloc(void *user, const struct hatf_record *record,
                                   struct step_error *error)
 {
-    struct alloc_sink *sink = user;
-    return sink->operations->put(sink, record, error);
+    struct trace_sink *sink = user;
+    return sink->operations->put_alloc(sink, record, error);
 }
 
 static enum step_status put_part(void *user, const struct hatf_record *record,
@@ -46,7 +45,7 @@ static enum step_status put_part(void *user, const struct hatf_record *record,
     const struct flow *flow = user;
     struct hatf_record copy = *record;
     record_omit(&copy, alloc_options_of(flow->how->settings)->omitted);
-    return flow->allocs->operations->put(flow->allocs, &copy, error);
+    return flow->sink->operations->put_alloc(flow->sink, &copy, error);
 }
 
 static enum step_status open_sink(struct flow *flow, struct output_file *file,
@@ -56,53 +55,42 @@ static enum step_status open_sink(struct flow *flow, struct output_file *file,
                                      .file = file,
                                      .source = flow->input->source,
                                      .settings = flow->how->settings};
-    if (flow->input->allocs != NULL && to.format->open_alloc_sink != NULL)
-        return to.format->open_alloc_sink(&to, &flow->allocs, error);
-    return to.format->open_sink(&to, &flow->events, error);
+    return trace_sink_create(&to, flow->input->allocs != NULL, &flow->sink, error);
 }
 
 /* The error is reported again at the next record. */
 static void flush_allocs(void *user)
 {
-    struct alloc_sink *sink = user;
+    struct trace_sink *sink = user;
     sink->operations->flush(sink, NULL);
+}
+
+static bool takes_events(const struct flow *flow)
+{
+    return flow->sink->operations->put != NULL;
 }
 
 static enum step_status feed(struct flow *flow)
 {
-    if (flow->events != NULL)
+    if (takes_events(flow))
         return input_each(flow->input, flow->is_checked ? put_checked : put_events, flow);
-    if (flow->allocs->operations->flush != NULL) {
+    if (flow->sink->operations->flush != NULL) {
         flow->input->allocs->before_wait = flush_allocs;
-        flow->input->allocs->before_wait_user = flow->allocs;
+        flow->input->allocs->before_wait_user = flow->sink;
     }
     return alloc_options_of(flow->how->settings)->omitted != 0
                ? input_each_alloc(flow->input, put_part, flow)
-               : input_each_alloc(flow->input, put_alloc, flow->allocs);
+               : input_each_alloc(flow->input, put_alloc, flow->sink);
 }
 
 /* Facts about the whole trace may not hold for a part. */
 static enum step_status put_facts(const struct flow *flow, struct step_error *error)
 {
     struct event_source *source = flow->input->source;
-    if (flow->events == NULL || flow->events->operations->put_fact == NULL ||
+    if (flow->sink->operations->put_fact == NULL ||
         !event_selection_is_all(&source->filter.selected))
         return STEP_STATUS_OK;
-    return event_source_facts(source, flow->events->operations->put_fact, flow->events, error);
-}
-
-static enum step_status close_sink(struct flow *flow, struct step_error *error)
-{
-    return flow->events != NULL ? flow->events->operations->close(flow->events, error)
-                                : flow->allocs->operations->close(flow->allocs, error);
-}
-
-static void destroy_sink(struct flow *flow)
-{
-    if (flow->events != NULL)
-        flow->events->operations->destroy(flow->events);
-    if (flow->allocs != NULL)
-        flow->allocs->operations->destroy(flow->allocs);
+    return event_source_facts(source, flow->sink->operations->put_fact, flow->sink, error);
 }
 
 /* Returns whether an event of the kind was selected, and there was none. */
@@ -151,13 +139,13 @@ static enum step_status pour(struct flow *flow, struct output_file *file)
     enum step_status status = open_sink(flow, file, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    flow->is_checked = flow->events != NULL && is_to_be_checked(flow);
+    flow->is_checked = takes_events(flow) && is_to_be_checked(flow);
     enum step_status fed = feed(flow);
     if (fed == STEP_STATUS_OK)
         status = put_facts(flow, &error);
     if (status == STEP_STATUS_OK && (fed == STEP_STATUS_OK || flow->how->writes_broken_part))
-        status = close_sink(flow, &error);
-    destroy_sink(flow);
+        status = trace_sink_close(flow->sink, &error);
+    trace_sink_destroy(flow->sink);
     if (fed != STEP_STATUS_OK)
         return fed; /* already reported */
     if (status == STEP_STATUS_OK)

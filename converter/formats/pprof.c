@@ -9,7 +9,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/protobuf_output.h"
 #include "converter/base/utf8_text.h"
-#include "converter/formats/profile_names.h"
+#include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
 
 enum profile_field {
@@ -34,13 +34,7 @@ struct pprof_file {
     uint64_t string_count;
     struct protobuf sample, stack, packed, part;
     struct step_buffer name; /* scratch */
-    bool has_snapshot;
 };
-
-static struct pprof_file *of(struct heap_writer *writer)
-{
-    return (struct pprof_file *) writer;
-}
 
 static void write_part(struct pprof_file *file, enum profile_field field)
 {
@@ -209,11 +203,10 @@ static void write_head(struct pprof_file *file, const struct heap_snapshot *snap
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct pprof_file *file = of(writer);
+    struct pprof_file *file = (struct pprof_file *) writer;
     uint64_t class_key;
     id_table_init(&file->functions, sizeof(uint8_t));
     id_table_init(&file->classes, sizeof(uint64_t));
-    file->has_snapshot = true;
     bool ok = heap_sites_init(&file->locations, writer->sites->names);
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     write_head(file, snapshot, &class_key);
@@ -224,14 +217,12 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct pprof_file *file = of(writer);
+    struct pprof_file *file = (struct pprof_file *) writer;
     protobuf_reset(&file->sample);
     protobuf_reset(&file->stack);
     protobuf_reset(&file->packed);
     protobuf_reset(&file->part);
     step_buffer_reset(&file->name);
-    if (!file->has_snapshot)
-        return;
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);
     id_table_reset(&file->classes);
@@ -253,6 +244,6 @@ const struct trace_format format_pprof = {
     .needs = FORMAT_NEEDS_HEAP,
     .packing = STEP_PACKING_GZIP,
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &pprof_writer,
 };

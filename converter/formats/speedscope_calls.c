@@ -12,9 +12,8 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/trace/call_events.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 
@@ -41,10 +40,8 @@ struct thread_events {
 };
 
 struct calls_sink {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
+    struct trace_sink base;
     struct call_events calls;
-    struct output_stream stream;
     struct json_output json;
     struct id_table threads; /* struct thread_events */
     struct id_table frames;  /* uint32_t: by method, its frame + 1 */
@@ -53,11 +50,6 @@ struct calls_sink {
     int spool;
     uint64_t spool_bytes;
 };
-
-static struct calls_sink *of(struct event_sink *sink)
-{
-    return (struct calls_sink *) sink;
-}
 
 static uint64_t new_place(struct calls_sink *sink)
 {
@@ -83,22 +75,23 @@ static bool know_frame(struct calls_sink *sink, uint32_t method_id)
     return true;
 }
 
-static enum step_status receive(void *user, enum call_change change, uint32_t thread_id,
-                                uint32_t method_id, uint64_t time_ns, struct step_error *error)
+static enum step_status receive(void *user, const struct call_event *event,
+                                struct step_error *error)
 {
     struct calls_sink *sink = user;
-    struct thread_events *thread = id_table_get(&sink->threads, thread_id);
-    if (thread == NULL || !know_frame(sink, method_id))
+    struct thread_events *thread = id_table_get(&sink->threads, event->thread_id);
+    if (thread == NULL || !know_frame(sink, event->frame->method_id))
         return no_memory(error);
     if (thread->piece == NULL) {
         if ((thread->piece = calloc(1, sizeof *thread->piece)) == NULL)
             return no_memory(error);
         thread->first = thread->at = new_place(sink);
-        thread->start_ns = time_ns;
+        thread->start_ns = event->time_ns;
     }
     struct piece *piece = thread->piece;
-    piece->changes[piece->count++] = (struct change){time_ns, method_id, change == CALL_OPENS};
-    thread->end_ns = time_ns;
+    piece->changes[piece->count++] =
+        (struct change){event->time_ns, event->frame->method_id, event->change == CALL_OPENS};
+    thread->end_ns = event->time_ns;
     if (piece->count < PIECE_CHANGES)
         return STEP_STATUS_OK;
     uint64_t at = thread->at;
@@ -108,12 +101,13 @@ static enum step_status receive(void *user, enum call_change change, uint32_t th
     return status;
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
+    struct calls_sink *sink = (struct calls_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
-        status = call_events_put(&of(base)->calls, &events[i], error);
+        status = call_events_put(&sink->calls, &events[i], error);
     return status;
 }
 
@@ -132,7 +126,7 @@ static void put_changes(struct calls_sink *sink, const struct piece *piece)
 static void put_thread_name(struct calls_sink *sink, uint32_t thread_id)
 {
     char text[256];
-    const struct trace_thread *thread = trace_thread_of(&sink->source->names, thread_id);
+    const struct trace_thread *thread = trace_thread_of(&sink->base.source->names, thread_id);
     int length = snprintf(text, sizeof text, "%" PRIu64 " %.*s", thread->number,
                           (int) thread->name.length, (const char *) thread->name.data);
     size_t end = (size_t) length < sizeof text ? (size_t) length : sizeof text - 1;
@@ -173,103 +167,81 @@ static enum step_status put_profile(struct calls_sink *sink, uint32_t thread_id,
 
 static void put_frames(struct calls_sink *sink)
 {
-    char text[1024];
     json_begin_object(&sink->json, "shared");
     json_begin_array(&sink->json, "frames");
     for (size_t i = 0; i < sink->frame_count; i++) {
-        const struct trace_method *method = trace_method_of(&sink->source->names, sink->methods[i]);
-        struct step_bytes owner = trace_class_of(&sink->source->names, method->class_id)->name;
-        int length =
-            snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
-                     (int) method->name.length, (const char *) method->name.data);
         json_begin_object(&sink->json, NULL);
-        json_bytes(&sink->json, "name",
-                   (struct step_bytes){(const uint8_t *) text, (size_t) length < sizeof text
-                                                                   ? (size_t) length
-                                                                   : sizeof text - 1});
+        call_put_name(&sink->json, &sink->base.source->names, sink->methods[i]);
         json_end_object(&sink->json);
     }
     json_end_array(&sink->json);
     json_end_object(&sink->json);
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct calls_sink *sink = of(base);
+    struct calls_sink *sink = (struct calls_sink *) base;
     struct json_output *json = &sink->json;
-    const char *title = event_source_property(sink->source, "java-command");
+    const char *title = event_source_property(sink->base.source, "java-command");
     enum step_status status = call_events_finish(&sink->calls, error);
     json_begin_object(json, NULL);
     json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_text(json, "exporter", "steptrace");
     json_text(json, "name", title != NULL ? title : "java");
     json_begin_array(json, "profiles");
-    for (uint32_t i = 0; status == STEP_STATUS_OK && id_table_next(&sink->threads, &i); i++) {
-        const struct thread_events *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL && thread->piece != NULL)
+    const struct thread_events *thread;
+    for (uint32_t i = 0;
+         status == STEP_STATUS_OK && (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
+        if (thread->piece != NULL)
             status = put_profile(sink, i, thread, error);
-    }
     json_end_array(json);
     put_frames(sink);
     json_end_object(json);
     json_finish(json);
-    return status == STEP_STATUS_OK ? output_stream_close(&sink->stream, error) : status;
+    return status;
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct calls_sink *sink = of(base);
-    for (uint32_t i = 0; id_table_next(&sink->threads, &i); i++) {
-        struct thread_events *thread = id_table_find(&sink->threads, i);
-        if (thread != NULL)
-            free(thread->piece);
-    }
+    struct calls_sink *sink = (struct calls_sink *) base;
+    struct thread_events *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&sink->threads, &i)) != NULL; i++)
+        free(thread->piece);
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
     call_events_reset(&sink->calls);
-    output_stream_reset(&sink->stream);
     free(sink->methods);
     if (sink->spool >= 0)
         close(sink->spool);
-    free(sink);
 }
 
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    struct calls_sink *sink = calloc(1, sizeof *sink);
-    struct step_output output = output_file_as_output(to->file);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &operations;
-    sink->source = to->source;
+    struct calls_sink *sink = (struct calls_sink *) base;
+    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     id_table_init(&sink->threads, sizeof(struct thread_events));
     id_table_init(&sink->frames, sizeof(uint32_t));
-    const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    enum step_status status = output_spool_open(&sink->spool, error);
-    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
-        status = no_memory(error);
-    if (status != STEP_STATUS_OK) {
-        destroy(&sink->base);
-        return status;
-    }
-    json_init(&sink->json, sink->stream.file);
+    json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
-    *out = &sink->base;
-    return status;
+    sink->spool = -1;
+    return output_spool_open(&sink->spool, error);
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct calls_sink),
+    .prints = true,
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 const struct trace_format format_speedscope_calls = {
     .name = "speedscope-calls",
     .ending = ".calls.speedscope.json",
     .help = "speedscope",
     .needs = FORMAT_NEEDS_CALLS,
-    .open_sink = create,
+    .sink = &operations,
 };

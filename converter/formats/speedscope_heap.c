@@ -16,13 +16,7 @@ struct speedscope_file {
     struct id_table classes;  /* uint32_t: 1 + frame of a class */
     struct json_output json;
     uint32_t class_count;
-    bool has_snapshot;
 };
-
-static struct speedscope_file *of(struct heap_writer *writer)
-{
-    return (struct speedscope_file *) writer;
-}
 
 /* Frames are the places (from 0), then the classes. */
 static uint32_t place_of(struct speedscope_file *file, uint32_t site)
@@ -153,11 +147,10 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
     uint32_t *classes = calloc((size_t) file->class_count + 1, sizeof *classes);
     if (classes == NULL)
         return false;
-    for (uint32_t i = 0; id_table_next(&file->classes, &i); i++) {
-        const uint32_t *number = id_table_find(&file->classes, i);
-        if (number != NULL && *number != 0)
+    const uint32_t *number;
+    for (uint32_t i = 0; (number = id_table_next(&file->classes, &i)) != NULL; i++)
+        if (*number != 0)
             classes[*number - 1] = i;
-    }
     json_init(json, file->base.stream.file);
     json->is_compact = true;
     json_begin_object(json, NULL);
@@ -175,8 +168,7 @@ static bool put_all(struct speedscope_file *file, const struct heap_snapshot *sn
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct speedscope_file *file = of(writer);
-    file->has_snapshot = true;
+    struct speedscope_file *file = (struct speedscope_file *) writer;
     id_table_init(&file->classes, sizeof(uint32_t));
     heap_snapshot_fold(snapshot, HEAP_BY_CLASS | HEAP_BY_SITE);
     if (heap_sites_init(&file->places, writer->sites->names) && put_all(file, snapshot))
@@ -186,9 +178,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 
 static void reset(struct heap_writer *writer)
 {
-    struct speedscope_file *file = of(writer);
-    if (!file->has_snapshot)
-        return;
+    struct speedscope_file *file = (struct speedscope_file *) writer;
     heap_sites_reset(&file->places);
     id_table_reset(&file->classes);
 }
@@ -205,6 +195,6 @@ const struct trace_format format_speedscope = {
     .help = "speedscope",
     .needs = FORMAT_NEEDS_HEAP,
     .options = heap_format_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &speedscope_writer,
 };

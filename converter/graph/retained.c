@@ -7,8 +7,289 @@
 #include "converter/base/id_table.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/table_text.h"
-#include "converter/graph/dominators.h"
 #include "format/core/grow.h"
+#include "format/core/large_memory.h"
+
+/* Prefetch distance in vertices. */
+enum { AHEAD = 12 };
+
+/* A vertex of the search, and the next edge of its node. */
+struct place {
+    uint32_t vertex;
+    uint32_t slot;
+};
+
+/* An edge from a higher vertex. */
+struct back_edge {
+    uint32_t from;
+    uint32_t next; /* 1 + next edge to the same vertex; 0: none */
+};
+
+/* A vertex in the forest of vertices with known semidominators. */
+struct forest_place {
+    uint32_t above; /* ancestor on the compressed path */
+    uint32_t least; /* least semidominator on the removed part of the path */
+};
+
+struct search {
+    const struct object_graph *graph;
+    struct dominators *out; /* until the end, `idom` stores parents in the search tree */
+    uint32_t *vertex_of;    /* by node; 0: not reached */
+    struct place *places;
+    size_t place_count, place_capacity;
+    uint32_t *semi;
+    uint32_t *first_back; /* by vertex: 1 + index of its first edge in `back` */
+    struct back_edge *back;
+    size_t back_count, back_capacity;
+    struct forest_place *forest;
+    uint32_t *path;
+    size_t path_capacity;
+};
+
+static const struct edge *edges_of(const struct search *search, uint32_t vertex, size_t *count)
+{
+    return edge_list_slots(&search->graph->nodes[search->out->node_of[vertex]].edges, count);
+}
+
+/* ---- depth-first search ---- */
+
+/* Prefetches vertex numbers and edges of the targets. */
+static void fetch_targets(const struct search *search, uint32_t vertex)
+{
+    size_t count;
+    const struct edge *edges = edges_of(search, vertex, &count);
+    for (size_t i = 0; i < count && i < 8; i++) {
+        __builtin_prefetch(&search->vertex_of[edges[i].target]);
+        __builtin_prefetch(&search->graph->nodes[edges[i].target].edges);
+    }
+}
+
+static bool come_to(struct search *search, uint32_t node, uint32_t parent)
+{
+    struct dominators *out = search->out;
+    if (search->place_count == search->place_capacity) {
+        struct place *grown = step_grown(search->places, &search->place_capacity,
+                                         search->place_count + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        search->places = grown;
+    }
+    uint32_t vertex = out->count++;
+    out->node_of[vertex] = node;
+    out->idom[vertex] = parent;
+    search->vertex_of[node] = vertex;
+    search->places[search->place_count++] = (struct place){vertex, 0};
+    fetch_targets(search, vertex);
+    return true;
+}
+
+static bool search_from(struct search *search, uint32_t root)
+{
+    if (search->vertex_of[root] != 0)
+        return true;
+    bool ok = come_to(search, root, 0);
+    while (ok && search->place_count > 0) {
+        size_t count;
+        struct place *place = &search->places[search->place_count - 1];
+        uint32_t vertex = place->vertex;
+        const struct edge *edges = edges_of(search, vertex, &count);
+        while (place->slot < count && (search->vertex_of[edges[place->slot].target] != 0 ||
+                                       !object_graph_keeps(search->graph, &edges[place->slot])))
+            place->slot++;
+        if (place->slot == count)
+            search->place_count--;
+        else
+            ok = come_to(search, edges[place->slot++].target, vertex);
+    }
+    return ok;
+}
+
+static bool number_vertices(struct search *search, const uint32_t *roots, size_t root_count)
+{
+    size_t nodes = search->graph->node_count;
+    struct dominators *out = search->out;
+    search->vertex_of = calloc(nodes, sizeof(uint32_t));
+    out->node_of = malloc(nodes * sizeof(uint32_t));
+    out->idom = malloc(nodes * sizeof(uint32_t));
+    if (search->vertex_of == NULL || out->idom == NULL || out->node_of == NULL)
+        return false;
+    large_memory_advise(search->vertex_of, nodes * sizeof(uint32_t));
+    out->node_of[0] = out->idom[0] = 0;
+    out->count = 1;
+    for (size_t i = 0; i < root_count; i++)
+        if (!search_from(search, roots[i]))
+            return false;
+    free(search->places);
+    search->places = NULL;
+    return true;
+}
+
+/* ---- edges ---- */
+
+static bool add_back(struct search *search, uint32_t from, uint32_t to)
+{
+    if (search->back_count == search->back_capacity) {
+        struct back_edge *grown = search->back_count < UINT32_MAX - 1
+                                      ? step_grown(search->back, &search->back_capacity,
+                                                   search->back_count + 1, sizeof *grown)
+                                      : NULL;
+        if (grown == NULL)
+            return false;
+        search->back = grown;
+    }
+    search->back[search->back_count++] = (struct back_edge){from, search->first_back[to]};
+    search->first_back[to] = (uint32_t) search->back_count;
+    return true;
+}
+
+static bool put_edges(struct search *search, uint32_t from)
+{
+    size_t count;
+    const struct edge *edges = edges_of(search, from, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t to = edge_key_is_weak(edges[i].key) ? 0 : search->vertex_of[edges[i].target];
+        if (to == 0) /* weak, without target, or a freed target */
+            continue;
+        if (to > from && from < search->semi[to])
+            search->semi[to] = from;
+        else if (to < from && !add_back(search, from, to))
+            return false;
+    }
+    return true;
+}
+
+/* Prefetches in stages: the nodes of vertices, then their edges, then the numbers of the
+ * targets. */
+static void fetch_ahead(const struct search *search, uint32_t vertex)
+{
+    uint32_t last = search->out->count - 1;
+    size_t count;
+    if (vertex + 3 * AHEAD > last)
+        return;
+    const struct graph_node *nodes = search->graph->nodes;
+    __builtin_prefetch(&nodes[search->out->node_of[vertex + 3 * AHEAD]].edges);
+    __builtin_prefetch(edges_of(search, vertex + 2 * AHEAD, &count));
+    const struct edge *edges = edges_of(search, vertex + AHEAD, &count);
+    for (size_t i = 0; i < count && i < 8; i++)
+        __builtin_prefetch(&search->vertex_of[edges[i].target]);
+}
+
+/* Evaluates the edges of all vertices. */
+static bool find_edges(struct search *search, const uint32_t *roots, size_t root_count)
+{
+    uint32_t count = search->out->count;
+    search->semi = malloc(count * sizeof(uint32_t));
+    search->first_back = calloc(count, sizeof(uint32_t));
+    if (search->semi == NULL || search->first_back == NULL)
+        return false;
+    large_memory_advise(search->semi, count * sizeof(uint32_t));
+    large_memory_advise(search->first_back, count * sizeof(uint32_t));
+    for (uint32_t v = 0; v < count; v++)
+        search->semi[v] = search->out->idom[v];
+    for (size_t i = 0; i < root_count; i++)
+        search->semi[search->vertex_of[roots[i]]] = 0;
+    for (uint32_t v = 1; v < count; v++) {
+        fetch_ahead(search, v);
+        if (!put_edges(search, v))
+            return false;
+    }
+    free(search->vertex_of);
+    search->vertex_of = NULL;
+    return true;
+}
+
+/* ---- dominators ---- */
+
+static bool keep_path(struct search *search, size_t length, uint32_t vertex)
+{
+    if (length == search->path_capacity) {
+        uint32_t *grown =
+            step_grown(search->path, &search->path_capacity, length + 1, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        search->path = grown;
+    }
+    search->path[length] = vertex;
+    return true;
+}
+
+/* Finds the least semidominator on the path to the root of the forest, which contains the
+ * vertices from `linked` on.  Compresses the path. */
+static bool evaluate(struct search *search, uint32_t vertex, uint32_t linked, uint32_t *least)
+{
+    struct forest_place *forest = search->forest;
+    size_t length = 0;
+    for (uint32_t at = vertex; forest[at].above >= linked; at = forest[at].above)
+        if (!keep_path(search, length++, at))
+            return false;
+    while (length-- > 0) {
+        struct forest_place *place = &forest[search->path[length]];
+        const struct forest_place *above = &forest[place->above];
+        if (above->least < place->least)
+            place->least = above->least;
+        place->above = above->above;
+    }
+    *least = forest[vertex].least;
+    return true;
+}
+
+static bool find_semidominators(struct search *search)
+{
+    const uint32_t *parents = search->out->idom;
+    for (uint32_t v = search->out->count - 1; v > 0; v--) {
+        uint32_t semi = search->semi[v], least;
+        for (uint32_t edge = search->first_back[v]; edge != 0;) {
+            const struct back_edge *back = &search->back[edge - 1];
+            edge = back->next;
+            if (edge != 0)
+                __builtin_prefetch(&search->back[edge - 1]);
+            if (!evaluate(search, back->from, v + 1, &least))
+                return false;
+            semi = least < semi ? least : semi;
+        }
+        search->semi[v] = semi;
+        search->forest[v] = (struct forest_place){parents[v], semi};
+    }
+    return true;
+}
+
+static bool find_dominators(struct search *search)
+{
+    uint32_t count = search->out->count, *idom = search->out->idom;
+    search->forest = malloc(count * sizeof *search->forest);
+    if (search->forest == NULL)
+        return false;
+    large_memory_advise(search->forest, count * sizeof *search->forest);
+    if (!find_semidominators(search))
+        return false;
+    for (uint32_t v = 1; v < count; v++)
+        while (idom[v] > search->semi[v])
+            idom[v] = idom[idom[v]];
+    return true;
+}
+
+/* ---- all of it ---- */
+
+bool dominators_find(const struct object_graph *graph, const uint32_t *roots, size_t root_count,
+                     struct dominators *out)
+{
+    *out = (struct dominators){0};
+    struct search search = {.graph = graph, .out = out};
+    bool ok = number_vertices(&search, roots, root_count) &&
+              find_edges(&search, roots, root_count) && find_dominators(&search);
+    void *const used[] = {search.vertex_of, search.places, search.semi, search.first_back,
+                          search.back,      search.forest, search.path};
+    for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
+        free(used[i]);
+    return ok;
+}
+
+void dominators_reset(struct dominators *dominators)
+{
+    free(dominators->node_of);
+    free(dominators->idom);
+    *dominators = (struct dominators){0};
+}
 
 struct finding {
     const struct object_graph *graph;

@@ -16,6 +16,7 @@
 #include "converter/base/stack_text.h"
 #include "converter/trace/event.h"
 #include "converter/trace/names.h"
+#include "format/core/bytes.h"
 #include "format/core/hash_index.h"
 
 struct heap_site {
@@ -78,5 +79,16 @@ bool call_sites_put(struct call_sites *calls, struct heap_sites *sites,
 /* Returns the site of an allocation; 0 if it is unknown. */
 uint32_t call_sites_of(const struct call_sites *calls, struct heap_sites *sites,
                        const struct trace_event *event);
+
+/* The functions of profiles (pprof, OTLP): their names and source files. */
+
+/* Puts "java/util/HashMap.newNode" in place of the buffer's content.  Returns false if memory runs
+ * out. */
+bool profile_function_name(const struct trace_names *names, uint32_t method_id,
+                           struct step_buffer *out);
+/* Sets `path` to the source file of a place in the method, or "".  Returns true if it is another
+ * file than the class's, which a source map can say: the place is then a function of its own. */
+bool profile_place_path(const struct trace_names *names, uint32_t method_id,
+                        const struct frame_place *place, char path[HEAP_SITE_TEXT]);
 
 #endif

@@ -82,8 +82,7 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error);
 void heap_writer_destroy(struct heap_writer *writer);
 
-/* heap_sink.c: creates a sink of events that passes snapshots of the heap to a writer. */
-enum step_status heap_sink_create(const struct format_output *to, struct event_sink **out,
-                                  struct step_error *error);
+/* heap_sink.c: a sink of events that passes snapshots of the heap to a writer. */
+extern const struct trace_sink_operations heap_sink_operations;
 
 #endif

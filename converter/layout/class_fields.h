@@ -4,7 +4,7 @@
 #define CONVERTER_LAYOUT_CLASS_FIELDS_H
 
 #include "converter/base/id_table.h"
-#include "converter/layout/value_classes.h"
+#include "converter/layout/field_packing.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/event_source.h"
 #include "format/core/hash_index.h"

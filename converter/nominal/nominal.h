@@ -8,14 +8,40 @@
 #ifndef CONVERTER_NOMINAL_NOMINAL_H
 #define CONVERTER_NOMINAL_NOMINAL_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "converter/base/lifetimes.h"
 #include "converter/base/object_table.h"
-#include "converter/nominal/dispersion.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "converter/trace/event_source.h"
+
+/*
+ * The dispersion of lifetimes: their Gini coefficient, where each byte counts with the lifetime of
+ * its object.  Lifetimes are in two histograms, which keep the sum of each bucket, so that only
+ * differences inside of a bucket are lost.  Memory is 60 KiB.
+ */
+
+struct lives {
+    double bytes;
+    double lived; /* sum over the bytes */
+};
+
+struct dispersion {
+    struct lives *known; /* by bucket of struct lifetimes */
+    struct lives *least; /* of these objects a lower bound of the lifetime is known */
+    bool has_bounds;
+};
+
+struct dispersion_result {
+    double least; /* the coefficient is not below it, whatever the lifetimes of bounds are */
+    double most;  /* nor above it, if no lifetime is a bound */
+};
+
+/* Returns false if no bytes were added, or if out of memory. */
+bool dispersion_compute(const struct dispersion *dispersion, struct dispersion_result *result);
 
 /* Sizes below this have a count each, so that percentiles there are exact. */
 #define NOMINAL_SIZES ((uint64_t) 1 << 16)

@@ -50,11 +50,9 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
 
 void check_rules_reset(struct check_rules *rules)
 {
-    for (uint32_t i = 0; id_table_next(&rules->threads, &i); i++) {
-        struct check_thread *thread = id_table_find(&rules->threads, i);
-        if (thread != NULL)
-            call_stack_reset(&thread->calls);
-    }
+    struct check_thread *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&rules->threads, &i)) != NULL; i++)
+        call_stack_reset(&thread->calls);
     id_set_reset(&rules->allocated);
     id_set_reset(&rules->freed);
     id_table_reset(&rules->classes);
@@ -379,11 +377,10 @@ static void finish_thread(struct check_rules *rules, struct check_thread *thread
 
 void check_rules_finish(struct check_rules *rules)
 {
-    for (uint32_t i = 0; rules->is_cut && id_table_next(&rules->threads, &i); i++) {
-        struct check_thread *thread = id_table_find(&rules->threads, i);
-        if (thread != NULL)
-            finish_thread(rules, thread);
-    }
+    struct check_thread *thread;
+    for (uint32_t i = 0; rules->is_cut && (thread = id_table_next(&rules->threads, &i)) != NULL;
+         i++)
+        finish_thread(rules, thread);
     rules->event_count++;
     if (rules->is_cut)
         return;

@@ -69,16 +69,6 @@ bool leak_rows_make(const struct leak_tracker *tracker, const struct leak_limits
                     unsigned axes, struct suppressions *suppressions, struct leak_rows *out);
 void leak_rows_reset(struct leak_rows *rows);
 
-/* leak_trend.c: adds what the samples of a sampled trace add to the slopes of the rows;
- * `row_of_cell` has the row of each cell, from 1, or 0. */
-void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
-                      struct leak_rows *rows);
-void leak_trend_merge(struct leak_trend *sum, const struct leak_trend *other);
-/* Estimates the growth in bytes per collection. */
-struct estimate leak_trend_growth(const struct leak_trend *trend);
-/* Returns whether growth is more than noise: its interval, made twice as wide, is above 0.  Of the
- * simple intervals of some hundred rows, a few are above 0 by chance. */
-bool leak_growth_is_sure(struct estimate growth);
 /* Adds the rows as a run of measures for gates, each under its class and site.  Returns false if
  * memory runs out. */
 bool leak_rows_measure(const struct leak_rows *rows, const struct leak_tracker *tracker,

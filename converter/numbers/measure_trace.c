@@ -283,7 +283,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
-    source->operations->summary(source, &summary);
+    summary = trace_summary_of(&source->about);
     *run =
         (struct measure_run){.path = path,
                              .side = side,

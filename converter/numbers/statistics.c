@@ -18,16 +18,12 @@ bool statistics_init(struct statistics *statistics, const struct trace_names *na
 
 void statistics_reset(struct statistics *statistics)
 {
-    for (uint32_t i = 0; id_table_next(&statistics->threads, &i); i++) {
-        struct thread_totals *thread = id_table_find(&statistics->threads, i);
-        if (thread != NULL)
-            call_stack_reset(&thread->stack);
-    }
-    for (uint32_t i = 0; id_table_next(&statistics->classes, &i); i++) {
-        struct class_totals *class = id_table_find(&statistics->classes, i);
-        if (class != NULL)
-            lifetimes_reset(&class->lifetimes);
-    }
+    struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++)
+        call_stack_reset(&thread->stack);
+    struct class_totals *class;
+    for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++)
+        lifetimes_reset(&class->lifetimes);
     lifetimes_reset(&statistics->all.lifetimes);
     id_table_reset(&statistics->classes);
     id_table_reset(&statistics->threads);
@@ -287,11 +283,9 @@ static void add_live(void *user, const struct live_object *object, double weight
 
 static void finish_sampled(struct statistics *statistics)
 {
-    for (uint32_t i = 0; id_table_next(&statistics->classes, &i); i++) {
-        struct class_totals *class = id_table_find(&statistics->classes, i);
-        if (class != NULL)
-            class->sampled.has_live = true;
-    }
+    struct class_totals *class;
+    for (uint32_t i = 0; (class = id_table_next(&statistics->classes, &i)) != NULL; i++)
+        class->sampled.has_live = true;
     statistics->all.sampled.has_live = true;
     sample_weights_each_live(&statistics->weights, add_live, statistics);
 }

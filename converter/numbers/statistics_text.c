@@ -227,3 +227,102 @@ bool statistics_print_text(const struct statistics_report *report)
     print_curve(statistics);
     return true;
 }
+
+/* Selects and sorts the rows of a statistics table. */
+
+static int compare(const void *left, const void *right)
+{
+    const struct ranked_id *a = left;
+    const struct ranked_id *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Computes the key of a row.  Returns false if the row is not shown. */
+typedef bool (*key_function)(const struct statistics_report *report, const void *entry,
+                             uint64_t *key);
+
+static bool rank(const struct statistics_report *report, const struct id_table *table,
+                 key_function key_of, struct ranking *ranking)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; id_table_next(table, &i); i++)
+        most++;
+    *ranking = (struct ranking){.rows = calloc(most + 1, sizeof(struct ranked_id))};
+    if (ranking->rows == NULL)
+        return false;
+    for (uint32_t i = 0; id_table_next(table, &i); i++) {
+        const void *entry = id_table_find(table, i);
+        uint64_t key;
+        if (entry != NULL && key_of(report, entry, &key))
+            ranking->rows[ranking->count++] = (struct ranked_id){key, i};
+    }
+    if (ranking->count > 0)
+        qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
+    ranking->shown = table_shown(report->top, ranking->count);
+    return true;
+}
+
+static uint64_t sampled_key(enum statistics_order order, const struct sampled_totals *totals)
+{
+    struct sample_sums live = sampled_totals_live(totals);
+    double key = order == ORDER_LIVE    ? live.bytes
+                 : order == ORDER_BYTES ? totals->allocated.bytes
+                                        : totals->allocated.objects;
+    return key < 1e18 ? (uint64_t) key : UINT64_C(1000000000000000000);
+}
+
+static bool class_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+{
+    const struct class_totals *class = entry;
+    const struct object_totals *totals = &class->objects;
+    if (report->statistics->sample_interval_bytes != 0) {
+        *key = sampled_key(report->order, &class->sampled);
+        return totals->allocated_objects > 0 || totals->freed_objects > 0;
+    }
+    bool has_sizes = report->statistics->all.objects.allocated_bytes > 0;
+    if (report->order == ORDER_LIVE)
+        *key = has_sizes ? live_bytes_of(totals) : live_objects_of(totals);
+    else if (report->order == ORDER_BYTES && has_sizes)
+        *key = totals->allocated_bytes;
+    else
+        *key = totals->allocated_objects;
+    return totals->allocated_objects > 0 || totals->freed_objects > 0;
+}
+
+bool rank_classes(const struct statistics_report *report, struct ranking *ranking)
+{
+    return rank(report, &report->statistics->classes, class_key, ranking);
+}
+
+static bool thread_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+{
+    const struct thread_totals *totals = entry;
+    *key = report->order == ORDER_BYTES && report->statistics->all.objects.allocated_bytes > 0
+               ? totals->allocated_bytes
+               : totals->allocated_objects;
+    if (report->statistics->sample_interval_bytes != 0)
+        *key = (uint64_t) totals->sampled.bytes;
+    if (report->statistics->all.objects.allocated_objects == 0)
+        *key = totals->calls;
+    return totals->is_used;
+}
+
+bool rank_threads(const struct statistics_report *report, struct ranking *ranking)
+{
+    return rank(report, &report->statistics->threads, thread_key, ranking);
+}
+
+static bool method_key(const struct statistics_report *report, const void *entry, uint64_t *key)
+{
+    (void) report;
+    const struct method_totals *totals = entry;
+    *key = totals->exclusive_ns;
+    return totals->calls > 0;
+}
+
+bool rank_methods(const struct statistics_report *report, struct ranking *ranking)
+{
+    return rank(report, &report->statistics->methods, method_key, ranking);
+}

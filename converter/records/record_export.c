@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads, filters and writes records. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_filter.h"
@@ -23,13 +22,6 @@ struct exporting {
     struct output_file file;
     struct seekable_path seekable;
 };
-
-/* Passes data written with stdio to the output file. */
-static ssize_t write_on(void *user, const char *data, size_t length)
-{
-    struct output_file *file = user;
-    return output_file_write(file, data, length, NULL) == STEP_STATUS_OK ? (ssize_t) length : 0;
-}
 
 static enum step_status put_records(struct exporting *exporting, struct record_values *values,
                                     struct record_table *table, struct step_error *error)
@@ -72,10 +64,11 @@ static enum step_status put_text(struct exporting *exporting, const struct trace
 {
     struct record_values values;
     struct record_table *table = NULL;
-    FILE *file = fopencookie(&exporting->file, "w", (cookie_io_functions_t){.write = write_on});
-    if (file == NULL)
+    const struct step_output output = output_file_as_output(&exporting->file);
+    struct output_stream stream;
+    if (!output_stream_open(&stream, &output))
         return no_memory(error);
-    record_values_init(&values, exporting->reader, file);
+    record_values_init(&values, exporting->reader, stream.file);
     enum step_status status = STEP_STATUS_OK;
     if (format == &format_csv) {
         uint8_t *occurring = find_occurring(exporting);
@@ -89,11 +82,9 @@ static enum step_status put_text(struct exporting *exporting, const struct trace
     if (status == STEP_STATUS_OK)
         status = put_records(exporting, &values, table, error);
     record_table_destroy(table);
-    bool failed = fflush(file) != 0 || ferror(file);
-    fclose(file);
-    if (failed && status == STEP_STATUS_OK)
-        status = step_error_set(error, STEP_STATUS_IO, exporting->file.path, STEP_NO_OFFSET, "%s",
-                                strerror(errno));
+    if (status == STEP_STATUS_OK)
+        status = output_stream_close(&stream, error);
+    output_stream_reset(&stream);
     return status;
 }
 
@@ -205,7 +196,7 @@ const struct trace_format format_step = {
     .options = step_options,
     .magic = "\x9eSTP",
     .open_source = stepfile_source_create,
-    .open_sink = stepfile_sink_create,
-    .open_alloc_sink = stepfile_alloc_sink_create,
+    .sink = &stepfile_sink_operations,
+    .alloc_sink = &stepfile_alloc_sink_operations,
     .write = write_records,
 };

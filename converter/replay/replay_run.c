@@ -246,9 +246,9 @@ static enum step_status put_records(struct alloc_source *source, struct replay_p
 static void note_damage(struct replay_trace *trace, const char *name,
                         const struct alloc_source *source)
 {
-    size_t count = alloc_source_damage_count(source);
+    size_t count = trace_damage_count(&source->about);
     for (size_t i = 0; i < count && i < REPORT_DAMAGE_MOST && !trace->is_damaged; i++)
-        report_damage(name, alloc_source_damage(source, i));
+        report_damage(name, trace_damage(&source->about, i));
     if (!trace->is_damaged)
         report_damage_left(name, count);
     trace->is_damaged = trace->is_damaged || count > 0;

@@ -86,7 +86,7 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
                   "The program is still running; the page shows the events recorded so far.");
     else if (missing != NULL)
         json_text(json, NULL, trace_gap_end(missing, text));
-    else if (!summary->whole || source->operations->damage_count(source) > 0)
+    else if (!summary->whole || trace_damage_count(&source->about) > 0)
         json_text(json, NULL,
                   "The trace is not whole: the program was killed, or the file is cut or damaged. "
                   "What is there is shown.");
@@ -109,8 +109,7 @@ static void put_gaps(const struct event_source *source, uint64_t not_probed,
 void report_properties_put(const struct event_source *source, uint64_t not_probed,
                            const struct report_options *options, struct json_output *json)
 {
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
+    struct trace_summary summary = trace_summary_of(&source->about);
     json_text(json, "title", options->title != NULL ? options->title : file_name(source->path));
     if (options->source_url != NULL)
         json_text(json, "source_url", options->source_url);
@@ -118,13 +117,11 @@ void report_properties_put(const struct event_source *source, uint64_t not_probe
         json_null(json, "source_url");
     put_gaps(source, not_probed, &summary, json);
     json_begin_array(json, "properties");
-    for (size_t i = 0; i < source->operations->property_count(source); i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
         json_begin_array(json, NULL);
-        json_text(json, NULL, key);
-        json_text(json, NULL, value);
+        json_text(json, NULL, property.key);
+        json_text(json, NULL, property.value);
         json_end_array(json);
     }
     json_end_array(json);

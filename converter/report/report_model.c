@@ -12,31 +12,18 @@
 
 /* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
 
-struct open_calls {
-    uint64_t *starts_ns;
-    size_t depth, capacity;
-};
-
-static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
-                             uint32_t method_id, uint64_t time_ns, struct step_error *error);
+static enum step_status note(void *user, const struct call_event *event, struct step_error *error);
 
 /* Returns false if memory runs out; reset is allowed then. */
 static bool report_calls_init(struct report_calls *calls)
 {
     *calls = (struct report_calls){.longest = malloc(REPORT_CALLS * sizeof *calls->longest)};
-    id_table_init(&calls->threads, sizeof(struct open_calls));
     call_events_init(&calls->calls, 0, note, calls);
     return calls->longest != NULL;
 }
 
 static void report_calls_reset(struct report_calls *calls)
 {
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        struct open_calls *open = id_table_find(&calls->threads, i);
-        if (open != NULL)
-            free(open->starts_ns);
-    }
-    id_table_reset(&calls->threads);
     call_events_reset(&calls->calls);
     free(calls->longest);
     calls->longest = NULL;
@@ -72,27 +59,13 @@ static void offer(struct report_calls *calls, const struct report_call *call)
             sink(calls, i);
 }
 
-static enum step_status note(void *user, enum call_change change, uint32_t thread_id,
-                             uint32_t method_id, uint64_t time_ns, struct step_error *error)
+static enum step_status note(void *user, const struct call_event *event, struct step_error *error)
 {
-    struct report_calls *calls = user;
-    struct open_calls *open = id_table_get(&calls->threads, thread_id);
-    if (open == NULL)
-        return no_memory(error);
-    if (change != CALL_OPENS) {
-        uint64_t start_ns = open->starts_ns[--open->depth];
-        offer(calls, &(struct report_call){start_ns, time_ns > start_ns ? time_ns - start_ns : 0,
-                                           thread_id, method_id, (uint32_t) open->depth});
-        return STEP_STATUS_OK;
-    }
-    if (open->depth == open->capacity) {
-        uint64_t *starts =
-            step_grown(open->starts_ns, &open->capacity, open->capacity + 1, sizeof *starts);
-        if (starts == NULL)
-            return no_memory(error);
-        open->starts_ns = starts;
-    }
-    open->starts_ns[open->depth++] = time_ns;
+    (void) error;
+    if (event->change != CALL_OPENS)
+        offer(user,
+              &(struct report_call){event->frame->entered_ns, event->took_ns, event->thread_id,
+                                    event->frame->method_id, (uint32_t) event->depth});
     return STEP_STATUS_OK;
 }
 

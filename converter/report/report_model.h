@@ -30,7 +30,6 @@ struct report_call {
 
 struct report_calls {
     struct call_events calls;
-    struct id_table threads;     /* struct open_calls */
     struct report_call *longest; /* a heap, shortest call first */
     size_t count;
     uint64_t seen;

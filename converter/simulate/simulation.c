@@ -2,7 +2,141 @@
 /* Replays allocations and deaths against all models at once. */
 #include "converter/simulate/simulation.h"
 
+#include <string.h>
+
+#include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
+
+#define ITEM_ROOM 64u
+#define SIZE_MOST (UINT64_C(1) << 50)
+
+static bool add(struct size_list *list, uint64_t size, const char **fault)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->sizes[i] == size)
+            return true;
+    *fault = "at most 64 sizes are possible";
+    if (list->count == SIZE_LIST_MOST)
+        return false;
+    size_t place = list->count++;
+    for (; place > 0 && list->sizes[place - 1] > size; place--)
+        list->sizes[place] = list->sizes[place - 1];
+    list->sizes[place] = size;
+    return true;
+}
+
+static bool add_range(struct size_list *list, uint64_t first, uint64_t last, const char **fault)
+{
+    uint64_t size = first;
+    for (; size < last; size *= 2)
+        if (!add(list, size, fault))
+            return false;
+    return add(list, last, fault);
+}
+
+/* `item` is a size, or a range of sizes. */
+static bool add_item(struct size_list *list, char *item, const char **fault)
+{
+    uint64_t first;
+    uint64_t last;
+    char *dots = strstr(item, "..");
+    if (dots != NULL)
+        *dots = '\0';
+    if (!take_size(&first, item, fault))
+        return false;
+    last = first;
+    if (dots != NULL && !take_size(&last, dots + 2, fault))
+        return false;
+    *fault = "sizes are expected, as 4m,6m or 4m..512m";
+    return first > 0 && first <= last && last <= SIZE_MOST && add_range(list, first, last, fault);
+}
+
+bool take_size_list(void *list_target, const char *value, const char **fault)
+{
+    struct size_list *list = list_target;
+    for (const char *at = value;; at++) {
+        char item[ITEM_ROOM];
+        size_t length = strcspn(at, ",");
+        *fault = "sizes are expected, as 4m,6m or 4m..512m";
+        if (length >= sizeof item)
+            return false;
+        memcpy(item, at, length);
+        item[length] = '\0';
+        if (!add_item(list, item, fault))
+            return false;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+static void one_space_init(struct one_space *space, uint64_t heap, uint64_t capacity)
+{
+    *space = (struct one_space){.heap = heap, .capacity = capacity, .full_at = capacity};
+}
+
+static void note_occupied(struct one_space *space, uint64_t position)
+{
+    uint64_t occupied = space->capacity - (space->full_at - position);
+    if (occupied > space->peak)
+        space->peak = occupied;
+}
+
+/* An object of `size` bytes does not fit.  `position` is the number of bytes born before it, of
+ * which `living` bytes live. */
+static void one_space_collect(struct one_space *space, uint64_t position, uint64_t size,
+                              uint64_t living)
+{
+    note_occupied(space, position);
+    space->collections++;
+    space->kept += living;
+    if (living > space->capacity || size > space->capacity - living) {
+        space->is_too_small = true;
+        space->failed_at = position;
+        space->full_at = UINT64_MAX;
+        return;
+    }
+    space->full_at = position + (space->capacity - living);
+}
+
+static void one_space_finish(struct one_space *space, uint64_t position)
+{
+    if (!space->is_too_small)
+        note_occupied(space, position);
+}
+
+#define GENERATIONS 3 /* the heap in young generations: NewRatio 2 */
+
+static void divide(struct least_heap *least)
+{
+    uint64_t third = least->heap / GENERATIONS;
+    uint64_t young = least->young != 0 ? least->young : third - third % SPACE_ALIGNMENT;
+    least->in = young_spaces_of(young, least->options);
+    least->old = least->heap - young;
+}
+
+void least_heap_init(struct least_heap *least, uint64_t young,
+                     const struct generation_options *options)
+{
+    uint64_t least_bytes = young + SPACE_ALIGNMENT;
+    *least = (struct least_heap){.options = options, .young = young};
+    least->heap = (least_bytes + HEAP_ALIGNMENT - 1) / HEAP_ALIGNMENT * HEAP_ALIGNMENT;
+    divide(least);
+}
+
+static bool fits(const struct least_heap *least, uint64_t living, uint64_t size)
+{
+    return living <= least->old ||
+           (size <= least->in.eden && living <= least->old + least->in.eden);
+}
+
+void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size)
+{
+    while (!fits(least, living, size)) {
+        least->heap += HEAP_ALIGNMENT;
+        divide(least);
+    }
+}
 
 #define YOUNG_LAST (UINT64_C(512) << 20)
 #define POSITION_MOST (UINT64_C(1) << 62)

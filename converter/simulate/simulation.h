@@ -4,14 +4,67 @@
 #ifndef CONVERTER_SIMULATE_SIMULATION_H
 #define CONVERTER_SIMULATE_SIMULATION_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "converter/simulate/least_heap.h"
-#include "converter/simulate/one_space.h"
-#include "converter/simulate/size_list.h"
+#include "converter/simulate/generations.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "steptrace/status.h"
+
+/* A list of sizes given on the command line: 4m,6m, or 4m..512m, which doubles from 4m on. */
+
+#define SIZE_LIST_MOST 64u
+
+/* Zero-initialise for an empty list. */
+struct size_list {
+    uint64_t sizes[SIZE_LIST_MOST]; /* in ascending order */
+    size_t count;
+};
+
+/* Parses an option's value (converter/base/arguments.h) and adds its sizes. */
+bool take_size_list(void *list_target, const char *value, const char **fault);
+
+/*
+ * Collectors that look at the whole heap at each collection: a semi-space collector, which copies
+ * what lives into the other half, and mark-compact.  A collection happens when an object does not
+ * fit any more.
+ */
+
+struct one_space {
+    uint64_t heap;     /* bytes, as the user gave it */
+    uint64_t capacity; /* bytes that can be occupied: the heap, or half of it */
+    uint64_t full_at;  /* position in the order of births at which the space is full */
+    uint64_t collections;
+    uint64_t kept; /* bytes that lived at collections: copied, or marked */
+    uint64_t peak; /* most bytes occupied */
+    bool is_too_small;
+    uint64_t failed_at; /* position at which an object did not fit after a collection */
+};
+
+/*
+ * The least heap in which a program runs with Serial, as -Xmx.  After a collection of the whole
+ * heap what lives fills the old generation, then eden; survivor spaces stay empty.  An object needs
+ * room in one piece: in the old generation, or in eden.
+ */
+
+/* HotSpot rounds -Xmx up to this, with pages of 4 KiB. */
+#define HEAP_ALIGNMENT (UINT64_C(2) << 20)
+
+struct least_heap {
+    const struct generation_options *options;
+    uint64_t young;         /* bytes; 0: a third of the heap, as without -Xmn */
+    uint64_t heap;          /* result: the least that was large enough up to now */
+    uint64_t old;           /* bytes of the old generation of that heap */
+    struct young_spaces in; /* and of the spaces of its young one */
+};
+
+void least_heap_init(struct least_heap *least, uint64_t young,
+                     const struct generation_options *options);
+/* An object of `size` bytes was born; it and all others that live have `living`. */
+void least_heap_put(struct least_heap *least, uint64_t living, uint64_t size);
 
 struct simulation_options {
     struct generation_options generations;

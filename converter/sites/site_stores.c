@@ -2,13 +2,67 @@
 /* Replays stores of references, of which it keeps only the arrays in fields. */
 #include "converter/sites/site_stores.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/graph/graph_replay.h"
 #include "converter/layout/object_layout.h"
-#include "converter/sites/array_use.h"
 #include "format/core/grow.h"
+
+/*
+ * How far an array of references is used: 1 + the highest index that a store or a copy ever gave a
+ * reference.  `most` differs from `least` where a store's target, or a copy's source, is null or
+ * unknown.
+ */
+
+/* Zero-initialise for an array that was just made. */
+struct array_use {
+    uint32_t least, most; /* the caller limits them to the array's length */
+};
+
+/* An array that existed before the trace. */
+#define ARRAY_USE_UNKNOWN ((struct array_use){0, UINT32_MAX})
+
+static void use_up_to(uint32_t *used, uint64_t end)
+{
+    if (end > *used)
+        *used = end < UINT32_MAX ? (uint32_t) end : UINT32_MAX;
+}
+
+/* A store into an element.  `is_reference`: not of null, nor of an unknown object. */
+static void array_use_store(struct array_use *use, uint64_t index, bool is_reference)
+{
+    if (index >= UINT32_MAX)
+        return;
+    if (is_reference)
+        use_up_to(&use->least, index + 1);
+    use_up_to(&use->most, index + 1);
+}
+
+/* Returns how many of the elements [from, from + length) are below `used`. */
+static uint64_t used_in(uint32_t used, uint64_t from, uint64_t length)
+{
+    uint64_t rest = used > from ? used - from : 0;
+    return rest < length ? rest : length;
+}
+
+/* A copy of `length` elements from `from` on to `to`.  `source` NULL: an unknown array. */
+static void array_use_copy(struct array_use *use, uint64_t to, const struct array_use *source,
+                           uint64_t from, uint64_t length)
+{
+    const struct array_use copied = source != NULL ? *source : ARRAY_USE_UNKNOWN;
+    if (to >= UINT32_MAX || length >= UINT32_MAX)
+        return;
+    uint64_t least = used_in(copied.least, from, length);
+    uint64_t most = source != NULL ? used_in(copied.most, from, length) : length;
+    if (least > 0)
+        use_up_to(&use->least, to + least);
+    if (most > 0)
+        use_up_to(&use->most, to + most);
+}
 
 /* An array of this size or less is an empty one, or has room for little. */
 #define EMPTY_ARRAY_BYTES 24u

@@ -11,10 +11,9 @@
 #include "converter/base/arguments.h"
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
-#include "converter/step/alloc_forms.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
+#include "converter/trace/trace_sink.h"
 #include "steptrace/hatf_trace.h"
 
 /* A single stream preserves the order of the records. */
@@ -24,7 +23,7 @@
 enum { ENTRIES_MAX = 1 << 16, ENTRY_BYTES_MAX = 1 << 22 };
 
 struct step_allocs_sink {
-    struct alloc_sink base;
+    struct trace_sink base;
     struct step_writer *writer;
     struct address_model *model; /* NULL: store addresses */
     uint64_t resolution_ns;
@@ -33,11 +32,6 @@ struct step_allocs_sink {
     size_t text_count;
     size_t text_bytes;
 };
-
-static struct step_allocs_sink *of(struct alloc_sink *sink)
-{
-    return (struct step_allocs_sink *) sink;
-}
 
 /* Adds an entry.  The dictionary assigns it the same id as name_index. */
 static bool define(struct step_allocs_sink *sink, uint32_t id, struct step_bytes value)
@@ -92,10 +86,10 @@ static enum step_status put_slots(struct step_allocs_sink *sink, const struct ha
     return step_writer_put(sink->writer, STREAM, is_placed ? form->placed : form->plain, slots);
 }
 
-static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
+static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct step_allocs_sink *sink = of(base);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     struct address_place place;
     uint64_t attributes;
     enum step_status status;
@@ -112,46 +106,35 @@ static enum step_status put(struct alloc_sink *base, const struct hatf_record *r
     return status == STEP_STATUS_OK ? status : step_writer_close(sink->writer, error);
 }
 
-static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return step_writer_close(of(base)->writer, error);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
+    return step_writer_close(sink->writer, error);
 }
 
-static void destroy(struct alloc_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct step_allocs_sink *sink = of(base);
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
     step_writer_destroy(sink->writer);
     address_model_destroy(sink->model);
     name_index_reset(&sink->attributes);
     for (size_t i = 0; i < sink->text_count; i++)
         free(sink->texts[i]);
     free(sink->texts);
-    free(sink);
 }
 
-static const struct alloc_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-enum step_status stepfile_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
-                                            struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
     const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
-    struct step_allocs_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    struct trace_summary summary;
-    to->source->operations->summary(to->source, &summary);
-    sink->base.operations = &operations;
+    struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
+    struct trace_summary summary = trace_summary_of(&to->source->about);
     sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
     if (!options->is_plain)
         sink->model = address_model_create(false);
-    enum step_status status = STEP_STATUS_OK;
     if (sink->texts == NULL || (!options->is_plain && sink->model == NULL))
-        status = no_memory(error);
+        return no_memory(error);
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
     writer_options.definition = &step_hatf_trace_definition;
@@ -163,17 +146,21 @@ enum step_status stepfile_alloc_sink_create(const struct format_output *to, stru
         writer_options.block_records = options->packed_block_records;
         writer_options.memory_bytes = (size_t) 1 << 30;
     }
-    if (status == STEP_STATUS_OK)
-        status = step_writer_create(&writer_options, &sink->writer, error);
-    if (status != STEP_STATUS_OK) {
-        destroy(&sink->base);
+    enum step_status status = step_writer_create(&writer_options, &sink->writer, error);
+    if (status != STEP_STATUS_OK)
         return status;
-    }
     step_properties_copy(sink->writer, to->source, sink->resolution_ns);
     step_writer_property(sink->writer, "converted-from", summary.format);
-    *out = &sink->base;
-    return status;
+    return STEP_STATUS_OK;
 }
+
+const struct trace_sink_operations stepfile_alloc_sink_operations = {
+    .size_bytes = sizeof(struct step_allocs_sink),
+    .open = open_sink,
+    .put_alloc = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 static const struct format_option rows_of[] = {
     {{"plain", 0, NULL, "STEP: store addresses of a heap trace unencoded", take_flag, NULL},
@@ -181,3 +168,20 @@ static const struct format_option rows_of[] = {
     {.place = 0}};
 
 const struct format_options stepfile_options = {sizeof(struct stepfile_options), rows_of, NULL};
+
+/* Copies properties from a source to a writer. */
+
+void step_properties_copy(struct step_writer *writer, const struct event_source *source,
+                          uint64_t resolution_ns)
+{
+    char resolution[32];
+    bool has_producer = event_source_property(source, "producer") != NULL;
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        step_writer_property(writer, property.key, property.value);
+    if (!has_producer)
+        step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
+    snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
+    if (event_source_has_times(source))
+        step_writer_property(writer, "resolution-ns", resolution);
+}

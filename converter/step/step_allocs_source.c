@@ -9,18 +9,31 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
 #include "converter/base/trace_ticks.h"
-#include "converter/step/alloc_forms.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"
 #include "steptrace/records.h"
 
+const struct alloc_form alloc_forms[HATF_COMMENT] = {
+    [HATF_ALLOC] = {STEP_HEAP_ALLOC, STEP_HEAP_ALLOC_BY_RANK, false, true},
+    [HATF_FREE] = {STEP_HEAP_FREE, STEP_HEAP_FREE_BY_AGE, true, false},
+    [HATF_REALLOC_NO_ALLOC] = {STEP_HEAP_REALLOC_IN_PLACE, STEP_HEAP_REALLOC_IN_PLACE_BY_RANK, true,
+                               true},
+    [HATF_REALLOC_ALLOC_FREE] = {STEP_HEAP_REALLOC_MOVE, STEP_HEAP_REALLOC_MOVE_BY_RANK, true,
+                                 true},
+    [HATF_REALLOC_ALLOC] = {STEP_HEAP_REALLOC_ALLOC, STEP_HEAP_REALLOC_ALLOC_BY_RANK, true, true},
+    [HATF_REALLOC_FREE] = {STEP_HEAP_REALLOC_FREE, STEP_HEAP_REALLOC_FREE_BY_RANK, true, true},
+    [HATF_CREATE_HEAP] = {STEP_HEAP_HEAP_CREATE, STEP_HEAP_HEAP_CREATE, false, false},
+    [HATF_DESTROY_HEAP] = {STEP_HEAP_HEAP_DESTROY, STEP_HEAP_HEAP_DESTROY, false, false},
+    [HATF_CREATE_THREAD] = {STEP_HEAP_THREAD_CREATE, STEP_HEAP_THREAD_CREATE, false, false},
+    [HATF_DESTROY_THREAD] = {STEP_HEAP_THREAD_DESTROY, STEP_HEAP_THREAD_DESTROY, false, false},
+};
+
 struct stepfile_alloc_source {
     struct alloc_source base;
     struct step_reader *reader;
     struct step_hatf_trace_binding binding;
-    struct address_model *model; /* NULL unless the trace has encoded addresses */
-    uint64_t resolution_ns;
+    struct address_model *model;  /* NULL unless the trace has encoded addresses */
     struct step_records *records; /* NULL: read block by block, */
     struct step_block *block;     /* the current block */
     size_t next_block;            /* the block after it */
@@ -32,16 +45,6 @@ struct stepfile_alloc_source {
     bool has_next_attributes;
     uint8_t next_bytes[HATF_ATTRIBUTES_MAX];
 };
-
-static struct stepfile_alloc_source *of(struct alloc_source *source)
-{
-    return (struct stepfile_alloc_source *) source;
-}
-
-static const struct stepfile_alloc_source *of_const(const struct alloc_source *source)
-{
-    return (const struct stepfile_alloc_source *) source;
-}
 
 bool stepfile_reader_has_heap_events(const struct step_reader *reader)
 {
@@ -132,7 +135,7 @@ static enum step_status take_event(struct stepfile_alloc_source *source,
         step_binding_slots(source->binding.inner, view, (uint32_t) known, count, values);
     if (slots == NULL)
         return STEP_STATUS_END;
-    if (__builtin_mul_overflow(slots[0], source->resolution_ns, &record->time))
+    if (__builtin_mul_overflow(slots[0], source->base.about.resolution_ns, &record->time))
         record->time = UINT64_MAX;
     record->thread = slots[1];
     take_attributes(source, slots[2], record);
@@ -214,7 +217,7 @@ static bool was_reported(const struct stepfile_alloc_source *source)
 static enum step_status next_record(struct alloc_source *base, struct hatf_record *record,
                                     struct step_error *error)
 {
-    struct stepfile_alloc_source *source = of(base);
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) base;
     enum step_status status = STEP_STATUS_END;
     while (status == STEP_STATUS_END) {
         struct step_record_view view;
@@ -228,44 +231,9 @@ static enum step_status next_record(struct alloc_source *base, struct hatf_recor
     return status;
 }
 
-/* ---- summary and damage ---- */
-
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    const struct stepfile_alloc_source *source = of_const(base);
-    *out = (struct trace_summary){.format = "step (heap)",
-                                  .whole = trace_reaches_end(source->reader),
-                                  .running = step_reader_is_running(source->reader),
-                                  .recovered = step_reader_recovered_count(source->reader),
-                                  .file_bytes = step_reader_file_size(source->reader),
-                                  .resolution_ns = source->resolution_ns};
-}
-
-static size_t property_count(const struct alloc_source *base)
-{
-    return step_reader_property_count(of_const(base)->reader);
-}
-
-static void property(const struct alloc_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    *key = step_reader_property_key(of_const(base)->reader, i);
-    *value = step_reader_property_value(of_const(base)->reader, i);
-}
-
-static size_t damage_count(const struct alloc_source *base)
-{
-    return step_reader_damage_count(of_const(base)->reader);
-}
-
-static const struct step_damage *damage(const struct alloc_source *base, size_t i)
-{
-    return step_reader_damage(of_const(base)->reader, i);
-}
-
-static double progress(const struct alloc_source *base)
-{
-    const struct stepfile_alloc_source *source = of_const(base);
+    const struct stepfile_alloc_source *source = (const struct stepfile_alloc_source *) base;
     uint64_t done = source->next_block, all = step_reader_block_count(source->reader);
     if (source->records != NULL)
         step_records_progress(source->records, &done, &all);
@@ -274,7 +242,7 @@ static double progress(const struct alloc_source *base)
 
 static void destroy(struct alloc_source *base)
 {
-    struct stepfile_alloc_source *source = of(base);
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) base;
     step_records_destroy(source->records);
     if (source->binding.inner != NULL)
         step_hatf_trace_unbind(&source->binding);
@@ -287,11 +255,6 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next_record,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -335,7 +298,7 @@ static enum step_status start(struct stepfile_alloc_source *source, struct step_
                               "its addresses are places in a model of an earlier version, which "
                               "can still convert it to .hatf");
     size_t count = step_reader_block_count(source->reader);
-    source->resolution_ns = trace_resolution_ns(source->reader);
+    source->base.about.resolution_ns = trace_resolution_ns(source->reader);
     enum step_status status = step_hatf_trace_bind(step_reader_borrow_definition(source->reader),
                                                    &source->binding, error);
     if (status != STEP_STATUS_OK)
@@ -363,6 +326,8 @@ static enum step_status create(const char *path, struct step_reader *reader, boo
     source->base.may_grow = may_grow;
     source->base.operations = &operations;
     source->base.path = path;
+    source->base.about.format = "step (heap)";
+    source->base.about.reader = reader;
     source->reader = reader;
     enum step_status status = start(source, error);
     if (status == STEP_STATUS_OK)
@@ -386,6 +351,7 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
 
 void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user)
 {
-    of(tail)->is_known = is_known;
-    of(tail)->is_known_user = user;
+    struct stepfile_alloc_source *source = (struct stepfile_alloc_source *) tail;
+    source->is_known = is_known;
+    source->is_known_user = user;
 }

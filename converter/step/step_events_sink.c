@@ -14,15 +14,15 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/step/event_of_record.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/trace_sink.h"
 #include "steptrace/live.h"
 
 #define STREAM (STEP_LIVE_STREAM_FREES + 1)
 
 struct stepfile_sink {
-    struct event_sink base;
+    struct trace_sink base;
     const struct event_source *source; /* borrowed */
     struct step_writer *writer;
     uint64_t resolution_ns;
@@ -33,11 +33,6 @@ struct stepfile_sink {
     bool is_part;             /* the output is a selection: some allocations may be missing */
     struct object_table live; /* if so, the objects whose allocation was written */
 };
-
-static struct stepfile_sink *of(struct event_sink *sink)
-{
-    return (struct stepfile_sink *) sink;
-}
 
 static void define_source(struct stepfile_sink *sink, uint64_t class_id,
                           const struct trace_class *class)
@@ -58,7 +53,7 @@ static uint64_t class_id(struct stepfile_sink *sink, uint32_t id)
     uint64_t *known = id_table_get(&sink->classes, id);
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
-    const struct trace_class *class = trace_class_of(&sink->source->names, id);
+    const struct trace_class *class = trace_class_of(&sink->base.source->names, id);
     struct step_java_class entry = {.name = class->name, .loader = class->loader};
     step_java_class_define(sink->writer, &entry, known);
     if (*known != 0 && (class->file.length > 0 || class->map_text.length > 0))
@@ -71,7 +66,7 @@ static uint64_t method_id(struct stepfile_sink *sink, uint32_t id)
     uint64_t *known = id_table_get(&sink->methods, id);
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
-    const struct trace_method *method = trace_method_of(&sink->source->names, id);
+    const struct trace_method *method = trace_method_of(&sink->base.source->names, id);
     static const uint8_t nothing[1] = {0};
     struct step_java_method entry = {.class_ = class_id(sink, method->class_id),
                                      .name = method->name,
@@ -89,7 +84,8 @@ static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
     uint64_t *known = NULL;
     while (id != 0) {
         uint32_t undefined = id;
-        for (uint32_t at = id; at != 0; at = trace_frame_of(&sink->source->names, at)->parent) {
+        for (uint32_t at = id; at != 0;
+             at = trace_frame_of(&sink->base.source->names, at)->parent) {
             known = id_table_get(&sink->frames, at);
             if (known == NULL || *known != 0)
                 break;
@@ -98,7 +94,7 @@ static uint64_t frame_id(struct stepfile_sink *sink, uint32_t id)
         known = id_table_get(&sink->frames, undefined);
         if (known == NULL || *known != 0)
             break;
-        const struct trace_frame *frame = trace_frame_of(&sink->source->names, undefined);
+        const struct trace_frame *frame = trace_frame_of(&sink->base.source->names, undefined);
         uint64_t *parent = id_table_find(&sink->frames, frame->parent);
         struct step_java_frame entry = {.parent = parent != NULL ? *parent : 0,
                                         .method = method_id(sink, frame->method_id),
@@ -142,7 +138,7 @@ static uint64_t thread_id(struct stepfile_sink *sink, uint32_t id)
     uint64_t *known = id_table_get(&sink->threads, id);
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
-    define_thread(sink, trace_thread_of(&sink->source->names, id), known);
+    define_thread(sink, trace_thread_of(&sink->base.source->names, id), known);
     return *known;
 }
 
@@ -248,10 +244,10 @@ static enum step_status put_event(struct stepfile_sink *sink, const struct trace
     return STEP_STATUS_INVALID;
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct stepfile_sink *sink = of(base);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
     for (size_t i = 0; i < count; i++) {
         enum step_status status = put_event(sink, &events[i]);
         if (status == STEP_STATUS_NO_MEMORY)
@@ -265,7 +261,7 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
 /* Facts have a stream of their own, as they come before or after all events. */
 static enum step_status put_fact(void *user, const struct trace_fact *fact)
 {
-    struct stepfile_sink *sink = of(user);
+    struct stepfile_sink *sink = (struct stepfile_sink *) user;
     uint64_t time = fact->time_ns / sink->resolution_ns;
     if (fact->kind == TRACE_GIVEN_UP) /* copies are made of exact traces only */
         return STEP_STATUS_OK;
@@ -288,14 +284,15 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
                                          .exclusive = fact->exclusive_ns});
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return step_writer_close(of(base)->writer, error);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
+    return step_writer_close(sink->writer, error);
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct stepfile_sink *sink = of(base);
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
     step_writer_destroy(sink->writer);
     id_table_reset(&sink->classes);
     id_table_reset(&sink->methods);
@@ -303,36 +300,22 @@ static void destroy(struct event_sink *base)
     id_table_reset(&sink->frames);
     if (sink->is_part)
         object_table_reset(&sink->live);
-    free(sink);
 }
-
-static const struct event_sink_operations operations = {
-    .put = put,
-    .put_fact = put_fact,
-    .close = close_sink,
-    .destroy = destroy,
-};
 
 static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
 {
-    step_properties_copy(sink->writer, sink->source, sink->resolution_ns);
+    step_properties_copy(sink->writer, sink->base.source, sink->resolution_ns);
     step_writer_property(sink->writer, THREAD_NUMBERS_PROPERTY, THREAD_NUMBERS_IN_NAMES);
     step_writer_property(sink->writer, "converted-from", summary->format);
     if (sink->is_part)
         step_writer_property(sink->writer, "part", "yes");
 }
 
-enum step_status stepfile_sink_create(const struct format_output *to, struct event_sink **out,
-                                      struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    const struct event_source *source = to->source;
-    struct stepfile_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    struct trace_summary summary;
-    source->operations->summary(source, &summary);
-    sink->base.operations = &operations;
-    sink->source = source;
+    struct stepfile_sink *sink = (struct stepfile_sink *) base;
+    struct trace_summary summary = trace_summary_of(&to->source->about);
     sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     id_table_init(&sink->classes, sizeof(uint64_t));
     id_table_init(&sink->methods, sizeof(uint64_t));
@@ -344,17 +327,20 @@ enum step_status stepfile_sink_create(const struct format_output *to, struct eve
     writer_options.output = output_file_as_output(to->file);
     writer_options.verify = true;
     writer_options.level = format_settings_level(to->settings);
-    enum step_status status = STEP_STATUS_OK;
-    sink->is_part = !source->filter.everything && object_table_init(&sink->live);
-    if (!source->filter.everything && !sink->is_part)
-        status = no_memory(error);
+    sink->is_part = !to->source->filter.everything && object_table_init(&sink->live);
+    if (!to->source->filter.everything && !sink->is_part)
+        return no_memory(error);
+    enum step_status status = step_writer_create(&writer_options, &sink->writer, error);
     if (status == STEP_STATUS_OK)
-        status = step_writer_create(&writer_options, &sink->writer, error);
-    if (status != STEP_STATUS_OK) {
-        destroy(&sink->base);
-        return status;
-    }
-    put_properties(sink, &summary);
-    *out = &sink->base;
+        put_properties(sink, &summary);
     return status;
 }
+
+const struct trace_sink_operations stepfile_sink_operations = {
+    .size_bytes = sizeof(struct stepfile_sink),
+    .open = open_sink,
+    .put = put,
+    .put_fact = put_fact,
+    .close = close_sink,
+    .reset = reset,
+};

@@ -242,16 +242,6 @@ struct stepfile_source {
     struct event_order order;
 };
 
-static struct stepfile_source *of(struct event_source *source)
-{
-    return (struct stepfile_source *) source;
-}
-
-static const struct stepfile_source *of_const(const struct event_source *source)
-{
-    return (const struct stepfile_source *) source;
-}
-
 static bool put_phase(struct event_order *order, const struct trace_event *event)
 {
     return open_phases_put(&order->phases, event->thread_id, event->class_id, event->flags != 0,
@@ -261,7 +251,7 @@ static bool put_phase(struct event_order *order, const struct trace_event *event
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t resolution_ns = source->order.decoder.java.resolution_ns;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
@@ -290,39 +280,6 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     }
     *count = filled;
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
-}
-
-static void summary(const struct event_source *base, struct trace_summary *out)
-{
-    const struct stepfile_source *source = of_const(base);
-    *out = (struct trace_summary){.format = "step",
-                                  .whole = trace_reaches_end(source->reader),
-                                  .running = step_reader_is_running(source->reader),
-                                  .recovered = step_reader_recovered_count(source->reader),
-                                  .file_bytes = step_reader_file_size(source->reader),
-                                  .resolution_ns = source->order.decoder.java.resolution_ns};
-}
-
-static size_t property_count(const struct event_source *base)
-{
-    return step_reader_property_count(of_const(base)->reader);
-}
-
-static void property(const struct event_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    *key = step_reader_property_key(of_const(base)->reader, i);
-    *value = step_reader_property_value(of_const(base)->reader, i);
-}
-
-static size_t damage_count(const struct event_source *base)
-{
-    return step_reader_damage_count(of_const(base)->reader);
-}
-
-static const struct step_damage *damage(const struct event_source *base, size_t i)
-{
-    return step_reader_damage(of_const(base)->reader, i);
 }
 
 static void count_block(const struct stepfile_source *source, const struct step_block_info *info,
@@ -365,7 +322,7 @@ static enum step_status verify(struct stepfile_source *source)
 
 static enum step_status inventory(struct event_source *base, struct trace_inventory *out)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     *out = (struct trace_inventory){.definition = step_reader_borrow_definition(source->reader)};
     out->records = calloc(out->definition->record_count + 1, sizeof *out->records);
     out->is_event = calloc(out->definition->record_count + 1, sizeof *out->is_event);
@@ -397,7 +354,7 @@ static size_t fact_names(const struct stepfile_source *source, const char *names
 static enum step_status facts(struct event_source *base, trace_fact_visit visit, void *user,
                               struct step_error *error)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     struct step_selection *selection = NULL;
     struct step_records *records = NULL;
     struct step_record_view view;
@@ -423,9 +380,10 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
 static enum step_status phases(struct event_source *base, trace_phase_visit visit, void *user,
                                struct step_error *error)
 {
+    struct stepfile_source *source = (struct stepfile_source *) base;
     struct phase_spans spans;
     struct trace_phase phase;
-    enum step_status status = phase_spans_open(&spans, &of(base)->order.decoder.java, error);
+    enum step_status status = phase_spans_open(&spans, &source->order.decoder.java, error);
     while (status == STEP_STATUS_OK &&
            (status = phase_spans_next(&spans, &phase, error)) == STEP_STATUS_OK)
         status = visit(user, &phase);
@@ -435,7 +393,8 @@ static enum step_status phases(struct event_source *base, trace_phase_visit visi
 
 static enum step_status layouts(struct event_source *base, trace_layout_visit visit, void *user)
 {
-    const struct java_records *java = &of(base)->order.decoder.java;
+    struct stepfile_source *source = (struct stepfile_source *) base;
+    const struct java_records *java = &source->order.decoder.java;
     uint64_t count = java_entry_count(java, STEP_JAVA_LAYOUT);
     enum step_status status = STEP_STATUS_OK;
     for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
@@ -452,16 +411,17 @@ static enum step_status layouts(struct event_source *base, trace_layout_visit vi
     return status;
 }
 
-static double progress(const struct event_source *base)
+static double progress(struct event_source *base)
 {
+    struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t done, all;
-    step_records_progress(of_const(base)->order.records, &done, &all);
+    step_records_progress(source->order.records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
 static void destroy(struct event_source *base)
 {
-    struct stepfile_source *source = of(base);
+    struct stepfile_source *source = (struct stepfile_source *) base;
     event_order_reset(&source->order);
     event_source_reset(base);
     step_reader_destroy(source->reader);
@@ -470,11 +430,6 @@ static void destroy(struct event_source *base)
 
 static const struct event_source_operations operations = {
     .read = read_events,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .inventory = inventory,
     .facts = facts,
     .phases = phases,
@@ -510,11 +465,14 @@ static enum step_status start(struct stepfile_source *source, struct step_reader
 {
     enum step_status status;
     source->reader = reader;
+    source->base.about.format = "step";
+    source->base.about.reader = reader;
     const struct event_selection *selected = &source->base.filter.selected;
     status = event_order_init(&source->order, source->reader, &source->base.names, selected,
                               source->base.keep_live, error);
     if (status != STEP_STATUS_OK)
         return status;
+    source->base.about.resolution_ns = source->order.decoder.java.resolution_ns;
     source->base.content = content_of(source);
     return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
                              error);

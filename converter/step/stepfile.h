@@ -14,8 +14,7 @@ enum step_status stepfile_source_create(const char *path, const struct event_sel
 enum step_status stepfile_event_source_create(const char *path, struct step_reader *reader,
                                               const struct event_selection *selected,
                                               struct event_source **out, struct step_error *error);
-enum step_status stepfile_sink_create(const struct format_output *to, struct event_sink **out,
-                                      struct step_error *error);
+extern const struct trace_sink_operations stepfile_sink_operations;
 /* Opens a trace with records of hatf.step.  Takes ownership of `reader`, even on failure. */
 enum step_status stepfile_alloc_source_create(const char *path, struct step_reader *reader,
                                               struct alloc_source **out, struct step_error *error);
@@ -28,10 +27,25 @@ enum step_status stepfile_alloc_tail_create(const char *path, struct step_reader
  * before. */
 typedef bool (*stepfile_is_known)(void *user, uint64_t stream, uint64_t number);
 void stepfile_alloc_tail_pass(struct alloc_source *tail, stepfile_is_known is_known, void *user);
-enum step_status stepfile_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
-                                            struct step_error *error);
+extern const struct trace_sink_operations stepfile_alloc_sink_operations;
 /* Returns whether the file has records of hatf.step. */
 bool stepfile_reader_has_heap_events(const struct step_reader *reader);
+
+/* Maps HATF records to records of hatf.step, and back. */
+
+/* Number of slots of the longest record. */
+enum { HEAP_STEP_SLOTS = 7 };
+
+/* How a HATF tag is stored.  The slots of a record are time, thread, attributes; then, if the
+ * tag has them, heap, size, the old address or an age, and the new address or a rank. */
+struct alloc_form {
+    uint8_t plain;  /* enum heap_record */
+    uint8_t placed; /* the same with age and rank; `plain` if there is no such record */
+    bool has_old;
+    bool has_new;
+};
+
+extern const struct alloc_form alloc_forms[HATF_COMMENT];
 
 struct stepfile_options {
     bool is_plain;                 /* store addresses, without the heap's model */

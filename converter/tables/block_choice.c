@@ -215,12 +215,12 @@ uint8_t **wanted_fields_create(const struct step_definition *definition, uint32_
     return fields;
 }
 
-void wanted_fields_add(uint8_t **fields, const struct step_definition *definition, uint32_t owner,
-                       uint32_t field)
+void wanted_fields_add(uint8_t **fields, const struct step_definition *definition,
+                       const struct table_field *field)
 {
     for (uint32_t i = 0; i < definition->record_count; i++)
-        if (fields[i] != NULL && step_record_extends(definition, i, owner))
-            fields[i][field] = 1;
+        if (fields[i] != NULL && step_record_extends(definition, i, field->record))
+            fields[i][field->field] = 1;
 }
 
 void wanted_fields_destroy(uint8_t **fields, const struct step_definition *definition)

@@ -30,9 +30,9 @@ void blocks_sort_by_time(const struct tables *tables, size_t *blocks, size_t cou
 /* Returns an array for step_reader_load_fields(), by record of the definition, with a byte per
  * field for the record type and those that extend it.  NULL: out of memory. */
 uint8_t **wanted_fields_create(const struct step_definition *definition, uint32_t record);
-/* Selects a field of `owner`, also in the types that extend it. */
-void wanted_fields_add(uint8_t **fields, const struct step_definition *definition, uint32_t owner,
-                       uint32_t field);
+/* Selects a field, also in the types that extend its own. */
+void wanted_fields_add(uint8_t **fields, const struct step_definition *definition,
+                       const struct table_field *field);
 void wanted_fields_destroy(uint8_t **fields, const struct step_definition *definition);
 
 #endif

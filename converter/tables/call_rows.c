@@ -8,7 +8,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 #include "converter/trace/call_stack.h"
 #include "format/core/grow.h"
 
@@ -29,7 +28,6 @@
 enum { CALLS_COLUMNS(COLUMN_NUMBER) };
 static const struct java_column columns[] = {CALLS_COLUMNS(MADE_COLUMN)};
 
-enum { CALL_COLUMNS = CALLS_ENDED + 1 };
 enum ended { BY_RETURN, BY_EXCEPTION, BY_LEAVING, AT_END, ENDED_COUNT };
 
 /* Data of a call in addition to its frame. */
@@ -46,8 +44,6 @@ struct thread_calls {
 
 struct call_rows {
     struct table_rows base;
-    struct row_builder builder;
-    const struct table_dictionary *dictionaries[CALL_COLUMNS];
     uint32_t words[ENDED_COUNT];
     struct event_feed feed;
     struct id_table threads; /* struct thread_calls */
@@ -61,11 +57,6 @@ struct call_rows {
     bool at_end;
     uint32_t next_thread; /* while ending calls at the end of the trace */
 };
-
-static struct call_rows *of(struct table_rows *rows)
-{
-    return (struct call_rows *) rows;
-}
 
 static struct thread_calls *calls_of(struct call_rows *rows, uint32_t thread)
 {
@@ -92,7 +83,7 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
 static bool put_names(struct call_rows *rows, uint32_t method_id)
 {
     struct tables *tables = rows->base.tables;
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     if (builder->values[CALLS_METHOD] != NULL) {
         uint32_t code = method_id != 0 ? tables_method_code(tables, method_id) : 0;
         row_put_code(builder, CALLS_METHOD, code, method_id == 0);
@@ -112,7 +103,7 @@ static bool put_names(struct call_rows *rows, uint32_t method_id)
 /* Ends the innermost call and adds its row. */
 static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     const struct call_frame frame = *call_stack_pop(&calls->stack);
     size_t depth = calls->stack.depth;
     const struct open_call *open = &calls->open[depth];
@@ -140,7 +131,7 @@ static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum en
 static bool close_calls(struct call_rows *rows)
 {
     struct thread_calls *calls = calls_of(rows, rows->closing_thread);
-    while (calls->stack.depth > rows->closing_depth && !row_builder_is_full(&rows->builder)) {
+    while (calls->stack.depth > rows->closing_depth && !row_builder_is_full(&rows->base.builder)) {
         bool is_last = calls->stack.depth == rows->closing_depth + 1;
         if (!put_call(rows, calls, is_last ? rows->closing_last : rows->closing_inner))
             return false;
@@ -184,7 +175,7 @@ static bool close_thread(struct call_rows *rows)
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct call_rows *rows = of(base);
+    struct call_rows *rows = (struct call_rows *) base;
     const struct trace_event *event;
     if (rows->is_closing)
         return close_calls(rows) ? STEP_STATUS_OK : no_memory(error);
@@ -200,15 +191,9 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return good ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+static void reset(struct table_rows *base)
 {
-    struct call_rows *rows = of(base);
-    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
-}
-
-static void destroy(struct table_rows *base)
-{
-    struct call_rows *rows = of(base);
+    struct call_rows *rows = (struct call_rows *) base;
     for (uint32_t i = 0; id_table_next(&rows->threads, &i); i++) {
         struct thread_calls *calls = id_table_find(&rows->threads, i);
         if (calls == NULL)
@@ -218,46 +203,24 @@ static void destroy(struct table_rows *base)
     }
     id_table_reset(&rows->threads);
     event_feed_close(&rows->feed);
-    row_builder_reset(&rows->builder);
-    table_rows_reset(base);
-    free(rows);
 }
 
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
-
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[ENDED_COUNT] = {"return", "exception", "left", "open"};
-    struct call_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
+    struct call_rows *rows = (struct call_rows *) base;
     id_table_init(&rows->threads, sizeof(struct thread_calls));
-    rows->dictionaries[CALLS_METHOD] = &tables->method_names.dictionary;
-    rows->dictionaries[CALLS_CLASS] = &tables->class_names.dictionary;
-    rows->dictionaries[CALLS_ENDED] = &tables->words.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK &&
-        !table_names_codes(&tables->words, words, ENDED_COUNT, rows->words))
-        status = no_memory(error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK)
-        status =
-            event_feed_open(&rows->feed, tables,
-                            TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |
-                                TRACE_KIND_BIT(EVENT_METHOD_POP),
-                            true, error);
-    *out = &rows->base;
-    return status;
+    if (!table_names_codes(&base->tables->words, words, ENDED_COUNT, rows->words))
+        return no_memory(error);
+    return event_feed_open(&rows->feed, base->tables,
+                           TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |
+                               TRACE_KIND_BIT(EVENT_METHOD_POP),
+                           true, error);
 }
 
-const struct java_table calls_table = {"calls",
-                                       "one row a call",
-                                       COLUMNS(columns),
-                                       create,
-                                       ROWS_MADE,
-                                       -1,
-                                       false,
-                                       STEP_JAVA_METHOD_ENTRY,
-                                       "method events (the agent's option events=method)"};
+static const struct table_rows_operations rows_of_calls = {
+    .size_bytes = sizeof(struct call_rows), .open = open_rows, .step = step, .reset = reset};
+
+const struct java_table calls_table =
+    MADE_TABLE("calls", "one row a call", columns, rows_of_calls, false, STEP_JAVA_METHOD_ENTRY,
+               "method events (the agent's option events=method)");

@@ -10,7 +10,6 @@
 #include "converter/step/event_of_record.h"
 #include "converter/tables/block_choice.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 #include "format/core/grow.h"
 
@@ -91,8 +90,8 @@ static const struct entry_events entry_times_of_threads = {
 struct reading {
     struct entry_times *times;
     struct tables *tables;
-    uint32_t record, existing;
-    size_t time_slot, id_slot;
+    struct table_field time, id;
+    uint32_t existing;
     bool is_end;
 };
 
@@ -134,11 +133,11 @@ static enum step_status read_block(const struct reading *reading, struct step_bl
                                    struct step_error *error)
 {
     struct step_column_view times, ids, types;
-    uint32_t record = reading->record;
+    uint32_t record = reading->time.record;
     enum step_status status =
-        step_block_column(block, record, record, reading->time_slot, &times, error);
+        step_block_column(block, record, record, reading->time.slot, &times, error);
     if (status == STEP_STATUS_OK)
-        status = step_block_column(block, record, record, reading->id_slot, &ids, error);
+        status = step_block_column(block, record, record, reading->id.slot, &ids, error);
     if (status == STEP_STATUS_OK)
         status = step_block_types(block, record, &types, error);
     for (size_t i = 0; status == STEP_STATUS_OK && i < times.count; i++)
@@ -157,7 +156,7 @@ static enum step_status read_blocks(const struct reading *reading, uint8_t **fie
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < step_reader_block_count(tables->reader) && status == STEP_STATUS_OK;
          i++) {
-        if (block_rows(tables, i, reading->record) == 0)
+        if (block_rows(tables, i, reading->time.record) == 0)
             continue;
         status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
                                          error);
@@ -170,34 +169,20 @@ static enum step_status read_blocks(const struct reading *reading, uint8_t **fie
     return status;
 }
 
-static bool is_number(const struct step_record *record, size_t field)
-{
-    return field != SIZE_MAX && record->fields[field].array_depth == 0 &&
-           (record->fields[field].kind == STEP_TYPE_INT ||
-            step_field_is_identifier(&record->fields[field]));
-}
-
 static enum step_status read_records(struct reading *reading, int known, const char *id_field,
                                      struct step_error *error)
 {
-    const struct step_definition *definition = reading->tables->definition;
-    reading->record = java_record_of(&reading->tables->java, known);
-    if (reading->record == STEP_NO_RECORD)
+    const struct tables *tables = reading->tables;
+    if (!tables_field(tables, known, known, "time", &reading->time) ||
+        !tables_field(tables, known, known, id_field, &reading->id))
         return STEP_STATUS_OK;
-    const struct step_record *record = &definition->records[reading->record];
-    size_t time = step_record_find_field(record, "time");
-    size_t id = step_record_find_field(record, id_field);
-    if (!is_number(record, time) || !is_number(record, id))
-        return STEP_STATUS_OK;
-    uint8_t **fields = wanted_fields_create(definition, reading->record);
+    uint8_t **fields = wanted_fields_create(tables->definition, reading->time.record);
     if (fields == NULL)
         return no_memory(error);
-    wanted_fields_add(fields, definition, reading->record, (uint32_t) time);
-    wanted_fields_add(fields, definition, reading->record, (uint32_t) id);
-    reading->time_slot = record_field_slot(definition, reading->record, (uint32_t) time);
-    reading->id_slot = record_field_slot(definition, reading->record, (uint32_t) id);
+    wanted_fields_add(fields, tables->definition, &reading->time);
+    wanted_fields_add(fields, tables->definition, &reading->id);
     enum step_status status = read_blocks(reading, fields, error);
-    wanted_fields_destroy(fields, definition);
+    wanted_fields_destroy(fields, tables->definition);
     return status;
 }
 
@@ -217,7 +202,7 @@ static enum step_status entry_times_read(struct entry_times *times, struct table
     return status;
 }
 
-enum { COLUMNS_MOST = 16, STACK_MOST = 1024, NAME_MOST = 256 };
+enum { STACK_MOST = 1024, NAME_MOST = 256 };
 /* Limits: bytes of a stack's text, which is cut with "..."; bytes of all texts in a batch; and
  * the number of entries with cached depths. */
 enum { STACK_BYTES = 1 << 18, BATCH_BYTES = 16 << 20, DEPTHS_MOST = 16 << 20 };
@@ -227,9 +212,7 @@ typedef bool (*put_entry)(struct entry_rows *rows, uint64_t id);
 
 struct entry_rows {
     struct table_rows base;
-    struct row_builder builder;
     put_entry put;
-    const struct table_dictionary *dictionaries[COLUMNS_MOST];
     struct entry_times times; /* of classes and threads */
     uint64_t last;            /* the last entry returned */
     uint64_t end;             /* the last entry that may be wanted */
@@ -240,22 +223,17 @@ struct entry_rows {
     size_t depth_count;
 };
 
-static struct entry_rows *of(struct table_rows *rows)
-{
-    return (struct entry_rows *) rows;
-}
-
 /* ---- rows ---- */
 
 static bool put_name(struct entry_rows *rows, size_t column, uint32_t code, bool is_null)
 {
-    row_put_code(&rows->builder, column, code, is_null);
+    row_put_code(&rows->base.builder, column, code, is_null);
     return is_null || code != NO_NAME_CODE;
 }
 
 static bool put_class(struct entry_rows *rows, uint64_t id)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_class entry;
     const struct entry_time *time = entry_times_of(&rows->times, id);
@@ -274,7 +252,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
 
 static bool put_method(struct entry_rows *rows, uint64_t id)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_method entry;
     if (!java_method(&tables->java, id, &entry))
@@ -293,7 +271,7 @@ static bool put_method(struct entry_rows *rows, uint64_t id)
 
 static bool put_thread(struct entry_rows *rows, uint64_t id)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_thread entry;
     const struct entry_time *time = entry_times_of(&rows->times, id);
@@ -390,20 +368,20 @@ static char *stack_of(struct entry_rows *rows, struct step_java_frame frame, siz
 static bool put_stack(struct entry_rows *rows, const struct step_java_frame *frame)
 {
     size_t length;
-    if (rows->builder.values[SITES_STACK] == NULL)
+    if (rows->base.builder.values[SITES_STACK] == NULL)
         return true;
     char *text = stack_of(rows, *frame, &length);
     if (text == NULL)
         return false;
     rows->texts[rows->text_count++] = text;
     rows->text_bytes += length;
-    row_put_text(&rows->builder, SITES_STACK, (struct step_bytes){(uint8_t *) text, length});
+    row_put_text(&rows->base.builder, SITES_STACK, (struct step_bytes){(uint8_t *) text, length});
     return true;
 }
 
 static bool put_site(struct entry_rows *rows, uint64_t id)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_frame frame;
     if (!java_frame(&rows->base.tables->java, id, &frame))
@@ -424,34 +402,39 @@ static bool put_site(struct entry_rows *rows, uint64_t id)
     return good;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+static void free_texts(struct entry_rows *rows)
 {
-    struct entry_rows *rows = of(base);
-    const struct step_reader *reader = base->tables->reader;
-    row_builder_begin(&rows->builder);
     for (; rows->text_count > 0; rows->text_count--)
         free(rows->texts[rows->text_count - 1]);
     rows->text_bytes = 0;
-    while (!row_builder_is_full(&rows->builder) && rows->text_bytes < BATCH_BYTES &&
-           rows->last < rows->end) {
-        uint64_t id = step_reader_dictionary_next(reader, base->request->table->record, rows->last);
-        if (id == 0 || id > rows->end) {
-            rows->last = rows->end;
-            break;
-        }
-        rows->last = id;
-        if (!rows->put(rows, id))
-            return no_memory(error);
+}
+
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
+{
+    struct entry_rows *rows = (struct entry_rows *) base;
+    if (base->builder.count == 0)
+        free_texts(rows);
+    uint64_t id = rows->last < rows->end
+                      ? step_reader_dictionary_next(base->tables->reader,
+                                                    base->request->table->record, rows->last)
+                      : 0;
+    if (id == 0 || id > rows->end) {
+        rows->last = rows->end;
+        *has_more = false;
+        return STEP_STATUS_OK;
     }
-    row_builder_take(&rows->builder, base->vectors, rows->dictionaries, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+    rows->last = id;
+    if (!rows->put(rows, id))
+        return no_memory(error);
+    *has_more = rows->text_bytes < BATCH_BYTES;
+    return STEP_STATUS_OK;
 }
 
 /* ---- life cycle ---- */
 
 static enum step_status restart(struct table_rows *base, struct step_error *error)
 {
-    struct entry_rows *rows = of(base);
+    struct entry_rows *rows = (struct entry_rows *) base;
     uint64_t least;
     (void) error;
     if (!row_filter_range(&base->request->filter, 0, &least, &rows->end))
@@ -460,21 +443,14 @@ static enum step_status restart(struct table_rows *base, struct step_error *erro
     return STEP_STATUS_OK;
 }
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct entry_rows *rows = of(base);
-    for (; rows->text_count > 0; rows->text_count--)
-        free(rows->texts[rows->text_count - 1]);
+    struct entry_rows *rows = (struct entry_rows *) base;
+    free_texts(rows);
     free(rows->texts);
     free(rows->depths);
-    row_builder_reset(&rows->builder);
     entry_times_reset(&rows->times);
-    table_rows_reset(base);
-    free(rows);
 }
-
-static const struct table_rows_operations operations = {
-    .next = next, .restart = restart, .destroy = destroy};
 
 static put_entry putter_of(const struct tables *tables, uint32_t record)
 {
@@ -484,17 +460,13 @@ static put_entry putter_of(const struct tables *tables, uint32_t record)
                                                                        : put_site;
 }
 
-static enum step_status prepare(struct entry_rows *rows, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct tables *tables = rows->base.tables;
-    const struct table_request *request = rows->base.request;
+    struct entry_rows *rows = (struct entry_rows *) base;
+    struct tables *tables = base->tables;
+    const struct table_request *request = base->request;
     enum step_status status = STEP_STATUS_OK;
     rows->put = putter_of(tables, request->table->record);
-    for (size_t i = 0; i < request->table->base.column_count; i++)
-        if (request->table->base.columns[i].type == TABLE_NAME)
-            rows->dictionaries[i] = strcmp(request->table->base.columns[i].name, "method") == 0
-                                        ? &tables->method_names.dictionary
-                                        : &tables->class_names.dictionary;
     if (rows->put == put_site && request->needed[SITES_STACK] != 0) {
         rows->texts = calloc(request->batch_rows + 1, sizeof *rows->texts);
         if (rows->texts == NULL)
@@ -507,45 +479,32 @@ static enum step_status prepare(struct entry_rows *rows, struct step_error *erro
         (request->needed[THREADS_STARTED] != 0 || request->needed[THREADS_ENDED] != 0 ||
          request->needed[THREADS_EXISTING] != 0))
         status = entry_times_read(&rows->times, tables, &entry_times_of_threads, error);
-    return status;
+    return status == STEP_STATUS_OK ? restart(base, error) : status;
 }
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    struct entry_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK)
-        status = prepare(rows, error);
-    if (status == STEP_STATUS_OK)
-        status = restart(&rows->base, error);
-    *out = &rows->base;
-    return status;
-}
+static const struct table_rows_operations rows_of_entries = {.size_bytes =
+                                                                 sizeof(struct entry_rows),
+                                                             .open = open_rows,
+                                                             .step = step,
+                                                             .restart = restart,
+                                                             .reset = reset};
 
-const struct java_table classes_table = {
-    "classes", "all classes", COLUMNS(class_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_CLASS,
-    false,     BY_ANY};
+#define ENTRY_TABLE(name, doc, columns, record, ...)                                               \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), &rows_of_entries, ROWS_OF_DICTIONARY, record, false,          \
+            __VA_ARGS__                                                                            \
+    }
 
-const struct java_table methods_table = {
-    "methods", "all methods",      COLUMNS(method_columns),
-    create,    ROWS_OF_DICTIONARY, STEP_JAVA_METHOD,
-    false,     STEP_JAVA_METHOD,   "methods (the agent's options events=method and stack=16)"};
+const struct java_table classes_table =
+    ENTRY_TABLE("classes", "all classes", class_columns, STEP_JAVA_CLASS, BY_ANY);
 
-const struct java_table threads_table = {
-    "threads", "all threads", COLUMNS(thread_columns), create, ROWS_OF_DICTIONARY, STEP_JAVA_THREAD,
-    false,     BY_ANY};
+const struct java_table methods_table =
+    ENTRY_TABLE("methods", "all methods", method_columns, STEP_JAVA_METHOD, STEP_JAVA_METHOD,
+                "methods (the agent's options events=method and stack=16)");
 
-const struct java_table sites_table = {"sites",
-                                       "all frames of call stacks",
-                                       COLUMNS(site_columns),
-                                       create,
-                                       ROWS_OF_DICTIONARY,
-                                       STEP_JAVA_FRAME,
-                                       false,
-                                       STEP_JAVA_FRAME,
-                                       "call stacks (the agent's option stack=16)"};
+const struct java_table threads_table =
+    ENTRY_TABLE("threads", "all threads", thread_columns, STEP_JAVA_THREAD, BY_ANY);
+
+const struct java_table sites_table =
+    ENTRY_TABLE("sites", "all frames of call stacks", site_columns, STEP_JAVA_FRAME,
+                STEP_JAVA_FRAME, "call stacks (the agent's option stack=16)");

@@ -23,9 +23,9 @@ enum step_status event_feed_open(struct event_feed *feed, struct tables *tables,
 static void note_damage(const struct event_feed *feed, struct tables *tables)
 {
     const struct event_source *source = feed->source;
-    if (tables->damage.status != STEP_STATUS_OK || source->operations->damage_count(source) == 0)
+    if (tables->damage.status != STEP_STATUS_OK || trace_damage_count(&source->about) == 0)
         return;
-    const struct step_damage *damage = source->operations->damage(source, 0);
+    const struct step_damage *damage = trace_damage(&source->about, 0);
     step_error_set(&tables->damage, STEP_STATUS_CORRUPT, tables->path, damage->offset, "%s",
                    damage->message);
 }

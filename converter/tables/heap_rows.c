@@ -10,7 +10,6 @@
 #include "converter/base/object_table.h"
 #include "converter/step/stepfile.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/alloc_source.h"
 #include "converter/trace/event_selection.h"
@@ -65,7 +64,7 @@ static const struct table_column object_columns[] = {OBJECT_COLUMNS(PLAIN_COLUMN
 
 static const struct table_column live_columns[] = {LIVE_COLUMNS(PLAIN_COLUMN)};
 
-enum { HEAP_COLUMNS_MOST = HEAP_REALLOC_KIND + 1, KIND_COUNT = 4 };
+enum { KIND_COUNT = 4 };
 
 /* A live object; its size is in the table.  In the free list, `number` is the next index. */
 struct heap_birth {
@@ -82,8 +81,6 @@ typedef bool (*put_record)(struct heap_rows *rows, const struct hatf_record *rec
 
 struct heap_rows {
     struct table_rows base;
-    struct row_builder builder;
-    const struct table_dictionary *dictionaries[HEAP_COLUMNS_MOST];
     uint32_t words[KIND_COUNT];
     put_record put;
     struct alloc_source *source;
@@ -102,11 +99,6 @@ struct heap_rows {
     struct level_curve curve;
     size_t step;
 };
-
-static struct heap_rows *of(struct table_rows *rows)
-{
-    return (struct heap_rows *) rows;
-}
 
 /* ---- live objects ---- */
 
@@ -131,7 +123,7 @@ static struct heap_birth *add_birth(struct heap_rows *rows, size_t *place)
 static void put_object(struct heap_rows *rows, const struct heap_birth *birth, uint64_t size,
                        bool is_dead)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     row_put(builder, HEAP_OBJECT_OBJECT, birth->number, false);
     row_put(builder, HEAP_OBJECT_THREAD, birth->thread, false);
     row_put(builder, HEAP_OBJECT_HEAP, birth->heap, false);
@@ -229,7 +221,7 @@ static bool follow(struct heap_rows *rows, const struct hatf_record *record)
 
 static bool put_alloc(struct heap_rows *rows, const struct hatf_record *record)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     if (record->tag != HATF_ALLOC)
         return true;
     rows->objects++;
@@ -245,7 +237,7 @@ static bool put_alloc(struct heap_rows *rows, const struct hatf_record *record)
 
 static bool put_free(struct heap_rows *rows, const struct hatf_record *record)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct live_object object = {0};
     if (record->tag != HATF_FREE)
         return follow(rows, record);
@@ -261,7 +253,7 @@ static bool put_free(struct heap_rows *rows, const struct hatf_record *record)
 
 static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     struct live_object object = {0};
     if (record->tag < HATF_REALLOC_NO_ALLOC || record->tag > HATF_REALLOC_FREE)
         return follow(rows, record);
@@ -285,7 +277,7 @@ static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record
 static void end_heap(struct heap_rows *rows)
 {
     struct live_object object;
-    while (rows->slot <= rows->live.mask && !row_builder_is_full(&rows->builder)) {
+    while (rows->slot <= rows->live.mask && !row_builder_is_full(&rows->base.builder)) {
         const struct live_slot *slot = &rows->live.slots[rows->slot];
         if (slot->object == 0 || rows->births[slot->value].heap != rows->dying_heap) {
             rows->slot++;
@@ -303,7 +295,8 @@ static void end_heap(struct heap_rows *rows)
 static bool give_live(struct heap_rows *rows)
 {
     struct live_object object;
-    for (; rows->slot <= rows->live.mask && !row_builder_is_full(&rows->builder); rows->slot++) {
+    for (; rows->slot <= rows->live.mask && !row_builder_is_full(&rows->base.builder);
+         rows->slot++) {
         const struct live_slot *slot = &rows->live.slots[rows->slot];
         if (slot->object != 0 && object_table_find(&rows->live, slot->object, &object))
             put_object(rows, &rows->births[object.value], object.size, false);
@@ -313,8 +306,8 @@ static bool give_live(struct heap_rows *rows)
 
 static bool give_steps(struct heap_rows *rows)
 {
-    while (rows->step < rows->curve.count && !row_builder_is_full(&rows->builder))
-        live_rows_put_step(&rows->builder, &rows->curve, rows->step++, rows->last_ns);
+    while (rows->step < rows->curve.count && !row_builder_is_full(&rows->base.builder))
+        live_rows_put_step(&rows->base.builder, &rows->curve, rows->step++, rows->last_ns);
     return rows->step < rows->curve.count;
 }
 
@@ -323,17 +316,18 @@ static void finish(struct heap_rows *rows)
     rows->at_end = true;
     rows->slot = 0;
     level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
-    if (alloc_source_damage_count(rows->source) > 0 &&
+    if (trace_damage_count(&rows->source->about) > 0 &&
         rows->base.tables->damage.status == STEP_STATUS_OK) {
-        const struct step_damage *damage = alloc_source_damage(rows->source, 0);
+        const struct step_damage *damage = trace_damage(&rows->source->about, 0);
         step_error_set(&rows->base.tables->damage, STEP_STATUS_CORRUPT, rows->base.tables->path,
                        damage->offset, "%s", damage->message);
     }
 }
 
+/* An allocation at an occupied address also adds only one row, so the builder has room. */
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct heap_rows *rows = of(base);
+    struct heap_rows *rows = (struct heap_rows *) base;
     struct hatf_record record;
     if (rows->is_dying) {
         end_heap(rows);
@@ -360,29 +354,16 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
-{
-    struct heap_rows *rows = of(base);
-    /* an allocation at an occupied address also adds only one row, so the builder has room */
-    return row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
-}
-
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct heap_rows *rows = of(base);
-    if (rows->source != NULL)
-        alloc_source_destroy(rows->source);
+    struct heap_rows *rows = (struct heap_rows *) base;
+    alloc_source_destroy(rows->source);
     object_table_reset(&rows->live);
     object_table_reset(&rows->moves);
-    row_builder_reset(&rows->builder);
     free(rows->births);
-    table_rows_reset(base);
-    free(rows);
 }
-
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
 static const struct {
     const char *name;
@@ -393,11 +374,12 @@ static const struct {
                {"reallocs", put_realloc},
                {"live", follow}};
 
-static enum step_status prepare(struct heap_rows *rows, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     static const char *const words[KIND_COUNT] = {"in place", "move", "alloc", "free"};
-    struct tables *tables = rows->base.tables;
-    const char *name = rows->base.request->table->base.name;
+    struct heap_rows *rows = (struct heap_rows *) base;
+    struct tables *tables = base->tables;
+    const char *name = base->request->table->base.name;
     struct event_selection selected;
     struct opened_trace opened = {0};
     for (size_t i = 0; i < sizeof putters / sizeof putters[0]; i++)
@@ -405,7 +387,8 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
             rows->put = putters[i].put;
     rows->gives_objects = strcmp(name, "objects") == 0;
     rows->is_curve = strcmp(name, "live") == 0;
-    rows->dictionaries[HEAP_REALLOC_KIND] = &tables->words.dictionary;
+    rows->free_birth = UINT64_MAX;
+    level_curve_init(&rows->curve);
     if (!table_names_codes(&tables->words, words, KIND_COUNT, rows->words) ||
         !object_table_init(&rows->live) || !object_table_init(&rows->moves))
         return no_memory(error);
@@ -415,22 +398,8 @@ static enum step_status prepare(struct heap_rows *rows, struct step_error *error
     return status;
 }
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    struct heap_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    rows->free_birth = UINT64_MAX;
-    level_curve_init(&rows->curve);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK)
-        status = prepare(rows, error);
-    *out = &rows->base;
-    return status;
-}
+static const struct table_rows_operations rows_of_heap = {
+    .size_bytes = sizeof(struct heap_rows), .open = open_rows, .step = step, .reset = reset};
 
 static const struct table heap_tables[] = {
     {"objects", "one row an object", COLUMNS(object_columns)},
@@ -444,7 +413,7 @@ enum step_status heap_tables_add(struct tables *tables, struct step_error *error
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < sizeof heap_tables / sizeof heap_tables[0]; i++) {
         const struct table_definition definition = {
-            .base = heap_tables[i], .create = create, .record = STEP_NO_RECORD};
+            .base = heap_tables[i], .rows = &rows_of_heap, .record = STEP_NO_RECORD};
         if (status == STEP_STATUS_OK)
             status = tables_add(tables, &definition, error);
     }

@@ -71,43 +71,27 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
     return true;
 }
 
-bool tables_collected_field(const struct tables *tables, struct collected_field *out)
+bool tables_field(const struct tables *tables, int known, int of, const char *name,
+                  struct table_field *out)
 {
-    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_DEATH);
-    if (record == STEP_NO_RECORD ||
-        !step_record_extends(tables->definition, record,
-                             java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE)))
+    uint32_t number = java_record_of(&tables->java, known);
+    if (number == STEP_NO_RECORD ||
+        !step_record_extends(tables->definition, number, java_record_of(&tables->java, of)))
         return false;
-    const struct step_record *death = &tables->definition->records[record];
-    size_t field = step_record_find_field(death, "collected");
-    if (field == SIZE_MAX || death->fields[field].kind != STEP_TYPE_INT ||
-        death->fields[field].array_depth > 0)
+    const struct step_record *record = &tables->definition->records[number];
+    size_t field = step_record_find_field(record, name);
+    if (field == SIZE_MAX || record->fields[field].array_depth > 0 ||
+        (record->fields[field].kind != STEP_TYPE_INT &&
+         !step_field_is_identifier(&record->fields[field])))
         return false;
-    *out = (struct collected_field){
-        record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};
-    return true;
-}
-
-bool tables_drawn_field(const struct tables *tables, struct collected_field *out)
-{
-    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_SAMPLED);
-    if (record == STEP_NO_RECORD ||
-        !step_record_extends(tables->definition, record,
-                             java_record_of(&tables->java, STEP_JAVA_OBJECT_ALLOC)))
-        return false;
-    const struct step_record *sampled = &tables->definition->records[record];
-    size_t field = step_record_find_field(sampled, "interval");
-    if (field == SIZE_MAX || sampled->fields[field].kind != STEP_TYPE_INT ||
-        sampled->fields[field].array_depth > 0)
-        return false;
-    *out = (struct collected_field){
-        record, (uint32_t) field, record_field_slot(tables->definition, record, (uint32_t) field)};
+    *out = (struct table_field){number, (uint32_t) field,
+                                record_field_slot(tables->definition, number, (uint32_t) field)};
     return true;
 }
 
 enum step_status collected_view_set(struct collected_view *view, struct step_block *block,
                                     uint32_t record, size_t time_slot,
-                                    const struct collected_field *field, struct step_error *error)
+                                    const struct table_field *field, struct step_error *error)
 {
     *view = (struct collected_view){0};
     enum step_status status =
@@ -143,35 +127,31 @@ static void sort_times(struct tables *tables)
 
 enum step_status tables_find_collections(struct tables *tables, struct step_error *error)
 {
-    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE);
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
-    struct collected_field collected;
+    struct table_field time, collected;
     struct collected_view view;
     size_t capacity = 0;
-    if (tables->has_collections || record == STEP_NO_RECORD)
+    if (tables->has_collections ||
+        !tables_field(tables, STEP_JAVA_OBJECT_FREE, STEP_JAVA_OBJECT_FREE, "time", &time))
         return status;
-    size_t slot = step_record_find_property(tables->definition, record, "time");
-    size_t field = step_record_find_field(&tables->definition->records[record], "time");
-    uint8_t **fields = wanted_fields_create(tables->definition, record);
-    if (fields == NULL || field == SIZE_MAX || slot == STEP_NO_PROPERTY_SLOT) {
-        wanted_fields_destroy(fields, tables->definition);
-        return fields == NULL ? no_memory(error) : STEP_STATUS_OK;
-    }
-    wanted_fields_add(fields, tables->definition, record, (uint32_t) field);
-    bool is_dated = tables_collected_field(tables, &collected);
+    uint8_t **fields = wanted_fields_create(tables->definition, time.record);
+    if (fields == NULL)
+        return no_memory(error);
+    wanted_fields_add(fields, tables->definition, &time);
+    bool is_dated = tables_field(tables, COLLECTED_FIELD, &collected);
     if (is_dated)
-        wanted_fields_add(fields, tables->definition, collected.record, collected.field);
+        wanted_fields_add(fields, tables->definition, &collected);
     tables->collection_count = 0;
     size_t count = step_reader_block_count(tables->reader);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        if (block_rows(tables, i, record) == 0)
+        if (block_rows(tables, i, time.record) == 0)
             continue;
         status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
                                          error);
         if (status == STEP_STATUS_OK)
-            status =
-                collected_view_set(&view, block, record, slot, is_dated ? &collected : NULL, error);
+            status = collected_view_set(&view, block, time.record, time.slot,
+                                        is_dated ? &collected : NULL, error);
         if (status == STEP_STATUS_OK)
             status = add_block(tables, &view, &capacity, error);
         if (tables_is_damage(status))

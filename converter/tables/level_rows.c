@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables `collections` and `live` of a Java trace: what each collection freed, and the live
  * heap over time. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"
 
@@ -26,7 +24,6 @@ static const struct java_column live_columns[] = {LIVE_COLUMNS(MADE_COLUMN)};
 
 struct level_rows {
     struct table_rows base;
-    struct row_builder builder;
     struct event_feed feed;
     uint64_t live_objects, live_bytes;
     struct collection_clock clock;
@@ -38,14 +35,9 @@ struct level_rows {
     size_t step; /* next step of the curve */
 };
 
-static struct level_rows *of(struct table_rows *rows)
-{
-    return (struct level_rows *) rows;
-}
-
 static void put_collection(struct level_rows *rows, const struct collection *over)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     row_put(builder, COLLECTIONS_ID, over->number, false);
     row_put(builder, COLLECTIONS_TIME, over->time, false);
     row_put(builder, COLLECTIONS_FREED_OBJECTS, over->objects, false);
@@ -128,67 +120,47 @@ static enum step_status go_on(struct level_rows *rows, struct step_error *error)
     return STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct level_rows *rows = of(base);
-    enum step_status status = STEP_STATUS_OK;
+    struct level_rows *rows = (struct level_rows *) base;
     struct collection over;
-    row_builder_begin(&rows->builder);
-    while (!rows->at_end && !row_builder_is_full(&rows->builder) && status == STEP_STATUS_OK)
-        status = go_on(rows, error);
-    if (status != STEP_STATUS_OK && status != STEP_STATUS_END)
-        return status;
-    while (rows->at_end && !row_builder_is_full(&rows->builder) &&
-           collection_clock_finish(&rows->clock, &over))
+    if (!rows->at_end) {
+        enum step_status status = go_on(rows, error);
+        return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+    }
+    if (collection_clock_finish(&rows->clock, &over))
         put_collection(rows, &over);
-    while (rows->at_end && rows->step < rows->curve.count && !row_builder_is_full(&rows->builder))
-        live_rows_put_step(&rows->builder, &rows->curve, rows->step++, rows->last_ns);
-    row_builder_take(&rows->builder, base->vectors, NULL, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
+    else if (rows->step < rows->curve.count)
+        live_rows_put_step(&base->builder, &rows->curve, rows->step++, rows->last_ns);
+    else
+        *has_more = false;
+    return STEP_STATUS_OK;
 }
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct level_rows *rows = of(base);
+    struct level_rows *rows = (struct level_rows *) base;
     event_feed_close(&rows->feed);
     collection_clock_reset(&rows->clock);
-    row_builder_reset(&rows->builder);
-    table_rows_reset(base);
-    free(rows);
 }
 
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
-
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct level_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
+    struct level_rows *rows = (struct level_rows *) base;
     level_curve_init(&rows->curve);
-    rows->is_curve = strcmp(request->table->base.name, "live") == 0;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK)
-        status = event_feed_open(
-            &rows->feed, tables,
-            rows->is_curve ? TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) |
-                                 TRACE_KIND_BIT(EVENT_OBJECT_FREE) | TRACE_KIND_BIT(EVENT_VM_DEATH)
-                           : TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE),
-            false, error);
-    *out = &rows->base;
-    return status;
+    rows->is_curve = strcmp(base->request->table->base.name, "live") == 0;
+    uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
+    return event_feed_open(&rows->feed, base->tables,
+                           rows->is_curve ? kinds | TRACE_KIND_BIT(EVENT_VM_DEATH) : kinds, false,
+                           error);
 }
 
-const struct java_table collections_table = {"collections",
-                                             "one row a collection that freed something",
-                                             COLUMNS(collection_columns),
-                                             create,
-                                             ROWS_MADE,
-                                             -1,
-                                             true,
-                                             BY_FREE};
+static const struct table_rows_operations rows_of_levels = {
+    .size_bytes = sizeof(struct level_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table live_table = {
-    "live", "what lived, over time", COLUMNS(live_columns), create, ROWS_MADE, -1, true, BY_ALLOC};
+const struct java_table collections_table =
+    MADE_TABLE("collections", "one row a collection that freed something", collection_columns,
+               rows_of_levels, true, BY_FREE);
+
+const struct java_table live_table =
+    MADE_TABLE("live", "what lived, over time", live_columns, rows_of_levels, true, BY_ALLOC);

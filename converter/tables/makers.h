@@ -4,7 +4,6 @@
 #define CONVERTER_TABLES_MAKERS_H
 
 #include "converter/tables/block_choice.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/table_rows.h"
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/level_curve.h"
@@ -23,11 +22,11 @@ struct java_table {
     const char *doc;
     const struct java_column *columns;
     size_t column_count;
-    table_rows_create create; /* the tables and the request must outlive the rows */
+    const struct table_rows_operations *rows; /* see struct table_definition */
     enum rows_from rows_from;
     int record;   /* -1: rows come from several record types */
     bool adds_up; /* over all objects: a sampled trace has no such table */
-    int made_of;  /* see struct table_definition; as `recorded_by` */
+    int made_of;  /* see there; as `recorded_by` */
     const char *recorded_by;
 };
 
@@ -43,15 +42,22 @@ extern const struct java_table objects_table, calls_table, classes_table, method
 #define MADE CELL_MADE, -1, NULL
 /* A table's columns and their number. */
 #define COLUMNS(of) of, sizeof of / sizeof of[0]
+/* A table whose rows are made of events; one whose rows are records of one type, but for columns
+ * that are made. */
+#define MADE_TABLE(name, doc, columns, rows, adds_up, ...)                                         \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), &(rows), ROWS_MADE, -1, adds_up, __VA_ARGS__                  \
+    }
+#define RECORD_TABLE(name, doc, columns, rows, record, ...)                                        \
+    {                                                                                              \
+        name, doc, COLUMNS(columns), rows, ROWS_OF_BLOCKS, record, false, __VA_ARGS__              \
+    }
 /* What rows are made of, and what records that. */
 #define ALLOC STEP_JAVA_OBJECT_ALLOC
 #define FREE STEP_JAVA_OBJECT_FREE
 #define BY_ALLOC ALLOC, "allocations (the agent's option events=alloc)"
 #define BY_FREE FREE, "deaths (the agent's option events=free; collections find deaths)"
 #define BY_ANY -1, NULL
-
-enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
-                                    struct table_rows **out, struct step_error *error);
 
 /* The columns of the tables `live`. */
 #define LIVE_COLUMNS(X)                                                                            \
@@ -87,7 +93,7 @@ enum {
 /* Rows that are records of one type, for makers that read such rows in order of time. */
 
 /* Gets the first time, in ticks, of the block that contains the next row; 0 if it is the current
- * block.  Returns false if there are no more rows.  `rows` must be from record_rows_create(). */
+ * block.  Returns false if there are no more rows.  `rows` must be made by `record_rows`. */
 bool record_rows_next_time(const struct table_rows *rows, uint64_t *ticks);
 /* Returns the blocks that the rows are read from. */
 const struct block_choice *record_rows_choice(const struct table_rows *rows);

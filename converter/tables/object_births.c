@@ -11,7 +11,8 @@
 /* Prefetch distance in rows. */
 enum { EXPECTED_ROWS = 256 };
 
-bool object_column_is_joined(size_t column)
+/* Returns whether the column is computed from an object's death. */
+static bool object_column_is_joined(size_t column)
 {
     return column == OBJECTS_DIED || column == OBJECTS_ALIVE || column == OBJECTS_SURVIVED ||
            column == OBJECTS_LIFE_WEIGHT;
@@ -59,10 +60,8 @@ enum step_status object_births_open(struct object_births *births, struct tables 
     for (size_t i = 0; i < filter->range_count; i++)
         if (!object_column_is_joined(filter->ranges[i].column))
             ranges[query.range_count++] = filter->ranges[i];
-    births->table = *request->table;
-    births->table.create = record_rows_create;
-    enum step_status status =
-        table_scan_create_by_time(tables, &births->table.base, &query, true, &births->scan, error);
+    enum step_status status = table_scan_create_by_time(tables, &request->table->base, &query, true,
+                                                        &births->scan, error);
     free(ranges);
     return status;
 }
@@ -81,7 +80,7 @@ const struct block_choice *object_births_choice(const struct object_births *birt
 bool object_births_range(const struct object_births *births, uint64_t *least, uint64_t *most)
 {
     const struct block_choice *choice = object_births_choice(births);
-    const struct table_cell *cell = &births->table.cells[OBJECTS_OBJECT];
+    const struct table_cell *cell = &births->request->table->cells[OBJECTS_OBJECT];
     *least = UINT64_MAX;
     *most = 0;
     for (size_t i = 0; i < choice->count; i++) {

@@ -11,7 +11,6 @@
 struct object_births {
     struct tables *tables; /* borrowed, as is `wish` */
     const struct table_request *request;
-    struct table_definition table; /* without the joined columns */
     struct table_scan *scan;
     size_t columns[OBJECTS_COLUMNS]; /* columns of the scan, */
     size_t column_count;
@@ -20,9 +19,6 @@ struct object_births {
     const struct table_batch *batch; /* the current batch */
     struct object_table weights;     /* of samples that were read: the bits of a double */
 };
-
-/* Returns whether the column is computed from an object's death. */
-bool object_column_is_joined(size_t column);
 
 enum step_status object_births_open(struct object_births *births, struct tables *tables,
                                     const struct table_request *request, struct step_error *error);

@@ -7,10 +7,27 @@
 #define CONVERTER_TABLES_OBJECT_GROUP_H
 
 #include "converter/base/birth_pages.h"
+#include "converter/base/id_set.h"
 #include "converter/base/object_table.h"
-#include "converter/tables/life_weights.h"
 #include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
+
+/*
+ * What a sample stands for whose death was awaited: with live=, that is a part of the samples
+ * (converter/trace/sample_weights.h).  Unlike there, objects may come in any order.
+ */
+
+struct life_weights {
+    uint64_t *times_ns; /* of changes of the threshold, ascending */
+    uint64_t *least;    /* a tree of minima: the thresholds are `least[count]` and following */
+    size_t count, capacity;
+    struct id_set given_up;
+};
+
+/* Reads the changes of a trace.  Reset is allowed in any case, and for a zeroed structure. */
+enum step_status life_weights_read(struct life_weights *weights, struct tables *tables,
+                                   struct step_error *error);
+void life_weights_reset(struct life_weights *weights);
 
 enum { OBJECT_GROUP_RUNS = 64 };
 

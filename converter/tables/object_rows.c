@@ -10,20 +10,18 @@
 #include "converter/tables/block_choice.h"
 #include "converter/tables/object_births.h"
 #include "converter/tables/object_group.h"
-#include "converter/tables/row_builder.h"
 
 /* Reads blocks of frees in order of time, except those without an object of interest. */
 
 struct object_frees {
     struct tables *tables; /* borrowed */
-    uint32_t record;
-    size_t time_slot, object_slot;
+    struct table_field time, object;
     size_t *blocks;
     size_t block_count, block_at;
     uint64_t blocks_read, blocks_passed;
     uint8_t **fields;
     struct step_block *block;
-    struct collected_field collected;
+    struct table_field collected;
     bool has_collected; /* and the column is needed */
     /* The current block. */
     struct collected_view deaths;
@@ -32,8 +30,7 @@ struct object_frees {
 };
 
 /* Selects the blocks of frees that may contain wanted objects. */
-static void choose_blocks(struct object_frees *frees, const struct object_births *births,
-                          uint32_t object_field)
+static void choose_blocks(struct object_frees *frees, const struct object_births *births)
 {
     const struct tables *tables = frees->tables;
     const struct block_choice *choice = object_births_choice(births);
@@ -45,10 +42,11 @@ static void choose_blocks(struct object_frees *frees, const struct object_births
         first = time < first ? time : first;
     }
     for (size_t i = 0; i < step_reader_block_count(tables->reader); i++) {
-        if (block_rows(tables, i, frees->record) == 0)
+        if (block_rows(tables, i, frees->time.record) == 0)
             continue;
         bool is_late = step_reader_block_info(tables->reader, i)->time_max >= first;
-        if (has_range && block_field_range(tables, i, frees->record, object_field, &from, &to))
+        if (has_range &&
+            block_field_range(tables, i, frees->object.record, frees->object.field, &from, &to))
             is_late = is_late && to >= least && from <= most;
         if (is_late)
             frees->blocks[frees->block_count++] = i;
@@ -56,12 +54,6 @@ static void choose_blocks(struct object_frees *frees, const struct object_births
             frees->blocks_passed++;
     }
     blocks_sort_by_time(tables, frees->blocks, frees->block_count);
-}
-
-static bool is_number(const struct step_record *record, size_t field)
-{
-    return field != SIZE_MAX && record->fields[field].kind == STEP_TYPE_INT &&
-           record->fields[field].array_depth == 0;
 }
 
 /* Opens the frees that may match the births.  `wants_collections`: also read which collections
@@ -74,28 +66,22 @@ static enum step_status object_frees_open(struct object_frees *frees, struct tab
     size_t blocks = step_reader_block_count(tables->reader);
     frees->tables = tables;
     frees->blocks = calloc(blocks + 1, sizeof *frees->blocks);
-    frees->record = java_record_of(&tables->java, STEP_JAVA_OBJECT_FREE);
     if (frees->blocks == NULL)
         return no_memory(error);
-    if (frees->record == STEP_NO_RECORD)
+    if (!tables_field(tables, STEP_JAVA_OBJECT_FREE, STEP_JAVA_OBJECT_FREE, "time", &frees->time) ||
+        !tables_field(tables, STEP_JAVA_OBJECT_FREE, STEP_JAVA_OBJECT_FREE, "object",
+                      &frees->object))
         return STEP_STATUS_OK;
-    const struct step_record *record = &definition->records[frees->record];
-    size_t time = step_record_find_field(record, "time");
-    size_t object = step_record_find_field(record, "object");
-    if (!is_number(record, time) || !is_number(record, object))
-        return STEP_STATUS_OK;
-    frees->fields = wanted_fields_create(definition, frees->record);
+    frees->fields = wanted_fields_create(definition, frees->time.record);
     if (frees->fields == NULL)
         return no_memory(error);
-    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) time);
-    wanted_fields_add(frees->fields, definition, frees->record, (uint32_t) object);
-    frees->has_collected = wants_collections && tables_collected_field(tables, &frees->collected);
+    wanted_fields_add(frees->fields, definition, &frees->time);
+    wanted_fields_add(frees->fields, definition, &frees->object);
+    frees->has_collected =
+        wants_collections && tables_field(tables, COLLECTED_FIELD, &frees->collected);
     if (frees->has_collected)
-        wanted_fields_add(frees->fields, definition, frees->collected.record,
-                          frees->collected.field);
-    frees->time_slot = record_field_slot(definition, frees->record, (uint32_t) time);
-    frees->object_slot = record_field_slot(definition, frees->record, (uint32_t) object);
-    choose_blocks(frees, births, (uint32_t) object);
+        wanted_fields_add(frees->fields, definition, &frees->collected);
+    choose_blocks(frees, births);
     return wants_collections ? tables_find_collections(tables, error) : STEP_STATUS_OK;
 }
 
@@ -128,11 +114,12 @@ static enum step_status object_frees_load(struct object_frees *frees, struct ste
         reader, block, (const uint8_t *const *) frees->fields, &frees->block, error);
     frees->blocks_read++;
     if (status == STEP_STATUS_OK)
-        status = collected_view_set(&frees->deaths, frees->block, frees->record, frees->time_slot,
-                                    frees->has_collected ? &frees->collected : NULL, error);
+        status =
+            collected_view_set(&frees->deaths, frees->block, frees->time.record, frees->time.slot,
+                               frees->has_collected ? &frees->collected : NULL, error);
     if (status == STEP_STATUS_OK)
-        status = step_block_column(frees->block, frees->record, frees->record, frees->object_slot,
-                                   &frees->objects, error);
+        status = step_block_column(frees->block, frees->time.record, frees->time.record,
+                                   frees->object.slot, &frees->objects, error);
     if (tables_is_damage(status))
         frees->objects.count = 0;
     return tables_is_damage(status) ? STEP_STATUS_OK : status;
@@ -144,8 +131,6 @@ enum phase { READING_FREES, READING_REST, GIVING_LIVE };
 
 struct object_rows {
     struct table_rows base;
-    struct row_builder builder;
-    const struct table_dictionary *dictionaries[OBJECTS_COLUMNS];
     struct object_births births;
     size_t birth_row; /* READING_REST: next row of the current batch */
     bool has_batch;   /* READING_REST: there is a batch */
@@ -167,14 +152,9 @@ struct object_rows {
     struct birth_page rest[OBJECT_GROUP_RUNS];
 };
 
-static struct object_rows *of(struct table_rows *rows)
-{
-    return (struct object_rows *) rows;
-}
-
 static size_t room_of(const struct object_rows *rows)
 {
-    return rows->builder.capacity - rows->builder.count;
+    return rows->base.builder.capacity - rows->base.builder.count;
 }
 
 /* ---- frees ---- */
@@ -239,7 +219,7 @@ static void put_dead(struct object_rows *rows)
     while (frees->row < frees->objects.count && group->row_count < room &&
            object_group_has_room(group))
         take_frees(rows, room - group->row_count);
-    object_group_put(group, rows->base.tables, &rows->builder, true);
+    object_group_put(group, rows->base.tables, &rows->base.builder, true);
 }
 
 static enum step_status read_frees(struct object_rows *rows, struct step_error *error)
@@ -280,7 +260,7 @@ static enum step_status read_rest(struct object_rows *rows, struct step_error *e
             object_births_read(births, rows->birth_row, room - group->row_count, &rows->rest[i]);
         object_group_add(group, &rows->rest[i], rows->rest[i].living, NULL);
     }
-    object_group_put(group, rows->base.tables, &rows->builder, false);
+    object_group_put(group, rows->base.tables, &rows->base.builder, false);
     return STEP_STATUS_OK;
 }
 
@@ -311,13 +291,15 @@ static bool give_live(struct object_rows *rows)
         rows->live_bits &= ~bits;
     }
     bool has_rows = group->row_count > 0;
-    object_group_put(group, rows->base.tables, &rows->builder, false);
+    object_group_put(group, rows->base.tables, &rows->base.builder, false);
     return has_rows;
 }
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct object_rows *rows = of(base);
+    struct object_rows *rows = (struct object_rows *) base;
+    base->work.blocks_read =
+        rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
     if (rows->phase == READING_FREES)
         return read_frees(rows, error);
     if (rows->phase == READING_REST)
@@ -326,53 +308,26 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
-{
-    struct object_rows *rows = of(base);
-    enum step_status status =
-        row_builder_fill(&rows->builder, step, base, rows->dictionaries, count, error);
-    base->work.blocks_read =
-        rows->frees.blocks_read + table_scan_work(rows->births.scan).blocks_read;
-    return status;
-}
-
-static void lend(struct table_rows *base, size_t column, void *values)
-{
-    row_builder_lend(&of(base)->builder, column, values);
-}
-
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct object_rows *rows = of(base);
+    struct object_rows *rows = (struct object_rows *) base;
     object_births_close(&rows->births);
     object_frees_close(&rows->frees);
     life_weights_reset(&rows->lives);
-    row_builder_reset(&rows->builder);
     birth_pages_reset(&rows->live);
-    table_rows_reset(base);
-    free(rows);
 }
 
-static const struct table_rows_operations operations = {
-    .next = next, .lend = lend, .destroy = destroy};
-
-static enum step_status create_joined(struct tables *tables, const struct table_request *request,
-                                      struct table_rows **out, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    struct object_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
+    struct object_rows *rows = (struct object_rows *) base;
+    struct tables *tables = base->tables;
+    const struct table_request *request = base->request;
     rows->died_ticks = rows->collected_ticks = UINT64_MAX;
     rows->died_ns = UINT64_MAX;
-    rows->dictionaries[OBJECTS_CLASS] = &tables->class_names.dictionary;
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
     rows->wants_survived = request->needed[OBJECTS_SURVIVED] != 0;
-    if (status == STEP_STATUS_OK)
-        status = object_births_open(&rows->births, tables, request, error);
+    enum step_status status = object_births_open(&rows->births, tables, request, error);
     if (status == STEP_STATUS_OK && OBJECTS_LIFE_WEIGHT < request->table->base.column_count &&
         request->needed[OBJECTS_LIFE_WEIGHT] != 0)
         status = life_weights_read(&rows->lives, tables, error);
@@ -382,20 +337,13 @@ static enum step_status create_joined(struct tables *tables, const struct table_
         status =
             object_frees_open(&rows->frees, tables, &rows->births, rows->wants_survived, error);
     if (status == STEP_STATUS_OK)
-        rows->base.work.blocks_passed =
+        base->work.blocks_passed =
             rows->frees.blocks_passed + table_scan_work(rows->births.scan).blocks_passed;
-    *out = &rows->base;
     return status;
 }
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    for (size_t i = 0; i < request->table->base.column_count; i++)
-        if (request->needed[i] != 0 && object_column_is_joined(i))
-            return create_joined(tables, request, out, error);
-    return record_rows_create(tables, request, out, error);
-}
+static const struct table_rows_operations joined_rows = {
+    .size_bytes = sizeof(struct object_rows), .open = open_rows, .step = step, .reset = reset};
 
 static const struct java_column columns[] = {
     [OBJECTS_OBJECT] = {{"object", "", "number, rising in the order of allocations", TABLE_UINT,
@@ -451,11 +399,5 @@ static const struct java_column columns[] = {
         -1,
         NULL}};
 
-const struct java_table objects_table = {"objects",
-                                         "one row an object",
-                                         COLUMNS(columns),
-                                         create,
-                                         ROWS_OF_BLOCKS,
-                                         STEP_JAVA_OBJECT_ALLOC,
-                                         false,
-                                         BY_ALLOC};
+const struct java_table objects_table = RECORD_TABLE(
+    "objects", "one row an object", columns, &joined_rows, STEP_JAVA_OBJECT_ALLOC, BY_ALLOC);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table `phases`: one row a phase, when it ends. */
-#include <stdlib.h>
-
-#include "converter/base/no_memory.h"
 #include "converter/step/phase_spans.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 
 #define PHASES_COLUMNS(X)                                                                          \
     X(PHASES_PHASE, "phase", "", "its name", TABLE_TEXT, false)                                    \
@@ -20,14 +16,8 @@ static const struct java_column columns[] = {PHASES_COLUMNS(MADE_COLUMN)};
 
 struct phase_rows {
     struct table_rows base;
-    struct row_builder builder;
     struct phase_spans spans;
 };
-
-static struct phase_rows *of(struct table_rows *rows)
-{
-    return (struct phase_rows *) rows;
-}
 
 static void put_phase(struct row_builder *builder, const struct trace_phase *phase)
 {
@@ -44,50 +34,30 @@ static void put_phase(struct row_builder *builder, const struct trace_phase *pha
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
+    struct phase_rows *self = (struct phase_rows *) base;
     struct trace_phase phase;
-    enum step_status status = phase_spans_next(&of(base)->spans, &phase, error);
+    enum step_status status = phase_spans_next(&self->spans, &phase, error);
     *has_more = status != STEP_STATUS_END;
     if (status == STEP_STATUS_OK)
-        put_phase(&of(base)->builder, &phase);
+        put_phase(&base->builder, &phase);
     return *has_more ? status : STEP_STATUS_OK;
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    return row_builder_fill(&of(base)->builder, step, base, NULL, count, error);
+    struct phase_rows *self = (struct phase_rows *) base;
+    return phase_spans_open(&self->spans, &base->tables->java, error);
 }
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    phase_spans_reset(&of(base)->spans);
-    row_builder_reset(&of(base)->builder);
-    table_rows_reset(base);
-    free(of(base));
+    struct phase_rows *self = (struct phase_rows *) base;
+    phase_spans_reset(&self->spans);
 }
 
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
+static const struct table_rows_operations rows_of_phases = {
+    .size_bytes = sizeof(struct phase_rows), .open = open_rows, .step = step, .reset = reset};
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    struct phase_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK)
-        status = phase_spans_open(&rows->spans, &tables->java, error);
-    *out = &rows->base;
-    return status;
-}
-
-const struct java_table phases_table = {"phases",
-                                        "one row a phase",
-                                        COLUMNS(columns),
-                                        create,
-                                        ROWS_MADE,
-                                        -1,
-                                        false,
-                                        STEP_JAVA_PHASE_BEGIN,
-                                        "phases (the agent's option phase=CLASS.METHOD)"};
+const struct java_table phases_table =
+    MADE_TABLE("phases", "one row a phase", columns, rows_of_phases, false, STEP_JAVA_PHASE_BEGIN,
+               "phases (the agent's option phase=CLASS.METHOD)");

@@ -364,14 +364,9 @@ struct record_rows {
     struct step_block *block;
     size_t row, row_count; /* in the current block */
     struct record_batch batch;
-    struct collected_field collected, drawn;
+    struct table_field collected, drawn;
     bool has_collected, has_drawn;
 };
-
-static struct record_rows *of(struct table_rows *rows)
-{
-    return (struct record_rows *) rows;
-}
 
 static enum step_status view_block(struct record_rows *rows, struct step_error *error)
 {
@@ -421,7 +416,7 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
 
 static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
 {
-    struct record_rows *rows = of(base);
+    struct record_rows *rows = (struct record_rows *) base;
     const struct table *table = &base->request->table->base;
     if (rows->row == rows->row_count) {
         enum step_status status = load(rows, error);
@@ -459,30 +454,27 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct record_rows *rows = of(base);
+    struct record_rows *rows = (struct record_rows *) base;
     record_batch_reset(&rows->batch);
     wanted_fields_destroy(rows->fields, base->tables->definition);
     step_block_destroy(rows->block);
     block_choice_reset(&rows->choice);
-    table_rows_reset(base);
-    free(rows);
 }
-
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
 static void want_drawn(struct record_rows *rows)
 {
     const struct tables *tables = rows->base.tables;
-    rows->has_drawn = tables_drawn_field(tables, &rows->drawn);
+    rows->has_drawn = tables_field(tables, DRAWN_FIELD, &rows->drawn);
     if (rows->has_drawn)
-        wanted_fields_add(rows->fields, tables->definition, rows->drawn.record, rows->drawn.field);
+        wanted_fields_add(rows->fields, tables->definition, &rows->drawn);
 }
 
-static enum step_status prepare(struct record_rows *rows, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
-    const struct table_request *request = rows->base.request;
+    struct record_rows *rows = (struct record_rows *) base;
+    const struct table_request *request = base->request;
     const struct table_definition *table = request->table;
     struct tables *tables = rows->base.tables;
     enum step_status status = STEP_STATUS_OK;
@@ -494,33 +486,23 @@ static enum step_status prepare(struct record_rows *rows, struct step_error *err
         if (request->needed[i] == 0)
             continue;
         if (record_cell_has_view(&table->cells[i]))
-            wanted_fields_add(rows->fields, tables->definition, table->cells[i].owner,
-                              table->cells[i].field);
+            wanted_fields_add(rows->fields, tables->definition,
+                              &(struct table_field){table->cells[i].owner, table->cells[i].field,
+                                                    table->cells[i].slot});
         if (table->cells[i].kind == CELL_WEIGHT)
             want_drawn(rows);
         if (table->cells[i].kind != CELL_COLLECTION)
             continue;
-        rows->has_collected = tables_collected_field(tables, &rows->collected);
+        rows->has_collected = tables_field(tables, COLLECTED_FIELD, &rows->collected);
         if (rows->has_collected)
-            wanted_fields_add(rows->fields, tables->definition, rows->collected.record,
-                              rows->collected.field);
+            wanted_fields_add(rows->fields, tables->definition, &rows->collected);
         status = tables_find_collections(tables, error);
     }
+    if (status == STEP_STATUS_OK)
+        status = block_choice_init(&rows->choice, tables, request, error);
+    base->work.blocks_passed = rows->choice.passed;
     return status;
 }
 
-enum step_status record_rows_create(struct tables *tables, const struct table_request *request,
-                                    struct table_rows **out, struct step_error *error)
-{
-    struct record_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK)
-        status = prepare(rows, error);
-    if (status == STEP_STATUS_OK)
-        status = block_choice_init(&rows->choice, tables, request, error);
-    rows->base.work.blocks_passed = rows->choice.passed;
-    *out = &rows->base;
-    return status;
-}
+const struct table_rows_operations record_rows = {
+    .size_bytes = sizeof(struct record_rows), .open = open_rows, .next = next, .reset = reset};

@@ -3,7 +3,7 @@
 #ifndef CONVERTER_TABLES_ROW_BUILDER_H
 #define CONVERTER_TABLES_ROW_BUILDER_H
 
-#include "converter/tables/table_rows.h"
+#include "converter/tables/table.h"
 
 /* The values by column; NULL for columns that are not needed. */
 struct row_builder {
@@ -14,10 +14,6 @@ struct row_builder {
     void **own;         /* the builder's own memory, used unless the caller lends some */
     uint8_t **validity; /* bitmaps of nullable columns */
 };
-
-enum step_status row_builder_init(struct row_builder *builder, const struct table_request *request,
-                                  struct step_error *error);
-void row_builder_reset(struct row_builder *builder);
 
 static inline bool row_builder_is_full(const struct row_builder *builder)
 {
@@ -30,32 +26,6 @@ static inline void row_builder_lend(struct row_builder *builder, size_t column, 
 {
     if (builder->own[column] != NULL)
         builder->values[column] = values != NULL ? values : builder->own[column];
-}
-
-/* Begins a new batch. */
-void row_builder_begin(struct row_builder *builder);
-/* Returns the rows as vectors, valid until the next batch.  `dictionaries` by column, for names. */
-void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
-                      const struct table_dictionary *const *dictionaries, size_t *count);
-
-/* Calls `step`, which adds at most one row, until the batch is full or `step` clears
- * `*has_more`.  Returns END if there are no rows. */
-typedef enum step_status (*row_step)(struct table_rows *rows, bool *has_more,
-                                     struct step_error *error);
-static inline enum step_status row_builder_fill(struct row_builder *builder, row_step step,
-                                                struct table_rows *rows,
-                                                const struct table_dictionary *const *dictionaries,
-                                                size_t *count, struct step_error *error)
-{
-    bool has_more = true;
-    row_builder_begin(builder);
-    while (has_more && !row_builder_is_full(builder)) {
-        enum step_status status = step(rows, &has_more, error);
-        if (status != STEP_STATUS_OK)
-            return status;
-    }
-    row_builder_take(builder, rows->vectors, dictionaries, count);
-    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
 
 /* To add a row, put each value once in any order, then call row_builder_end_row().  `is_null`

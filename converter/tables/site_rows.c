@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables `lifetimes`, one row an allocation site, and `advice`, one row each piece of advice
  * with the defaults of `steptrace advise`.  The whole trace is read for the first row. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"
@@ -11,7 +10,6 @@
 #include "converter/sites/site_stores.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
-#include "converter/tables/row_builder.h"
 
 #define LIFETIMES_COLUMNS(X)                                                                       \
     X(LIFETIMES_CLASS, "class", "", "", TABLE_NAME, true)                                          \
@@ -51,14 +49,13 @@ static const struct java_column lifetime_columns[] = {LIFETIMES_COLUMNS(MADE_COL
 enum { ADVICE_COLUMNS(COLUMN_NUMBER) };
 static const struct java_column advice_columns[] = {ADVICE_COLUMNS(MADE_COLUMN)};
 
-enum { COLUMNS_MOST = LIFETIMES_P90_TIME + 1, WORDS = 3 };
+enum { WORDS = 3 };
 
 /* How lifetimes are to be read, by enum lifetime_meaning. */
 static const char *const meanings[WORDS] = {"exact", "upper_bound", "estimate"};
 
 struct site_rows {
     struct table_rows base;
-    struct row_builder builder;
     struct event_feed feed; /* its names are those of the sites */
     struct site_lives lives;
     struct advice_list list;
@@ -66,19 +63,13 @@ struct site_rows {
     bool is_read;
     size_t at;                                          /* next row */
     uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
-    const struct table_dictionary *dictionaries[COLUMNS_MOST];
 };
-
-static struct site_rows *of(struct table_rows *rows)
-{
-    return (struct site_rows *) rows;
-}
 
 /* ---- rows ---- */
 
 static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     uint32_t code = 0;
     if (builder->values[first] != NULL && key->class_id != 0)
         code = tables_class_code(rows->base.tables, key->class_id);
@@ -91,14 +82,14 @@ static bool put_names(struct site_rows *rows, const struct site_key *key, size_t
 static void put_percentile(struct site_rows *rows, size_t column, const struct lifetimes *lifetimes,
                            double share)
 {
-    if (rows->builder.values[column] != NULL)
-        row_put(&rows->builder, column, (uint64_t) lifetimes_percentile(lifetimes, share),
+    if (rows->base.builder.values[column] != NULL)
+        row_put(&rows->base.builder, column, (uint64_t) lifetimes_percentile(lifetimes, share),
                 lifetimes->count == 0);
 }
 
 static bool put_life(struct site_rows *rows, const struct site_life *life)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     bool ok = put_names(rows, &life->key, LIFETIMES_CLASS);
     row_put(builder, LIFETIMES_OBJECTS, life->born.objects, false);
     row_put(builder, LIFETIMES_BYTES, life->born.bytes, false);
@@ -120,7 +111,7 @@ static bool put_life(struct site_rows *rows, const struct site_life *life)
 
 static bool put_advice(struct site_rows *rows, const struct advice *advice)
 {
-    struct row_builder *builder = &rows->builder;
+    struct row_builder *builder = &rows->base.builder;
     const struct site_life *life = &rows->lives.items[advice->site];
     bool ok = put_names(rows, &life->key, ADVICE_CLASS);
     row_put_code(builder, ADVICE_WORD, rows->kinds[advice->kind], false);
@@ -180,7 +171,7 @@ static enum step_status read_trace(struct site_rows *rows, struct step_error *er
 
 static enum step_status step(struct table_rows *base, bool *has_more, struct step_error *error)
 {
-    struct site_rows *rows = of(base);
+    struct site_rows *rows = (struct site_rows *) base;
     enum step_status status = rows->is_read ? STEP_STATUS_OK : read_trace(rows, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -193,25 +184,15 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-static enum step_status next(struct table_rows *base, size_t *count, struct step_error *error)
-{
-    return row_builder_fill(&of(base)->builder, step, base, of(base)->dictionaries, count, error);
-}
-
 /* ---- life cycle ---- */
 
-static void destroy(struct table_rows *base)
+static void reset(struct table_rows *base)
 {
-    struct site_rows *rows = of(base);
+    struct site_rows *rows = (struct site_rows *) base;
     event_feed_close(&rows->feed);
     advice_reset(&rows->list);
     site_lives_reset(&rows->lives);
-    row_builder_reset(&rows->builder);
-    table_rows_reset(base);
-    free(rows);
 }
-
-static const struct table_rows_operations operations = {.next = next, .destroy = destroy};
 
 /* SQL reads sampled traces, too. */
 static enum step_status refuse_sample(const struct site_rows *rows, struct step_error *error)
@@ -224,49 +205,25 @@ static enum step_status refuse_sample(const struct site_rows *rows, struct step_
                           "has a sample of the objects (engine=sampled), not all of a site");
 }
 
-static enum step_status open_rows(struct site_rows *rows, struct tables *tables,
-                                  const struct table_request *request, struct step_error *error)
+static enum step_status open_rows(struct table_rows *base, struct step_error *error)
 {
     const uint32_t kinds = TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE);
-    enum step_status status = table_rows_init(&rows->base, &operations, tables, request, error);
-    if (status == STEP_STATUS_OK && !site_lives_init(&rows->lives))
-        status = no_memory(error);
-    if (status == STEP_STATUS_OK)
-        status = row_builder_init(&rows->builder, request, error);
-    if (status == STEP_STATUS_OK &&
-        (!table_names_codes(&tables->words, meanings, WORDS, rows->meanings) ||
-         !table_names_codes(&tables->words, advice_words, ADVICE_KIND_COUNT, rows->kinds)))
-        status = no_memory(error);
-    if (status == STEP_STATUS_OK)
-        status = event_feed_open(&rows->feed, tables, kinds, true, error);
+    struct site_rows *rows = (struct site_rows *) base;
+    struct table_names *words = &base->tables->words;
+    rows->is_advice = strcmp(base->request->table->base.name, "advice") == 0;
+    if (!site_lives_init(&rows->lives) ||
+        !table_names_codes(words, meanings, WORDS, rows->meanings) ||
+        !table_names_codes(words, advice_words, ADVICE_KIND_COUNT, rows->kinds))
+        return no_memory(error);
+    enum step_status status = event_feed_open(&rows->feed, base->tables, kinds, true, error);
     return status == STEP_STATUS_OK ? refuse_sample(rows, error) : status;
 }
 
-static enum step_status create(struct tables *tables, const struct table_request *request,
-                               struct table_rows **out, struct step_error *error)
-{
-    struct site_rows *rows = calloc(1, sizeof *rows);
-    if (rows == NULL)
-        return no_memory(error);
-    rows->is_advice = strcmp(request->table->base.name, "advice") == 0;
-    rows->dictionaries[rows->is_advice ? ADVICE_CLASS : LIFETIMES_CLASS] =
-        &tables->class_names.dictionary;
-    rows->dictionaries[rows->is_advice ? ADVICE_WORD : LIFETIMES_MEANING] =
-        &tables->words.dictionary;
-    enum step_status status = open_rows(rows, tables, request, error);
-    *out = &rows->base;
-    return status;
-}
+static const struct table_rows_operations rows_of_sites = {
+    .size_bytes = sizeof(struct site_rows), .open = open_rows, .step = step, .reset = reset};
 
-const struct java_table lifetimes_table = {"lifetimes",
-                                           "one row an allocation site",
-                                           COLUMNS(lifetime_columns),
-                                           create,
-                                           ROWS_MADE,
-                                           -1,
-                                           true,
-                                           BY_ALLOC};
+const struct java_table lifetimes_table = MADE_TABLE(
+    "lifetimes", "one row an allocation site", lifetime_columns, rows_of_sites, true, BY_ALLOC);
 
-const struct java_table advice_table = {
-    "advice", "what `steptrace advise` says", COLUMNS(advice_columns), create, ROWS_MADE, -1, true,
-    BY_ALLOC};
+const struct java_table advice_table = MADE_TABLE("advice", "what `steptrace advise` says",
+                                                  advice_columns, rows_of_sites, true, BY_ALLOC);

@@ -6,6 +6,7 @@
 #ifndef CONVERTER_TABLES_TABLE_ROWS_H
 #define CONVERTER_TABLES_TABLE_ROWS_H
 
+#include "converter/tables/row_builder.h"
 #include "converter/tables/table.h"
 
 /* Filters rows by ranges of numbers, threads, and a class pattern. */
@@ -75,15 +76,6 @@ struct table_cell {
     size_t slot;
 };
 
-struct table_rows;
-struct table_request;
-
-/* Creates rows, with table_rows_init() first of all.  Rows that could not be prepared are returned
- * as well; the scan destroys them. */
-typedef enum step_status (*table_rows_create)(struct tables *tables,
-                                              const struct table_request *request,
-                                              struct table_rows **out, struct step_error *error);
-
 /* The origin of a table's rows, for counting and splitting them. */
 enum rows_from {
     ROWS_MADE,         /* known to the maker only */
@@ -94,7 +86,8 @@ enum rows_from {
 /* A table, and how to make its rows. */
 struct table_definition {
     struct table base; /* must be first: every struct table is part of one of these */
-    table_rows_create create;
+    const struct table_rows_operations *rows; /* NULL: ROWS_OF_BLOCKS without a column that is
+                                                 CELL_MADE */
     enum rows_from rows_from;
     uint32_t record;                /* type of the records; STEP_NO_RECORD: several */
     const struct table_cell *cells; /* by column; NULL: all are CELL_MADE */
@@ -117,30 +110,34 @@ struct table_request {
     bool by_time; /* blocks in order of their first times instead of the file's order */
 };
 
-struct table_rows_operations {
-    /* Fills `vectors` of the needed columns, and sets `*count` to 1 to wish->batch_rows; or
-     * returns END. */
-    enum step_status (*next)(struct table_rows *rows, size_t *count, struct step_error *error);
-    /* Restarts with the current wish; NULL: not supported, make new rows. */
-    enum step_status (*restart)(struct table_rows *rows, struct step_error *error);
-    /* Implements table_scan_lend(); NULL: not supported. */
-    void (*lend)(struct table_rows *rows, size_t column, void *values);
-    void (*destroy)(struct table_rows *rows);
-};
-
 struct table_rows {
     const struct table_rows_operations *operations;
     struct tables *tables;
     const struct table_request *request;
-    struct table_vector *vectors; /* by column of the table; allocated by table_rows_init() */
+    struct table_vector *vectors; /* by column of the table */
+    struct row_builder builder;   /* of the operation `step` */
     struct table_scan_work work;
 };
 
-enum step_status table_rows_init(struct table_rows *rows,
-                                 const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_request *request,
-                                 struct step_error *error);
-void table_rows_reset(struct table_rows *rows);
+struct table_rows_operations {
+    size_t size_bytes; /* of the rows' structure, which begins with a struct table_rows */
+    /* Begins.  The rest of the structure is zero. */
+    enum step_status (*open)(struct table_rows *rows, struct step_error *error);
+    /* Adds rows to the builder if it has room, and clears `*has_more` if the batch ends here: if
+     * it is empty, there are no more rows. */
+    enum step_status (*step)(struct table_rows *rows, bool *has_more, struct step_error *error);
+    /* Instead of `step`: fills `vectors` of the needed columns, and sets `*count` to 1 to
+     * request->batch_rows; or returns END. */
+    enum step_status (*next)(struct table_rows *rows, size_t *count, struct step_error *error);
+    /* Restarts with the current request; NULL: not supported, make new rows. */
+    enum step_status (*restart)(struct table_rows *rows, struct step_error *error);
+    /* Frees what the structure holds, also after an open that failed. */
+    void (*reset)(struct table_rows *rows);
+};
+
+/* Rows that are records of one type, for all tables of ROWS_OF_BLOCKS without columns that are
+ * CELL_MADE. */
+extern const struct table_rows_operations record_rows;
 
 /* Internals of scans, for makers that read rows of other tables. */
 

@@ -6,31 +6,169 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
-/* ---- row makers ---- */
+/* Storage of batches. */
 
-enum step_status table_rows_init(struct table_rows *rows,
-                                 const struct table_rows_operations *operations,
-                                 struct tables *tables, const struct table_request *request,
-                                 struct step_error *error)
+static size_t value_bytes(enum table_type type)
 {
-    const struct table *table = &request->table->base;
-    rows->operations = operations;
-    rows->tables = tables;
-    rows->request = request;
-    rows->vectors = calloc(table->column_count + 1, sizeof *rows->vectors);
-    if (rows->vectors == NULL)
+    switch (type) {
+    case TABLE_BOOL:
+        return sizeof(uint8_t);
+    case TABLE_NAME:
+        return sizeof(uint32_t);
+    case TABLE_TEXT:
+    case TABLE_DATA:
+        return sizeof(struct step_bytes);
+    default:
+        return sizeof(uint64_t);
+    }
+}
+
+static enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
+                                         const uint8_t *needed, size_t batch_rows,
+                                         struct step_error *error)
+{
+    *builder = (struct row_builder){
+        .column_count = table->column_count, .capacity = batch_rows, .columns = table->columns};
+    builder->values = calloc(table->column_count + 1, sizeof *builder->values);
+    builder->validity = calloc(table->column_count + 1, sizeof *builder->validity);
+    builder->own = calloc(table->column_count + 1, sizeof *builder->own);
+    if (builder->values == NULL || builder->validity == NULL || builder->own == NULL)
         return no_memory(error);
-    for (size_t i = 0; i < table->column_count; i++)
-        rows->vectors[i].type = table->columns[i].type;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (needed[i] == 0)
+            continue;
+        builder->own[i] = malloc(builder->capacity * value_bytes(table->columns[i].type));
+        builder->values[i] = builder->own[i];
+        if (table->columns[i].nullable)
+            builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
+        if (builder->values[i] == NULL ||
+            (table->columns[i].nullable && builder->validity[i] == NULL))
+            return no_memory(error);
+    }
     return STEP_STATUS_OK;
 }
 
-void table_rows_reset(struct table_rows *rows)
+static void row_builder_reset(struct row_builder *builder)
 {
+    for (size_t i = 0; i < builder->column_count; i++) {
+        if (builder->own != NULL)
+            free(builder->own[i]);
+        if (builder->validity != NULL)
+            free(builder->validity[i]);
+    }
+    free(builder->own);
+    free(builder->values);
+    free(builder->validity);
+    *builder = (struct row_builder){0};
+}
+
+static size_t count_valid(const uint8_t *validity, size_t count)
+{
+    size_t valid = 0;
+    uint64_t word;
+    for (size_t i = 0; i < count / 8 + 1; i += sizeof word) {
+        memcpy(&word, validity + i, sizeof word);
+        valid += (size_t) __builtin_popcountll(word);
+    }
+    return valid;
+}
+
+/* Returns the rows as vectors, valid until the next batch. */
+static void row_builder_take(struct row_builder *builder, struct table_vector *vectors,
+                             size_t *count)
+{
+    for (size_t i = 0; i < builder->column_count; i++) {
+        struct table_vector *vector = &vectors[i];
+        if (builder->values[i] == NULL)
+            continue;
+        vector->numbers = builder->values[i]; /* any member of the union will do */
+        vector->validity = NULL;
+        vector->null_count = 0;
+        if (builder->validity[i] == NULL)
+            continue;
+        vector->null_count = builder->count - count_valid(builder->validity[i], builder->count);
+        if (vector->null_count > 0)
+            vector->validity = builder->validity[i];
+    }
+    *count = builder->count;
+}
+
+/* Begins a new batch. */
+static void row_builder_begin(struct row_builder *builder)
+{
+    builder->count = 0;
+    for (size_t i = 0; i < builder->column_count; i++)
+        if (builder->validity[i] != NULL)
+            memset(builder->validity[i], 0, builder->capacity / 8 + 1);
+}
+
+/* ---- row makers ---- */
+
+static const struct table_rows_operations *rows_of(const struct table_request *request)
+{
+    const struct table_definition *table = request->table;
+    bool is_made = table->rows_from != ROWS_OF_BLOCKS;
+    for (size_t i = 0; i < table->base.column_count && !is_made; i++)
+        is_made = request->needed[i] != 0 && table->cells[i].kind == CELL_MADE;
+    return is_made ? table->rows : &record_rows;
+}
+
+/* Names of columns are of methods, of classes, or of few words. */
+static const struct table_dictionary *dictionary_of(const struct tables *tables, const char *column)
+{
+    return strcmp(column, "method") == 0  ? &tables->method_names.dictionary
+           : strcmp(column, "class") == 0 ? &tables->class_names.dictionary
+                                          : &tables->words.dictionary;
+}
+
+static enum step_status open_rows(struct table_rows *rows, struct step_error *error)
+{
+    const struct table_request *request = rows->request;
+    const struct table *table = &request->table->base;
+    enum step_status status = STEP_STATUS_OK;
+    rows->vectors = calloc(table->column_count + 1, sizeof *rows->vectors);
+    if (rows->vectors == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < table->column_count; i++) {
+        rows->vectors[i].type = table->columns[i].type;
+        if (table->columns[i].type == TABLE_NAME)
+            rows->vectors[i].dictionary = dictionary_of(rows->tables, table->columns[i].name);
+    }
+    if (rows->operations->step != NULL)
+        status =
+            row_builder_init(&rows->builder, table, request->needed, request->batch_rows, error);
+    return status == STEP_STATUS_OK ? rows->operations->open(rows, error) : status;
+}
+
+static void destroy_rows(struct table_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    rows->operations->reset(rows);
+    row_builder_reset(&rows->builder);
     free(rows->vectors);
-    rows->vectors = NULL;
+    free(rows);
+}
+
+/* Returns END if there are no more rows. */
+static enum step_status next_rows(struct table_rows *rows, size_t *count, struct step_error *error)
+{
+    enum step_status (*step)(struct table_rows *, bool *, struct step_error *) =
+        rows->operations->step;
+    bool has_more = true;
+    if (step == NULL)
+        return rows->operations->next(rows, count, error);
+    row_builder_begin(&rows->builder);
+    while (has_more && !row_builder_is_full(&rows->builder)) {
+        enum step_status status = step(rows, &has_more, error);
+        if (status != STEP_STATUS_OK)
+            return status;
+    }
+    row_builder_take(&rows->builder, rows->vectors, count);
+    return *count > 0 ? STEP_STATUS_OK : STEP_STATUS_END;
 }
 
 /* ---- life cycle ---- */
@@ -65,13 +203,17 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     struct table_rows *rows = scan->rows;
     if (rows != NULL && rows->operations->restart != NULL)
         return rows->operations->restart(rows, error);
-    if (rows != NULL)
-        rows->operations->destroy(rows);
-    scan->rows = NULL;
-    enum step_status status =
-        scan->request.table->create(scan->tables, &scan->request, &scan->rows, error);
-    if (status != STEP_STATUS_OK && scan->rows != NULL) {
-        scan->rows->operations->destroy(scan->rows);
+    destroy_rows(rows);
+    const struct table_rows_operations *operations = rows_of(&scan->request);
+    scan->rows = rows = calloc(1, operations->size_bytes);
+    if (rows == NULL)
+        return no_memory(error);
+    rows->operations = operations;
+    rows->tables = scan->tables;
+    rows->request = &scan->request;
+    enum step_status status = open_rows(rows, error);
+    if (status != STEP_STATUS_OK) {
+        destroy_rows(rows);
         scan->rows = NULL;
     }
     return status;
@@ -126,8 +268,7 @@ void table_scan_destroy(struct table_scan *scan)
 {
     if (scan == NULL)
         return;
-    if (scan->rows != NULL)
-        scan->rows->operations->destroy(scan->rows);
+    destroy_rows(scan->rows);
     row_filter_reset(&scan->request.filter);
     for (size_t i = 0; scan->room != NULL && i < scan->column_count; i++) {
         free(scan->room[i].values);
@@ -143,8 +284,8 @@ void table_scan_destroy(struct table_scan *scan)
 
 void table_scan_lend(struct table_scan *scan, size_t column, void *values)
 {
-    if (scan->rows != NULL && scan->rows->operations->lend != NULL)
-        scan->rows->operations->lend(scan->rows, scan->columns[column], values);
+    if (scan->rows != NULL && scan->rows->operations->step != NULL)
+        row_builder_lend(&scan->rows->builder, scan->columns[column], values);
 }
 
 size_t table_scan_batch_rows(const struct table_scan *scan)
@@ -158,21 +299,6 @@ struct table_scan_work table_scan_work(const struct table_scan *scan)
 }
 
 /* ---- batches ---- */
-
-static size_t value_bytes(enum table_type type)
-{
-    switch (type) {
-    case TABLE_BOOL:
-        return sizeof(uint8_t);
-    case TABLE_NAME:
-        return sizeof(uint32_t);
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        return sizeof(struct step_bytes);
-    default:
-        return sizeof(uint64_t);
-    }
-}
 
 static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum table_type type)
 {
@@ -267,7 +393,7 @@ enum step_status table_scan_next(struct table_scan *scan, const struct table_bat
     *batch = NULL;
     while (status == STEP_STATUS_END) {
         size_t count = 0;
-        status = scan->rows->operations->next(scan->rows, &count, error);
+        status = next_rows(scan->rows, &count, error);
         if (status != STEP_STATUS_OK)
             return status;
         status = all ? take_all(scan, count) : take_selected(scan, count, error);

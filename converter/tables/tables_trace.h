@@ -79,17 +79,20 @@ static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t tick
     return trace_ticks_ns(ticks, tables->resolution_ns);
 }
 
-/* A field that some records of a table have: of deaths, the time of their collection. */
-struct collected_field {
+/* A field with numbers, of a record type and those that extend it. */
+struct table_field {
     uint32_t record;
     uint32_t field;
     size_t slot;
 };
-/* Returns false if the definition has no such field. */
-bool tables_collected_field(const struct tables *tables, struct collected_field *out);
-
-/* The same for samples that were drawn with another interval than that of the trace. */
-bool tables_drawn_field(const struct tables *tables, struct collected_field *out);
+/* Finds a field of a record type of Java traces, which is `of` or extends it.  Returns false if the
+ * definition has no such field. */
+bool tables_field(const struct tables *tables, int record, int of, const char *name,
+                  struct table_field *out);
+/* Arguments of tables_field(): of deaths, the time of their collection; of samples, the interval
+ * where it is not that of the trace. */
+#define COLLECTED_FIELD STEP_JAVA_OBJECT_DEATH, STEP_JAVA_OBJECT_FREE, "collected"
+#define DRAWN_FIELD STEP_JAVA_OBJECT_SAMPLED, STEP_JAVA_OBJECT_ALLOC, "interval"
 
 /* The times at which the frees of a block were found: the time in the field, or else that of the
  * free. */
@@ -100,7 +103,7 @@ struct collected_view {
 /* Sets the view of a block.  `field` may be NULL: there is none. */
 enum step_status collected_view_set(struct collected_view *view, struct step_block *block,
                                     uint32_t record, size_t time_slot,
-                                    const struct collected_field *field, struct step_error *error);
+                                    const struct table_field *field, struct step_error *error);
 static inline uint64_t collected_view_ticks(const struct collected_view *view, size_t row)
 {
     const struct step_column_view *collected = &view->collected;
@@ -132,9 +135,7 @@ uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error);
 
-/* Add the tables of each kind of trace. */
-enum step_status java_tables_add(struct tables *tables, struct step_error *error);
+/* Adds the tables of a native program's trace. */
 enum step_status heap_tables_add(struct tables *tables, struct step_error *error);
-enum step_status record_tables_add(struct tables *tables, struct step_error *error);
 
 #endif

@@ -2,14 +2,13 @@
 /* Functions common to all sources of records. */
 #include "converter/trace/alloc_source.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error)
 {
     struct step_error local = {.offset = STEP_NO_OFFSET};
-    if (source->has_damage)
+    if (source->about.is_stopped)
         return STEP_STATUS_END;
     enum step_status status = source->operations->next(source, record, &local);
     if (status == STEP_STATUS_OK) {
@@ -17,9 +16,7 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
         return status;
     }
     if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
-        source->has_damage = true;
-        source->damage.offset = local.offset;
-        snprintf(source->damage.message, sizeof source->damage.message, "%.159s", local.message);
+        trace_stop_at_damage(&source->about, &local);
         return STEP_STATUS_END;
     }
     if (status != STEP_STATUS_END && error != NULL)
@@ -27,53 +24,15 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
     return status;
 }
 
-void alloc_source_summary(const struct alloc_source *source, struct trace_summary *summary)
-{
-    source->operations->summary(source, summary);
-    summary->whole = summary->whole && !source->has_damage;
-}
-
-size_t alloc_source_property_count(const struct alloc_source *source)
-{
-    return source->operations->property_count != NULL ? source->operations->property_count(source)
-                                                      : 0;
-}
-
-void alloc_source_property(const struct alloc_source *source, size_t i, const char **key,
-                           const char **value)
-{
-    source->operations->property(source, i, key, value);
-}
-
-static size_t inner_damage_count(const struct alloc_source *source)
-{
-    return source->operations->damage_count != NULL ? source->operations->damage_count(source) : 0;
-}
-
-size_t alloc_source_damage_count(const struct alloc_source *source)
-{
-    return inner_damage_count(source) + source->has_damage;
-}
-
-const struct step_damage *alloc_source_damage(const struct alloc_source *source, size_t i)
-{
-    return i < inner_damage_count(source) ? source->operations->damage(source, i) : &source->damage;
-}
-
-uint64_t alloc_source_offset(const struct alloc_source *source)
+uint64_t alloc_source_offset(struct alloc_source *source)
 {
     return source->operations->offset != NULL ? source->operations->offset(source) : STEP_NO_OFFSET;
 }
 
-uint64_t alloc_source_number(const struct alloc_source *source)
+uint64_t alloc_source_number(struct alloc_source *source)
 {
     return source->operations->number != NULL ? source->operations->number(source)
                                               : source->record_count;
-}
-
-double alloc_source_progress(const struct alloc_source *source)
-{
-    return source->operations->progress(source);
 }
 
 void alloc_source_destroy(struct alloc_source *source)

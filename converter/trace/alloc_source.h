@@ -22,8 +22,7 @@ struct alloc_source {
      * attributes. 0: not known. */
     uint64_t attributes_number;
     bool may_grow; /* END may be temporary: the trace is still being written */
-    bool has_damage;
-    struct step_damage damage; /* why reading stopped */
+    struct trace_about about;
     /* Called before the source waits for a slow input, so that the consumer can flush its
      * output.  NULL: not needed. */
     void (*before_wait)(void *user);
@@ -34,19 +33,12 @@ struct alloc_source {
 struct alloc_source_operations {
     enum step_status (*next)(struct alloc_source *source, struct hatf_record *record,
                              struct step_error *error);
-    void (*summary)(const struct alloc_source *source, struct trace_summary *summary);
-    /* Properties and damage, as in event_source.h; NULL: there are none. */
-    size_t (*property_count)(const struct alloc_source *source);
-    void (*property)(const struct alloc_source *source, size_t i, const char **key,
-                     const char **value);
-    size_t (*damage_count)(const struct alloc_source *source);
-    const struct step_damage *(*damage)(const struct alloc_source *source, size_t i);
-    double (*progress)(const struct alloc_source *source);
+    double (*progress)(struct alloc_source *source);
     /* Offset of the last record in the file; NULL: unknown. */
-    uint64_t (*offset)(const struct alloc_source *source);
+    uint64_t (*offset)(struct alloc_source *source);
     /* Number of the last record in the file, including records that are not returned; NULL: the
      * same as `record_count`. */
-    uint64_t (*number)(const struct alloc_source *source);
+    uint64_t (*number)(struct alloc_source *source);
     void (*destroy)(struct alloc_source *source);
 };
 
@@ -54,17 +46,10 @@ struct alloc_source_operations {
  * record, and where the input is damaged or truncated, after noting the damage. */
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error);
-void alloc_source_summary(const struct alloc_source *source, struct trace_summary *summary);
-size_t alloc_source_property_count(const struct alloc_source *source);
-void alloc_source_property(const struct alloc_source *source, size_t i, const char **key,
-                           const char **value);
-size_t alloc_source_damage_count(const struct alloc_source *source);
-const struct step_damage *alloc_source_damage(const struct alloc_source *source, size_t i);
 /* Returns the offset of the last record in the file, or STEP_NO_OFFSET if it is unknown. */
-uint64_t alloc_source_offset(const struct alloc_source *source);
+uint64_t alloc_source_offset(struct alloc_source *source);
 /* Returns the number of the last record for error messages; in .hatf it counts metadata records. */
-uint64_t alloc_source_number(const struct alloc_source *source);
-double alloc_source_progress(const struct alloc_source *source);
+uint64_t alloc_source_number(struct alloc_source *source);
 void alloc_source_destroy(struct alloc_source *source);
 
 /*
@@ -94,20 +79,5 @@ static inline bool address_numbers_hold(const struct address_numbers *numbers)
 bool address_numbers_put(struct address_numbers *numbers, const struct hatf_record *record);
 /* Returns the comment that a writer puts at the start of the trace. */
 struct hatf_record address_numbers_comment(void);
-
-/* Destination of HATF records: the interface that all output formats for heap traces implement. */
-struct alloc_sink {
-    const struct alloc_sink_operations *operations;
-};
-
-struct alloc_sink_operations {
-    enum step_status (*put)(struct alloc_sink *sink, const struct hatf_record *record,
-                            struct step_error *error);
-    /* Passes on the data written so far, as far as the format permits; NULL: not needed. */
-    enum step_status (*flush)(struct alloc_sink *sink, struct step_error *error);
-    /* Writes the rest.  Called once, and not after a put that failed. */
-    enum step_status (*close)(struct alloc_sink *sink, struct step_error *error);
-    void (*destroy)(struct alloc_sink *sink);
-};
 
 #endif

@@ -38,24 +38,13 @@ struct allocs_event_source {
     struct id_table described; /* struct described_call, by number of the attributes */
     uint64_t object_count;
     uint64_t last_ns;
-    uint64_t unknown_frees;
-    struct step_damage unknown;
+    uint64_t unknown_frees;              /* noted as damage */
     struct trace_event pending[PENDING]; /* the events of one record */
     size_t at;
     size_t count;
     bool begun;
     bool ended;
 };
-
-static struct allocs_event_source *of(struct event_source *source)
-{
-    return (struct allocs_event_source *) source;
-}
-
-static const struct allocs_event_source *of_const(const struct event_source *source)
-{
-    return (const struct allocs_event_source *) source;
-}
 
 static struct trace_event *add(struct allocs_event_source *source, enum step_text_kind kind,
                                uint64_t time_ns)
@@ -107,9 +96,11 @@ static uint32_t class_of(struct allocs_event_source *source, struct step_bytes n
 
 static void note_unknown(struct allocs_event_source *source, const struct hatf_record *record)
 {
+    struct trace_about *about = &source->base.about;
     if (source->unknown_frees++ == 0)
-        source->unknown.offset = alloc_source_offset(source->records);
-    snprintf(source->unknown.message, sizeof source->unknown.message,
+        about->damage.offset = alloc_source_offset(source->records);
+    about->has_damage = true;
+    snprintf(about->damage.message, sizeof about->damage.message,
              "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,
              source->unknown_frees, record->address);
 }
@@ -234,7 +225,7 @@ static enum step_status advance(struct allocs_event_source *source, struct step_
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -251,42 +242,15 @@ static enum step_status read_events(struct event_source *base, struct trace_even
     return status == STEP_STATUS_END && filled > 0 ? STEP_STATUS_OK : status;
 }
 
-static void summary(const struct event_source *base, struct trace_summary *out)
+static double progress(struct event_source *base)
 {
-    alloc_source_summary(of_const(base)->records, out);
-}
-
-static size_t property_count(const struct event_source *base)
-{
-    return alloc_source_property_count(of_const(base)->records);
-}
-
-static void property(const struct event_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    alloc_source_property(of_const(base)->records, i, key, value);
-}
-
-static size_t damage_count(const struct event_source *base)
-{
-    return alloc_source_damage_count(of_const(base)->records) + (of_const(base)->unknown_frees > 0);
-}
-
-static const struct step_damage *damage(const struct event_source *base, size_t i)
-{
-    return i < alloc_source_damage_count(of_const(base)->records)
-               ? alloc_source_damage(of_const(base)->records, i)
-               : &of_const(base)->unknown;
-}
-
-static double progress(const struct event_source *base)
-{
-    return alloc_source_progress(of_const(base)->records);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
+    return source->records->operations->progress(source->records);
 }
 
 static void destroy(struct event_source *base)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     alloc_source_destroy(source->records);
     object_table_reset(&source->objects);
     name_index_reset(&source->classes);
@@ -299,11 +263,6 @@ static void destroy(struct event_source *base)
 
 static const struct event_source_operations operations = {
     .read = read_events,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -319,6 +278,7 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     }
     bool ok = event_source_init(&source->base, &operations, records->path, selected);
     source->base.content = TRACE_OF_ALLOCATIONS;
+    source->base.about.inner = &records->about;
     source->records = records;
     id_table_init(&source->described, sizeof(struct described_call));
     ok = object_table_init(&source->objects) && ok;
@@ -330,14 +290,14 @@ enum step_status record_trace_source_create(struct alloc_source *records,
     return STEP_STATUS_OK;
 }
 
-uint32_t record_trace_source_thread(struct event_source *source, uint64_t number)
+uint32_t record_trace_source_thread(struct event_source *base, uint64_t number)
 {
-    return thread_of(of(source), number, 0, false);
+    return thread_of((struct allocs_event_source *) base, number, 0, false);
 }
 
 uint32_t record_trace_source_class(struct event_source *base, const char *call)
 {
-    struct allocs_event_source *source = of(base);
+    struct allocs_event_source *source = (struct allocs_event_source *) base;
     size_t count = source->count;
     uint32_t id = class_of(source, (struct step_bytes){(const uint8_t *) call, strlen(call)},
                            source->last_ns);

@@ -43,16 +43,6 @@ struct arrival_order {
     uint32_t looks; /* number of looks so far */
 };
 
-static struct arrival_order *of(struct alloc_source *source)
-{
-    return (struct arrival_order *) source;
-}
-
-static const struct arrival_order *of_const(const struct alloc_source *source)
-{
-    return (const struct arrival_order *) source;
-}
-
 /* ---- one address ---- */
 
 /* Returns the state of an address, zeroed if it is new; NULL if out of memory. */
@@ -187,7 +177,7 @@ static bool take(struct arrival_order *order, const struct hatf_record *record)
 
 bool arrival_order_free(struct alloc_source *base, const struct hatf_record *record)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     struct place *place = place_of(order, record->address);
     size_t before = order->filled;
     if (place == NULL)
@@ -226,12 +216,14 @@ static struct place *place_in_look(struct arrival_order *order, uint64_t address
 
 void arrival_order_look(struct alloc_source *base)
 {
-    of(base)->looks++;
+    struct arrival_order *order = (struct arrival_order *) base;
+    order->looks++;
 }
 
 void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint64_t time)
 {
-    struct place *place = place_in_look(of(base), address);
+    struct arrival_order *order = (struct arrival_order *) base;
+    struct place *place = place_in_look(order, address);
     if (place != NULL && time < place->time)
         place->met++;
 }
@@ -240,7 +232,8 @@ void arrival_order_note_birth(struct alloc_source *base, uint64_t address, uint6
  * allocation. */
 bool arrival_order_would_live(struct alloc_source *base, uint64_t address, uint64_t time)
 {
-    struct place *place = place_in_look(of(base), address);
+    struct arrival_order *order = (struct arrival_order *) base;
+    struct place *place = place_in_look(order, address);
     if (place == NULL || time > place->time)
         return true;
     if (time < place->time)
@@ -264,7 +257,7 @@ static void give_death(struct arrival_order *order, struct hatf_record *record)
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     struct hatf_record from;
     while (order->at == order->filled) {
         if (order->death_at < order->death_count) {
@@ -282,29 +275,15 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return STEP_STATUS_OK;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    alloc_source_summary(of_const(base)->records, out);
-}
-
-static size_t damage_count(const struct alloc_source *base)
-{
-    return alloc_source_damage_count(of_const(base)->records);
-}
-
-static const struct step_damage *damage(const struct alloc_source *base, size_t i)
-{
-    return alloc_source_damage(of_const(base)->records, i);
-}
-
-static double progress(const struct alloc_source *base)
-{
-    return alloc_source_progress(of_const(base)->records);
+    struct arrival_order *order = (struct arrival_order *) base;
+    return order->records->operations->progress(order->records);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct arrival_order *order = of(base);
+    struct arrival_order *order = (struct arrival_order *) base;
     alloc_source_destroy(order->records);
     object_table_reset(&order->addresses);
     free(order->places);
@@ -314,9 +293,6 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next,
-    .summary = summary,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -332,6 +308,7 @@ enum step_status arrival_order_create(struct alloc_source *records, struct alloc
     }
     order->base.operations = &operations;
     order->base.path = records->path;
+    order->base.about.inner = &records->about;
     order->base.may_grow = true;
     order->records = records;
     *out = &order->base;

@@ -2,6 +2,8 @@
 /* Keeps a stack of open calls per thread. */
 #include "converter/trace/call_events.h"
 
+#include <stdio.h>
+
 #include "converter/base/no_memory.h"
 
 const struct format_options call_options = {sizeof(uint64_t), NULL, NULL};
@@ -15,12 +17,21 @@ void call_events_init(struct call_events *calls, uint64_t from_ns, call_receive 
 
 void call_events_reset(struct call_events *calls)
 {
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        struct call_stack *stack = id_table_find(&calls->threads, i);
-        if (stack != NULL)
-            call_stack_reset(stack);
-    }
+    struct call_stack *stack;
+    for (uint32_t i = 0; (stack = id_table_next(&calls->threads, &i)) != NULL; i++)
+        call_stack_reset(stack);
     id_table_reset(&calls->threads);
+}
+
+static enum step_status open_call(struct call_events *calls, struct call_stack *stack, size_t depth,
+                                  uint32_t thread_id, struct step_error *error)
+{
+    const struct call_event opened = {.change = CALL_OPENS,
+                                      .thread_id = thread_id,
+                                      .time_ns = stack->frames[depth].entered_ns,
+                                      .frame = &stack->frames[depth],
+                                      .depth = depth};
+    return calls->receive(calls->user, &opened, error);
 }
 
 /* Passes on the calls that are open at the start of the slice, outermost first. */
@@ -29,10 +40,12 @@ static enum step_status begin(struct call_events *calls, struct step_error *erro
     enum step_status status = STEP_STATUS_OK;
     calls->has_begun = true;
     for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        const struct call_stack *stack = id_table_find(&calls->threads, i);
-        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++)
-            status = calls->receive(calls->user, CALL_OPENS, i, stack->frames[j].method_id,
-                                    calls->from_ns, error);
+        struct call_stack *stack = id_table_find(&calls->threads, i);
+        for (size_t j = 0; stack != NULL && j < stack->depth && status == STEP_STATUS_OK; j++) {
+            stack->frames[j].entered_ns = calls->from_ns;
+            stack->frames[j].inner_ns = stack->frames[j].inner_calls = 0;
+            status = open_call(calls, stack, j, i, error);
+        }
     }
     return status;
 }
@@ -44,14 +57,11 @@ static enum step_status enter(struct call_events *calls, const struct trace_even
     const struct call_frame frame = {.method_id = event->method_id, .entered_ns = event->time_ns};
     if (stack == NULL || !call_stack_push(stack, &frame))
         return no_memory(error);
-    if (!calls->has_begun)
-        return STEP_STATUS_OK;
-    return calls->receive(calls->user, CALL_OPENS, event->thread_id, event->method_id,
-                          event->time_ns, error);
+    return calls->has_begun ? open_call(calls, stack, stack->depth - 1, event->thread_id, error)
+                            : STEP_STATUS_OK;
 }
 
-/* Closes calls down to `depth`: the outermost of them with `last`, those nested in it by
- * exception. */
+/* Closes calls down to `depth`: the outermost of them with `last`. */
 static enum step_status close_down(struct call_events *calls, uint32_t thread_id, size_t depth,
                                    uint64_t time_ns, enum call_change last,
                                    struct step_error *error)
@@ -59,10 +69,21 @@ static enum step_status close_down(struct call_events *calls, uint32_t thread_id
     struct call_stack *stack = id_table_find(&calls->threads, thread_id);
     enum step_status status = STEP_STATUS_OK;
     while (stack->depth > depth && status == STEP_STATUS_OK) {
-        const struct call_frame *frame = call_stack_pop(stack);
+        call_stack_pop(stack);
+        struct call_frame *frame = &stack->frames[stack->depth];
+        uint64_t took_ns = time_ns > frame->entered_ns ? time_ns - frame->entered_ns : 0;
+        if (stack->depth > 0) {
+            frame[-1].inner_ns += took_ns;
+            frame[-1].inner_calls += frame->inner_calls + 1;
+        }
+        const struct call_event closed = {.change = stack->depth == depth ? last : CALL_LEAVES,
+                                          .thread_id = thread_id,
+                                          .time_ns = time_ns,
+                                          .took_ns = took_ns,
+                                          .frame = frame,
+                                          .depth = stack->depth};
         if (calls->has_begun)
-            status = calls->receive(calls->user, stack->depth == depth ? last : CALL_THROWS,
-                                    thread_id, frame->method_id, time_ns, error);
+            status = calls->receive(calls->user, &closed, error);
     }
     return status;
 }
@@ -98,4 +119,16 @@ enum step_status call_events_finish(struct call_events *calls, struct step_error
             status = close_down(calls, i, stack->depth - 1, calls->last_ns, CALL_CLOSES, error);
     }
     return status;
+}
+
+void call_put_name(struct json_output *json, const struct trace_names *names, uint32_t method_id)
+{
+    char text[1024];
+    const struct trace_method *method = trace_method_of(names, method_id);
+    struct step_bytes owner = trace_class_of(names, method->class_id)->name;
+    int length =
+        snprintf(text, sizeof text, "%.*s.%.*s", (int) owner.length, (const char *) owner.data,
+                 (int) method->name.length, (const char *) method->name.data);
+    size_t used = (size_t) length < sizeof text ? (size_t) length : sizeof text - 1;
+    json_bytes(json, "name", (struct step_bytes){(const uint8_t *) text, used});
 }

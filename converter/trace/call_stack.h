@@ -17,6 +17,7 @@ struct call_frame {
     uint32_t site;  /* this and the following members are the caller's */
     uint64_t entered_ns;
     uint64_t inner_ns; /* time spent in its callees */
+    uint64_t inner_calls;
 };
 
 struct call_place;

@@ -31,14 +31,10 @@ void event_source_reset(struct event_source *source)
 
 const char *event_source_property(const struct event_source *source, const char *key)
 {
-    size_t count = source->operations->property_count(source);
-    for (size_t i = 0; i < count; i++) {
-        const char *name;
-        const char *value;
-        source->operations->property(source, i, &name, &value);
-        if (strcmp(name, key) == 0)
-            return value;
-    }
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        if (strcmp(property.key, key) == 0)
+            return property.value;
     return NULL;
 }
 

@@ -15,19 +15,9 @@
 #include "converter/trace/event.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/names.h"
+#include "converter/trace/trace_about.h"
 #include "converter/trace/trace_filter.h"
-#include "steptrace/reader.h"
 #include "steptrace/status.h"
-
-/* What is known about a trace besides its events. */
-struct trace_summary {
-    const char *format;
-    bool whole;         /* closed properly; false: truncated, or still being written */
-    bool running;       /* its process is still writing it */
-    uint64_t recovered; /* number of records recovered from a live mapping */
-    uint64_t file_bytes;
-    uint64_t resolution_ns; /* 0: unknown */
-};
 
 /* The contents of a trace according to its index, without reading the events. */
 struct trace_inventory {
@@ -94,6 +84,7 @@ enum trace_content {
 struct event_source {
     const struct event_source_operations *operations;
     const char *path; /* for messages; borrowed */
+    struct trace_about about;
     struct trace_names names;
     struct object_table live;
     struct trace_filter filter;
@@ -105,13 +96,6 @@ struct event_source_operations {
     /* Reads up to `capacity` events; END with *count 0 after the last.  Their names are defined. */
     enum step_status (*read)(struct event_source *source, struct trace_event *events,
                              size_t capacity, size_t *count, struct step_error *error);
-    void (*summary)(const struct event_source *source, struct trace_summary *summary);
-    size_t (*property_count)(const struct event_source *source);
-    void (*property)(const struct event_source *source, size_t i, const char **key,
-                     const char **value);
-    /* Damage that was skipped so far. */
-    size_t (*damage_count)(const struct event_source *source);
-    const struct step_damage *(*damage)(const struct event_source *source, size_t i);
     /* Returns the contents of the index after verifying all checksums; NULL: the events must be
      * counted.  The caller frees `records` and `is_event`. */
     enum step_status (*inventory)(struct event_source *source, struct trace_inventory *inventory);
@@ -124,15 +108,17 @@ struct event_source_operations {
     /* Visits the layouts of classes that the trace has so far; NULL: the format has none. */
     enum step_status (*layouts)(struct event_source *source, trace_layout_visit visit, void *user);
     /* Returns the share of the input that was read, 0 to 1. */
-    double (*progress)(const struct event_source *source);
+    double (*progress)(struct event_source *source);
     void (*destroy)(struct event_source *source);
 };
 
 struct alloc_source;
+struct trace_format;
 
 /* The source that a format opens for a file: events, or allocations for a heap trace.  The other
  * member is NULL. */
 struct opened_trace {
+    const struct trace_format *format; /* as which it is opened */
     struct event_source *events;
     struct alloc_source *allocs;
 };

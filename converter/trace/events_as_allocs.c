@@ -10,7 +10,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/trace/alloc_source.h"
+#include "converter/trace/trace_sink.h"
 
 static bool take_addresses(void *addresses_target, const char *value, const char **fault)
 {
@@ -214,20 +214,10 @@ struct event_alloc_source {
     struct trace_event batch[BATCH];
 };
 
-static struct event_alloc_source *source_of(struct alloc_source *source)
-{
-    return (struct event_alloc_source *) source;
-}
-
-static const struct event_alloc_source *source_of_const(const struct alloc_source *source)
-{
-    return (const struct event_alloc_source *) source;
-}
-
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct event_alloc_source *source = source_of(base);
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
     enum step_status status = STEP_STATUS_END;
     if (event_records_comment(&source->records, record))
         return STEP_STATUS_OK;
@@ -244,46 +234,16 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return status;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    const struct event_source *events = source_of_const(base)->events;
-    events->operations->summary(events, out);
-}
-
-static size_t property_count(const struct alloc_source *base)
-{
-    const struct event_source *events = source_of_const(base)->events;
-    return events->operations->property_count(events);
-}
-
-static void property(const struct alloc_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    const struct event_source *events = source_of_const(base)->events;
-    events->operations->property(events, i, key, value);
-}
-
-static size_t damage_count(const struct alloc_source *base)
-{
-    const struct event_source *events = source_of_const(base)->events;
-    return events->operations->damage_count(events);
-}
-
-static const struct step_damage *damage(const struct alloc_source *base, size_t i)
-{
-    const struct event_source *events = source_of_const(base)->events;
-    return events->operations->damage(events, i);
-}
-
-static double progress(const struct alloc_source *base)
-{
-    const struct event_source *events = source_of_const(base)->events;
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
+    struct event_source *events = source->events;
     return events->operations->progress(events);
 }
 
 static void destroy_source(struct alloc_source *base)
 {
-    struct event_alloc_source *source = source_of(base);
+    struct event_alloc_source *source = (struct event_alloc_source *) base;
     event_records_reset(&source->records);
     source->events->operations->destroy(source->events);
     free(source);
@@ -291,11 +251,6 @@ static void destroy_source(struct alloc_source *base)
 
 static const struct alloc_source_operations source_operations = {
     .next = next,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy_source,
 };
@@ -312,6 +267,7 @@ enum step_status event_alloc_source_create(struct event_source *events,
     }
     source->base.operations = &source_operations;
     source->base.path = events->path;
+    source->base.about.inner = &events->about;
     source->events = events;
     *out = &source->base;
     return STEP_STATUS_OK;
@@ -320,16 +276,11 @@ enum step_status event_alloc_source_create(struct event_source *events,
 /* ---- a sink of events ---- */
 
 struct events_as_allocs_sink {
-    struct event_sink base;
+    struct trace_sink base;
     struct event_records events;
-    struct alloc_sink *records;
+    struct trace_sink *records;
     unsigned omitted;
 };
-
-static struct events_as_allocs_sink *sink_of(struct event_sink *sink)
-{
-    return (struct events_as_allocs_sink *) sink;
-}
 
 void record_omit(struct hatf_record *record, unsigned omitted)
 {
@@ -345,20 +296,20 @@ void record_omit(struct hatf_record *record, unsigned omitted)
         record->attributes.length = 0;
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct events_as_allocs_sink *sink = sink_of(base);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     struct hatf_record comment;
     if (event_records_comment(&sink->events, &comment))
-        status = sink->records->operations->put(sink->records, &comment, error);
+        status = sink->records->operations->put_alloc(sink->records, &comment, error);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct hatf_record record;
         status = event_records_take(&sink->events, &events[i], &record, error);
         if (status == STEP_STATUS_OK) {
             record_omit(&record, sink->omitted);
-            status = sink->records->operations->put(sink->records, &record, error);
+            status = sink->records->operations->put_alloc(sink->records, &record, error);
         } else if (status == STEP_STATUS_END) {
             status = STEP_STATUS_OK;
         }
@@ -366,42 +317,34 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     return status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct alloc_sink *records = sink_of(base)->records;
-    return records->operations->close(records, error);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
+    return trace_sink_close(sink->records, error);
 }
 
-static void destroy_sink(struct event_sink *base)
+static void reset_sink(struct trace_sink *base)
 {
-    struct events_as_allocs_sink *sink = sink_of(base);
-    if (sink->records != NULL)
-        sink->records->operations->destroy(sink->records);
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
+    trace_sink_destroy(sink->records);
     event_records_reset(&sink->events);
-    free(sink);
 }
 
-static const struct event_sink_operations sink_operations = {
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
+{
+    struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
+    const struct alloc_options *options = alloc_options_of(to->settings);
+    sink->omitted = options->omitted;
+    return event_records_init(&sink->events, options, &to->source->names)
+               ? trace_sink_create(to, true, &sink->records, error)
+               : no_memory(error);
+}
+
+const struct trace_sink_operations events_as_allocs_sink = {
+    .size_bytes = sizeof(struct events_as_allocs_sink),
+    .open = open_sink,
     .put = put,
     .close = close_sink,
-    .destroy = destroy_sink,
+    .reset = reset_sink,
 };
-
-enum step_status event_sink_create(const struct format_output *to, struct event_sink **out,
-                                   struct step_error *error)
-{
-    struct events_as_allocs_sink *sink = calloc(1, sizeof *sink);
-    const struct alloc_options *options = alloc_options_of(to->settings);
-    if (sink == NULL || !event_records_init(&sink->events, options, &to->source->names)) {
-        free(sink);
-        return no_memory(error);
-    }
-    sink->base.operations = &sink_operations;
-    sink->omitted = options->omitted;
-    enum step_status status = to->format->open_alloc_sink(to, &sink->records, error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        destroy_sink(&sink->base);
-    return status;
-}

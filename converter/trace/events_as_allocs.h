@@ -35,9 +35,8 @@ enum step_status event_alloc_source_create(struct event_source *events,
                                            const struct alloc_options *options,
                                            struct alloc_source **out, struct step_error *error);
 
-/* Creates a sink of events for an output format that requires records. */
-enum step_status event_sink_create(const struct format_output *to, struct event_sink **out,
-                                   struct step_error *error);
+/* The sink of events of an output format that requires records. */
+extern const struct trace_sink_operations events_as_allocs_sink;
 
 /* Sets the omitted fields of a record to 0 or empty, except in comments. */
 void record_omit(struct hatf_record *record, unsigned omitted);

@@ -8,11 +8,10 @@
 #include "converter/trace/event_source.h"
 #include "steptrace/packed.h"
 
-struct alloc_sink;
-struct event_sink;
 struct heap_writer_operations;
 struct output_file;
 struct standard_input;
+struct trace_sink_operations;
 
 /* All formats, in the order of `steptrace convert --help`.  X(name) is defined as format_name. */
 /* clang-format off */
@@ -99,6 +98,7 @@ struct trace_format {
     enum format_needs needs;
     bool shows_allocations;    /* it needs events, but its viewers show allocations above all */
     enum step_packing packing; /* compression of the whole file */
+    bool packs_by_ending;      /* without one, that of the file's name */
     bool is_directory;
     const char *post_type; /* media type for an HTTP server; NULL: it is only written to files */
     /* Groups of options, ending with NULL; or NULL. */
@@ -111,31 +111,14 @@ struct trace_format {
     /* Reads standard input as a stream; NULL: the input must be seekable. */
     enum step_status (*open_stream)(const struct standard_input *start,
                                     const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error);
-    /* Writing: from events, from allocations if there is `open_alloc_sink`, or by `write`. */
+                                    struct opened_trace *out, struct step_error *error);
     bool follows_objects; /* the sink tracks objects: a free needs only the object's number */
-    enum step_status (*open_sink)(const struct format_output *to, struct event_sink **out,
-                                  struct step_error *error);
-    enum step_status (*open_alloc_sink)(const struct format_output *to, struct alloc_sink **out,
-                                        struct step_error *error);
+    /* Writing: from events, from allocations (also those that events become if there is no other
+     * sink), or by `write`. */
+    const struct trace_sink_operations *sink;
+    const struct trace_sink_operations *alloc_sink;
     const struct heap_writer_operations *heap_writer;
     enum step_status (*write)(const struct format_job *job); /* reports its errors */
-};
-
-/* Destination of events: the interface that all output formats for events implement. */
-struct event_sink {
-    const struct event_sink_operations *operations;
-};
-
-struct event_sink_operations {
-    enum step_status (*put)(struct event_sink *sink, const struct trace_event *events, size_t count,
-                            struct step_error *error);
-    /* Writes a fact, after the last event; NULL: the format cannot store facts. */
-    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
-    /* Writes the rest, after which the file is complete.  Called once, and not after a put that
-     * failed. */
-    enum step_status (*close)(struct event_sink *sink, struct step_error *error);
-    void (*destroy)(struct event_sink *sink);
 };
 
 #define TRACE_FORMAT_DECLARE(name) extern const struct trace_format format_##name;

@@ -194,7 +194,7 @@ static struct heap_check *of(struct check_run *run)
 static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, const char *text)
 {
     struct json_output *json = run->base.json;
-    const struct alloc_source *allocs = run->base.input->allocs;
+    struct alloc_source *allocs = run->base.input->allocs;
     uint64_t offset = alloc_source_offset(allocs);
     json_begin_object(json, NULL);
     json_text(json, "rule", alloc_rule_text(rule));
@@ -209,7 +209,7 @@ static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, 
 static void print_heap_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct heap_check *run = user;
-    const struct alloc_source *allocs = run->base.input->allocs;
+    struct alloc_source *allocs = run->base.input->allocs;
     uint64_t offset = alloc_source_offset(allocs);
     if (!check_run_prints(&run->base))
         return;
@@ -331,7 +331,7 @@ struct check_run *alloc_check_create(struct input *input)
         free(heap);
         return NULL;
     }
-    alloc_source_summary(input->allocs, &summary);
+    summary = trace_summary_of(&input->allocs->about);
     heap->base = (struct check_run){.operations = &operations};
     heap->is_running = summary.running;
     heap->is_finished = false;

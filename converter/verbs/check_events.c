@@ -252,7 +252,7 @@ static enum step_status read_references(struct check_run *run)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct trace_summary summary;
     const struct input *input = run->input;
-    input->source->operations->summary(input->source, &summary);
+    summary = trace_summary_of(&input->source->about);
     if (strcmp(summary.format, "step") != 0 || summary.running || !of(run)->rules.names_objects)
         return STEP_STATUS_OK;
     const char *path = input->spool >= 0 ? input->spool_path : input->source->path;
@@ -314,7 +314,7 @@ struct check_run *event_check_create(struct input *input)
     check->base.incomplete = event_source_property(source, "incomplete");
     check->base.is_sampled = event_source_sample_interval(source) != 0;
     check_rules_init(&check->rules, &source->names, print_breach, check);
-    source->operations->summary(source, &summary);
+    summary = trace_summary_of(&source->about);
     /* the streams of a trace that is being written end at different times */
     if (summary.running)
         check->rules.judged = CHECK_RULES_OF_PARTS;

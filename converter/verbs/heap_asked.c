@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/numbers/metrics.h"
+#include "converter/numbers/measures.h"
 
 #define TOP_DEFAULT UINT64_C(20)
 #define DEPTH_DEFAULT UINT64_C(4)

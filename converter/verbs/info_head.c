@@ -9,7 +9,7 @@
 
 static bool is_whole(const struct event_source *source, const struct trace_summary *summary)
 {
-    return summary->whole && source->operations->damage_count(source) == 0;
+    return summary->whole && trace_damage_count(&source->about) == 0;
 }
 
 static void print_sampling(const struct event_source *source)
@@ -22,7 +22,7 @@ static void print_sampling(const struct event_source *source)
 
 void info_print_state(const struct event_source *source, const struct trace_summary *summary)
 {
-    size_t damage = source->operations->damage_count(source);
+    size_t damage = trace_damage_count(&source->about);
     printf("%-14s ", "state");
     if (is_whole(source, summary))
         printf("whole");
@@ -41,8 +41,8 @@ void info_print_state(const struct event_source *source, const struct trace_summ
 static void put_damage(struct json_output *json, const struct event_source *source)
 {
     json_begin_array(json, "damage");
-    for (size_t i = 0; i < source->operations->damage_count(source); i++) {
-        const struct step_damage *damage = source->operations->damage(source, i);
+    for (size_t i = 0; i < trace_damage_count(&source->about); i++) {
+        const struct step_damage *damage = trace_damage(&source->about, i);
         json_begin_object(json, NULL);
         if (damage->offset != STEP_NO_OFFSET)
             json_number(json, "offset", damage->offset);
@@ -64,12 +64,10 @@ void info_put_state(struct json_output *json, const struct event_source *source,
 
 void info_print_properties(const struct event_source *source)
 {
-    for (size_t i = 0; i < source->operations->property_count(source); i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        print_shown_label(key, stdout);
-        print_shown_text(value, stdout);
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++) {
+        print_shown_label(property.key, stdout);
+        print_shown_text(property.value, stdout);
         putchar('\n');
     }
 }
@@ -77,11 +75,8 @@ void info_print_properties(const struct event_source *source)
 void info_put_properties(struct json_output *json, const struct event_source *source)
 {
     json_begin_object(json, "properties");
-    for (size_t i = 0; i < source->operations->property_count(source); i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        json_text(json, key, value);
-    }
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        json_text(json, property.key, property.value);
     json_end_object(json);
 }

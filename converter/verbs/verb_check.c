@@ -96,7 +96,7 @@ static bool is_step(const struct input *input)
     struct trace_summary summary = {0};
     if (input->source->content > TRACE_OF_GRAPHS)
         return false;
-    input->source->operations->summary(input->source, &summary);
+    summary = trace_summary_of(&input->source->about);
     return summary.format != NULL && strcmp(summary.format, "step") == 0;
 }
 

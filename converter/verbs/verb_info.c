@@ -156,7 +156,7 @@ static enum step_status info_allocs(struct input *input, const char *path, bool 
     struct trace_summary summary;
     enum step_status status = input_each_alloc(input, take, &facts);
     if (status == STEP_STATUS_OK) {
-        alloc_source_summary(input->allocs, &summary);
+        summary = trace_summary_of(&input->allocs->about);
         if (json)
             allocs_print_json(&facts, input, path, &summary);
         else
@@ -236,7 +236,7 @@ static enum step_status gather(struct info *info, struct input *input)
         info->inventory.methods = names_in(&source->names.methods);
         info->inventory.threads = names_in(&source->names.threads);
     }
-    source->operations->summary(source, &info->summary);
+    info->summary = trace_summary_of(&source->about);
     for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
         info->event_count += info->inventory.kinds[i];
     if (event_source_is_of_records(source))

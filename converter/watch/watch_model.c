@@ -193,7 +193,8 @@ bool watch_model_restart(struct watch_model *model, const struct event_selection
                          bool forget)
 {
     for (int axis = -1; axis < WATCH_AXES; axis++)
-        for (uint32_t id = 0; axis < 0 ? id == 0 : id_table_next(&model->rows[axis], &id); id++) {
+        for (uint32_t id = 0; axis < 0 ? id == 0 : id_table_next(&model->rows[axis], &id) != NULL;
+             id++) {
             struct watch_row *row =
                 axis < 0 ? &model->total : id_table_find(&model->rows[axis], id);
             struct watch_sums shown = row->shown;

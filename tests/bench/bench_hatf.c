@@ -18,6 +18,7 @@
 #include "converter/formats/format_table.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/alloc_source.h"
+#include "converter/trace/trace_sink.h"
 #include "steptrace/packed.h"
 #include "tests/bench/bench.h"
 
@@ -299,21 +300,21 @@ static void write_step_with(struct bench *bench, const struct format_settings *s
     struct event_selection selected;
     struct event_source *source;
     struct output_file file;
-    struct alloc_sink *sink;
+    struct trace_sink *sink;
     event_selection_init(&selected);
     if (trace_open_events(bench->trace_path, NULL, &selected, &source, NULL, &error) !=
             STEP_STATUS_OK ||
         output_file_open(&file, bench->path, &error) != STEP_STATUS_OK ||
-        stepfile_alloc_sink_create(&(struct format_output){&format_step, &file, source, settings},
-                                   &sink, &error) != STEP_STATUS_OK)
+        trace_sink_create(&(struct format_output){&format_step, &file, source, settings}, true,
+                          &sink, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
     for (size_t i = 0; i < bench->trace.count; i++)
-        if (sink->operations->put(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)
+        if (sink->operations->put_alloc(sink, &bench->trace.records[i], &error) != STEP_STATUS_OK)
             die(bench->path, &error);
-    if (sink->operations->close(sink, &error) != STEP_STATUS_OK ||
+    if (trace_sink_close(sink, &error) != STEP_STATUS_OK ||
         output_file_commit(&file, &error) != STEP_STATUS_OK)
         die(bench->path, &error);
-    sink->operations->destroy(sink);
+    trace_sink_destroy(sink);
     source->operations->destroy(source);
 }
 

@@ -20,20 +20,12 @@ extern const struct format_options simple_binary_options; /* a bool: fields are 
 
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct opened_trace *out, struct step_error *error);
 enum step_status hatf_stream_create(const struct standard_input *start,
                                     const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error);
-enum step_status hatf_text_stream_create(const struct standard_input *start,
-                                         const struct event_selection *selected,
-                                         struct alloc_source **out, struct step_error *error);
-enum step_status hatf_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
-                                        struct step_error *error);
-/* Creates a sink that writes lines of HATF or of memory_replay. */
-enum step_status hatf_text_alloc_sink_create(const struct format_output *to,
-                                             struct alloc_sink **out, struct step_error *error);
-enum step_status simple_binary_alloc_sink_create(const struct format_output *to,
-                                                 struct alloc_sink **out, struct step_error *error);
+                                    struct opened_trace *out, struct step_error *error);
+extern const struct trace_sink_operations hatf_sink_operations;
+/* Writes lines of HATF or of memory_replay. */
+extern const struct trace_sink_operations hatf_text_sink_operations;
+extern const struct trace_sink_operations simple_binary_sink_operations;
 
 #endif

@@ -75,8 +75,8 @@ static const struct format_options *const simple_options[] = {
 
 /* Members shared by the binary formats. */
 #define OF_BINARY                                                                                  \
-    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = binary_options, .open_sink = event_sink_create,  \
-    .open_source = hatf_source_create, .open_alloc_sink = hatf_alloc_sink_create
+    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = binary_options,                                  \
+    .open_source = hatf_source_create, .alloc_sink = &hatf_sink_operations
 
 const struct trace_format format_hatf = {
     .name = "hatf",
@@ -120,10 +120,9 @@ const struct trace_format format_hatf_txt = {
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
     .magic = "# HATF",
-    .open_source = hatf_text_source_create,
-    .open_stream = hatf_text_stream_create,
-    .open_sink = event_sink_create,
-    .open_alloc_sink = hatf_text_alloc_sink_create,
+    .open_source = hatf_source_create,
+    .open_stream = hatf_stream_create,
+    .alloc_sink = &hatf_text_sink_operations,
 };
 
 const struct trace_format format_memory_replay = {
@@ -132,8 +131,7 @@ const struct trace_format format_memory_replay = {
     .help = "text for Android's memory_replay",
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = text_options,
-    .open_sink = event_sink_create,
-    .open_alloc_sink = hatf_text_alloc_sink_create,
+    .alloc_sink = &hatf_text_sink_operations,
 };
 
 const struct trace_format format_simple_binary = {
@@ -142,6 +140,5 @@ const struct trace_format format_simple_binary = {
     .help = "the HATF paper's, 4 numbers a record",
     .needs = FORMAT_NEEDS_ALLOCATIONS,
     .options = simple_options,
-    .open_sink = event_sink_create,
-    .open_alloc_sink = simple_binary_alloc_sink_create,
+    .alloc_sink = &simple_binary_sink_operations,
 };

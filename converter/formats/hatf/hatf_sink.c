@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes HATF files in any encoding, compressed or split. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
-#include "steptrace/packed.h"
+#include "converter/trace/trace_sink.h"
 
 #define COMMENT_START "HATF 1.0"
 #define COMMENT COMMENT_START ", written by steptrace"
 
 struct hatf_sink {
-    struct alloc_sink base;
-    struct step_packed_output *packed; /* NULL: split */
+    struct trace_sink base;
     struct hatf_writer *writer;
     struct hatf_encoder *encoder;
     bool begun; /* the first record was written */
 };
-
-static struct hatf_sink *of(struct alloc_sink *sink)
-{
-    return (struct hatf_sink *) sink;
-}
 
 /* Writes the comment at the start of StepTrace's files, unless the trace already has it. */
 static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *first,
@@ -38,63 +29,49 @@ static enum step_status begin(struct hatf_sink *sink, const struct hatf_record *
     return hatf_encoder_put(sink->encoder, &comment, error);
 }
 
-static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
+static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, record, error);
     return status == STEP_STATUS_OK ? hatf_encoder_put(sink->encoder, record, error) : status;
 }
 
-static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     enum step_status status = sink->begun ? STEP_STATUS_OK : begin(sink, NULL, error);
     if (status == STEP_STATUS_OK)
         status = hatf_encoder_flush(sink->encoder, error);
-    if (status == STEP_STATUS_OK)
-        status = hatf_writer_close(sink->writer, error);
-    return status == STEP_STATUS_OK && sink->packed != NULL
-               ? step_packed_output_close(sink->packed, error)
-               : status;
+    return status == STEP_STATUS_OK ? hatf_writer_close(sink->writer, error) : status;
 }
 
-static void destroy(struct alloc_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct hatf_sink *sink = of(base);
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     hatf_encoder_destroy(sink->encoder);
     hatf_writer_destroy(sink->writer);
-    step_packed_output_destroy(sink->packed);
-    free(sink);
 }
 
-static const struct alloc_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-static enum step_status start(struct hatf_sink *sink, const struct format_output *to,
-                              struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
+    struct hatf_sink *sink = (struct hatf_sink *) base;
     const struct hatf_options *options = format_settings_get(to->settings, &hatf_options);
     enum hatf_split split = alloc_options_of(to->settings)->split;
-    int level = format_settings_level(to->settings);
     enum step_status status;
     if (to->format == &format_hatf_zip && split == HATF_SPLIT_NONE)
         split = HATF_SPLIT_ADDRESS;
     if (split != HATF_SPLIT_NONE) {
         const char *path = output_file_seekable_path(to->file, error);
+        int level = format_settings_level(to->settings);
         status = path != NULL ? hatf_writer_open(path, split, level, &sink->writer, error)
                               : STEP_STATUS_IO;
     } else {
-        struct step_output output = output_file_as_output(to->file);
-        status =
-            step_packed_output_create(to->format->packing, level, &output, &sink->packed, error);
-        if (status == STEP_STATUS_OK) {
-            output = step_packed_output_as_output(sink->packed);
+        struct step_output output;
+        status = trace_sink_pack(base, to, &output, error);
+        if (status == STEP_STATUS_OK)
             status = hatf_writer_create(&output, &sink->writer, error);
-        }
     }
     if (status != STEP_STATUS_OK)
         return status;
@@ -104,17 +81,10 @@ static enum step_status start(struct hatf_sink *sink, const struct format_output
                : hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error);
 }
 
-enum step_status hatf_alloc_sink_create(const struct format_output *to, struct alloc_sink **out,
-                                        struct step_error *error)
-{
-    struct hatf_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &operations;
-    enum step_status status = start(sink, to, error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        destroy(&sink->base);
-    return status;
-}
+const struct trace_sink_operations hatf_sink_operations = {
+    .size_bytes = sizeof(struct hatf_sink),
+    .open = open_sink,
+    .put_alloc = put,
+    .close = close_sink,
+    .reset = reset,
+};

@@ -18,23 +18,12 @@ struct hatf_alloc_source {
     int descriptor;
     bool gives_metadata;
     uint64_t offset; /* of the last record */
-    uint64_t file_bytes;
 };
-
-static struct hatf_alloc_source *of(struct alloc_source *source)
-{
-    return (struct hatf_alloc_source *) source;
-}
-
-static const struct hatf_alloc_source *of_const(const struct alloc_source *source)
-{
-    return (const struct hatf_alloc_source *) source;
-}
 
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct hatf_alloc_source *source = of(base);
+    struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     enum step_status status;
     if (source->text != NULL)
         return hatf_text_reader_next(source->text, record, error);
@@ -45,36 +34,28 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return status;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of_const(base);
-    *out = (struct trace_summary){.format = source->text != NULL ? "hatf.txt" : "hatf",
-                                  .whole = true,
-                                  .file_bytes = source->file_bytes};
-}
-
-static double progress(const struct alloc_source *base)
-{
-    const struct hatf_alloc_source *source = of_const(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
 }
 
-static uint64_t offset(const struct alloc_source *base)
+static uint64_t offset(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of_const(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
 }
 
-static uint64_t number(const struct alloc_source *base)
+static uint64_t number(struct alloc_source *base)
 {
-    const struct hatf_alloc_source *source = of_const(base);
+    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct hatf_alloc_source *source = of(base);
+    struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     hatf_reader_destroy(source->binary);
     hatf_text_reader_destroy(source->text);
     step_packed_input_close(source->packed);
@@ -83,14 +64,13 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next,
-    .summary = summary,
     .progress = progress,
     .offset = offset,
     .number = number,
     .destroy = destroy,
 };
 
-static struct hatf_alloc_source *new_source(const char *path,
+static struct hatf_alloc_source *new_source(const char *path, bool is_text,
                                             const struct event_selection *selected,
                                             struct step_error *error)
 {
@@ -101,38 +81,28 @@ static struct hatf_alloc_source *new_source(const char *path,
     }
     source->base.operations = &operations;
     source->base.path = path;
+    source->base.about.format = is_text ? "hatf.txt" : "hatf";
     source->gives_metadata = selected->metadata;
     return source;
-}
-
-static enum step_status create(const char *path, const struct event_selection *selected,
-                               bool is_text, struct alloc_source **out, struct step_error *error)
-{
-    struct hatf_alloc_source *source = new_source(path, selected, error);
-    if (source == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    struct stat facts;
-    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        source->file_bytes = (uint64_t) facts.st_size;
-    enum step_status status = is_text ? hatf_text_reader_open(path, &source->text, error)
-                                      : hatf_reader_open(path, &source->binary, error);
-    if (status == STEP_STATUS_OK)
-        *out = &source->base;
-    else
-        destroy(&source->base);
-    return status;
 }
 
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error)
 {
-    return create(path, selected, false, &out->allocs, error);
-}
-
-enum step_status hatf_text_source_create(const char *path, const struct event_selection *selected,
-                                         struct opened_trace *out, struct step_error *error)
-{
-    return create(path, selected, true, &out->allocs, error);
+    bool is_text = out->format == &format_hatf_txt;
+    struct hatf_alloc_source *source = new_source(path, is_text, selected, error);
+    if (source == NULL)
+        return STEP_STATUS_NO_MEMORY;
+    struct stat facts;
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
+        source->base.about.file_bytes = (uint64_t) facts.st_size;
+    enum step_status status = is_text ? hatf_text_reader_open(path, &source->text, error)
+                                      : hatf_reader_open(path, &source->binary, error);
+    if (status == STEP_STATUS_OK)
+        out->allocs = &source->base;
+    else
+        destroy(&source->base);
+    return status;
 }
 
 /* ---- standard input ---- */
@@ -167,31 +137,18 @@ static enum step_status open_stream(struct hatf_alloc_source *source,
                    : hatf_reader_create(&input, STANDARD_INPUT_NAME, &source->binary, error);
 }
 
-static enum step_status create_stream(const struct standard_input *start,
-                                      const struct event_selection *selected, bool is_text,
-                                      struct alloc_source **out, struct step_error *error)
+enum step_status hatf_stream_create(const struct standard_input *start,
+                                    const struct event_selection *selected,
+                                    struct opened_trace *out, struct step_error *error)
 {
-    struct hatf_alloc_source *source = new_source(STANDARD_INPUT_NAME, selected, error);
+    bool is_text = out->format == &format_hatf_txt;
+    struct hatf_alloc_source *source = new_source(STANDARD_INPUT_NAME, is_text, selected, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
     enum step_status status = open_stream(source, start, is_text, error);
     if (status == STEP_STATUS_OK)
-        *out = &source->base;
+        out->allocs = &source->base;
     else
         destroy(&source->base);
     return status;
-}
-
-enum step_status hatf_stream_create(const struct standard_input *start,
-                                    const struct event_selection *selected,
-                                    struct alloc_source **out, struct step_error *error)
-{
-    return create_stream(start, selected, false, out, error);
-}
-
-enum step_status hatf_text_stream_create(const struct standard_input *start,
-                                         const struct event_selection *selected,
-                                         struct alloc_source **out, struct step_error *error)
-{
-    return create_stream(start, selected, true, out, error);
 }

@@ -2,29 +2,20 @@
 /* Writes a heap trace as text: HATF's lines, or the format of Android's memory_replay. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
+#include "converter/trace/trace_sink.h"
 
 #define BUFFER_BYTES ((size_t) 1 << 17)
 
 struct line_sink {
-    struct alloc_sink base;
-    struct output_file *output; /* borrowed */
+    struct trace_sink base;
     size_t (*format)(struct line_sink *sink, const struct hatf_record *record, char *out);
     size_t used;
     unsigned own_records; /* memory_replay: records that still belong to the last realloc */
     struct hatf_record last_realloc;
     char buffer[BUFFER_BYTES + HATF_LINE_MAX];
 };
-
-static struct line_sink *of(struct alloc_sink *sink)
-{
-    return (struct line_sink *) sink;
-}
 
 /* Formats metadata as a comment, in the words of the paper. */
 static size_t format_metadata(const struct hatf_metadata *metadata, char *out)
@@ -127,44 +118,36 @@ static enum step_status flush(struct line_sink *sink, struct step_error *error)
 {
     size_t used = sink->used;
     sink->used = 0;
-    return output_file_write(sink->output, sink->buffer, used, error);
+    return output_file_write(sink->base.file, sink->buffer, used, error);
 }
 
-static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
+static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct line_sink *sink = of(base);
+    struct line_sink *sink = (struct line_sink *) base;
     sink->used += sink->format(sink, record, sink->buffer + sink->used);
     return sink->used >= BUFFER_BYTES ? flush(sink, error) : STEP_STATUS_OK;
 }
 
-static enum step_status close_sink(struct alloc_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return flush(of(base), error);
+    struct line_sink *sink = (struct line_sink *) base;
+    return flush(sink, error);
 }
 
-static void destroy(struct alloc_sink *base)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    free(of(base));
-}
-
-static const struct alloc_sink_operations operations = {
-    .put = put,
-    .flush = close_sink,
-    .close = close_sink,
-    .destroy = destroy,
-};
-
-enum step_status hatf_text_alloc_sink_create(const struct format_output *to,
-                                             struct alloc_sink **out, struct step_error *error)
-{
-    struct line_sink *sink = malloc(sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    memset(sink, 0, offsetof(struct line_sink, buffer));
-    sink->base.operations = &operations;
-    sink->output = to->file;
+    struct line_sink *sink = (struct line_sink *) base;
+    (void) error;
     sink->format = to->format == &format_memory_replay ? format_replay : format_line;
-    *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+const struct trace_sink_operations hatf_text_sink_operations = {
+    .size_bytes = sizeof(struct line_sink),
+    .open = open_sink,
+    .put_alloc = put,
+    .flush = close_sink,
+    .close = close_sink,
+};

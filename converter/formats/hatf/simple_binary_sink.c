@@ -2,35 +2,26 @@
 /* Writes a heap trace as the HATF paper's "simple binary": four numbers per record (section 3), for
  * comparison and for simple readers. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/hatf/hatf_format.h"
+#include "converter/trace/trace_sink.h"
 
 enum { FIELDS = 4, FIELD_BYTES_MOST = 8, BUFFER_BYTES = 1 << 16 };
 
 struct simple_sink {
-    struct alloc_sink base;
-    struct output_file *output; /* borrowed */
+    struct trace_sink base;
     size_t field_bytes;
     uint64_t record_count;
     size_t used;
     uint8_t buffer[BUFFER_BYTES + FIELDS * FIELD_BYTES_MOST];
 };
 
-static struct simple_sink *of(struct alloc_sink *sink)
+static enum step_status flush(struct trace_sink *base, struct step_error *error)
 {
-    return (struct simple_sink *) sink;
-}
-
-static enum step_status flush(struct alloc_sink *base, struct step_error *error)
-{
-    struct simple_sink *sink = of(base);
+    struct simple_sink *sink = (struct simple_sink *) base;
     size_t used = sink->used;
     sink->used = 0;
-    return output_file_write(sink->output, sink->buffer, used, error);
+    return output_file_write(sink->base.file, sink->buffer, used, error);
 }
 
 /* Copies the fields for which the format has room. */
@@ -49,16 +40,16 @@ static void take_fields(const struct hatf_record *record, uint64_t *fields)
 static enum step_status refuse(const struct simple_sink *sink, uint64_t value,
                                struct step_error *error)
 {
-    return step_error_set(error, STEP_STATUS_LIMIT, sink->output->path, STEP_NO_OFFSET,
+    return step_error_set(error, STEP_STATUS_LIMIT, sink->base.file->path, STEP_NO_OFFSET,
                           "record %" PRIu64 ": %" PRIu64
                           " does not fit in 4 bytes (--field-bytes=8 has room)",
                           sink->record_count, value);
 }
 
-static enum step_status put(struct alloc_sink *base, const struct hatf_record *record,
+static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
-    struct simple_sink *sink = of(base);
+    struct simple_sink *sink = (struct simple_sink *) base;
     uint64_t fields[FIELDS];
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA)
         return STEP_STATUS_OK;
@@ -73,29 +64,20 @@ static enum step_status put(struct alloc_sink *base, const struct hatf_record *r
     return sink->used >= BUFFER_BYTES ? flush(base, error) : STEP_STATUS_OK;
 }
 
-static void destroy(struct alloc_sink *base)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    free(of(base));
-}
-
-static const struct alloc_sink_operations operations = {
-    .put = put,
-    .flush = flush,
-    .close = flush,
-    .destroy = destroy,
-};
-
-enum step_status simple_binary_alloc_sink_create(const struct format_output *to,
-                                                 struct alloc_sink **out, struct step_error *error)
-{
-    struct simple_sink *sink = malloc(sizeof *sink);
+    struct simple_sink *sink = (struct simple_sink *) base;
     const bool *has_short_fields = format_settings_get(to->settings, &simple_binary_options);
-    if (sink == NULL)
-        return no_memory(error);
-    memset(sink, 0, offsetof(struct simple_sink, buffer));
-    sink->base.operations = &operations;
-    sink->output = to->file;
+    (void) error;
     sink->field_bytes = *has_short_fields ? 4 : FIELD_BYTES_MOST;
-    *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+const struct trace_sink_operations simple_binary_sink_operations = {
+    .size_bytes = sizeof(struct simple_sink),
+    .open = open_sink,
+    .put_alloc = put,
+    .flush = flush,
+    .close = flush,
+};

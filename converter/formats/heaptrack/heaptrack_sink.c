@@ -12,14 +12,11 @@
 #include "converter/base/name_index.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/utf8_text.h"
 #include "converter/heap/heap_sites.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
-#include "steptrace/packed.h"
 #include "steptrace/value.h"
 
 /* Lines are formatted by hand: printf is too slow for one line per allocation. */
@@ -310,7 +307,7 @@ struct pair {
 };
 
 struct heaptrack_sink {
-    struct event_sink base;
+    struct trace_sink base;
     struct heap_sites sites;
     struct call_sites calls;
     struct heaptrack_stacks stacks;
@@ -324,11 +321,6 @@ struct heaptrack_sink {
     uint64_t written_ms;
 };
 
-static struct heaptrack_sink *of(struct event_sink *sink)
-{
-    return (struct heaptrack_sink *) sink;
-}
-
 /* Number 0 stays unused: heaptrack interprets a free of it after another free as that of a
  * temporary allocation. */
 static enum step_status write_pair(struct heaptrack_sink *sink, struct pair *pair,
@@ -341,7 +333,8 @@ static enum step_status write_pair(struct heaptrack_sink *sink, struct pair *pai
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
                               "more than 4294967295 pairs of size and stack");
     for (unsigned i = 0; i < (sink->pair_count == 0 ? 2 : 1); i++)
-        heaptrack_put_numbers(sink->stream.file, 'a', (const uint64_t[]){pair->size, stack}, 2);
+        heaptrack_put_numbers(sink->base.stream.file, 'a', (const uint64_t[]){pair->size, stack},
+                              2);
     sink->pair_count += sink->pair_count == 0 ? 2 : 1;
     pair->number = sink->pair_count - 1;
     return STEP_STATUS_OK;
@@ -359,7 +352,7 @@ static void put_time(struct heaptrack_sink *sink)
 {
     uint64_t now_ms = (sink->now_ns - sink->start_ns) / NS_PER_MS;
     if (now_ms > sink->written_ms)
-        heaptrack_put_numbers(sink->stream.file, 'c', &now_ms, 1);
+        heaptrack_put_numbers(sink->base.stream.file, 'c', &now_ms, 1);
     sink->written_ms = now_ms > sink->written_ms ? now_ms : sink->written_ms;
 }
 
@@ -369,7 +362,7 @@ static void put_free(struct heaptrack_sink *sink, uint64_t object)
     if (!object_table_take(&sink->live, object, &born))
         return;
     put_time(sink);
-    heaptrack_put_numbers(sink->stream.file, '-', (const uint64_t[]){born.class_id}, 1);
+    heaptrack_put_numbers(sink->base.stream.file, '-', (const uint64_t[]){born.class_id}, 1);
 }
 
 static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trace_event *event,
@@ -389,7 +382,7 @@ static enum step_status put_alloc(struct heaptrack_sink *sink, const struct trac
     if (status != STEP_STATUS_OK)
         return status;
     put_time(sink);
-    heaptrack_put_numbers(sink->stream.file, '+', (const uint64_t[]){pair->number}, 1);
+    heaptrack_put_numbers(sink->base.stream.file, '+', (const uint64_t[]){pair->number}, 1);
     const struct live_object object = {.object = event->object, .class_id = pair->number};
     return object_table_put(&sink->live, &object) ? status : no_memory(error);
 }
@@ -411,49 +404,35 @@ static enum step_status put_event(struct heaptrack_sink *sink, const struct trac
     return STEP_STATUS_OK;
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++)
         status = put_event(sink, &events[i], error);
-    if (status == STEP_STATUS_OK && sink->stream.error.status != STEP_STATUS_OK) {
-        status = sink->stream.error.status;
-        if (error != NULL)
-            *error = sink->stream.error;
-    }
     return status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct heaptrack_sink *sink = of(base);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
+    (void) error;
     put_time(sink);
-    fprintf(sink->stream.file, "# strings: %zu\n# ips: %u\n", sink->stacks.texts.count,
+    fprintf(base->stream.file, "# strings: %zu\n# ips: %u\n", sink->stacks.texts.count,
             sink->stacks.frame_count);
-    enum step_status status = output_stream_close(&sink->stream, error);
-    return status == STEP_STATUS_OK ? step_packed_output_close(sink->packed, error) : status;
+    return STEP_STATUS_OK;
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct heaptrack_sink *sink = of(base);
-    output_stream_reset(&sink->stream);
-    step_packed_output_destroy(sink->packed);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     heaptrack_stacks_reset(&sink->stacks);
     call_sites_reset(&sink->calls);
     heap_sites_reset(&sink->sites);
     object_table_reset(&sink->live);
     free(sink->pairs);
-    free(sink);
 }
-
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
 
 /* Version 2 of the format is that of heaptrack 1.1; all later versions read it.  The trace does not
  * have the size of the machine's memory. */
@@ -463,81 +442,62 @@ static void write_head(struct heaptrack_sink *sink, const struct event_source *s
     const char *command = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0] && command == NULL; i++)
         command = event_source_property(source, keys[i]);
-    fputs("v 10100 2\n", sink->stream.file);
-    heaptrack_put_text(sink->stream.file, 'X', step_text(command != NULL ? command : source->path));
-    fputs("I 1000 0\n", sink->stream.file);
+    fputs("v 10100 2\n", sink->base.stream.file);
+    heaptrack_put_text(sink->base.stream.file, 'X',
+                       step_text(command != NULL ? command : source->path));
+    fputs("I 1000 0\n", sink->base.stream.file);
 }
 
-static enum step_status start(struct heaptrack_sink *sink, enum step_packing packing,
-                              struct output_file *output, const struct event_source *source,
-                              int level, struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
-    struct step_output to = output_file_as_output(output);
+    struct heaptrack_sink *sink = (struct heaptrack_sink *) base;
     call_sites_init(&sink->calls);
-    bool ok = heap_sites_init(&sink->sites, &source->names);
-    ok = object_table_init(&sink->live) && ok;
     sink->pairs = calloc(PAIR_PLACES, sizeof *sink->pairs);
-    enum step_status status = step_packed_output_create(packing, level, &to, &sink->packed, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    to = step_packed_output_as_output(sink->packed);
-    ok = output_stream_open(&sink->stream, &to) && ok && sink->pairs != NULL;
-    ok = heaptrack_stacks_init(&sink->stacks, sink->stream.file, &sink->sites) && ok;
-    if (!ok)
+    bool ok = heap_sites_init(&sink->sites, &to->source->names);
+    ok = object_table_init(&sink->live) && ok;
+    ok = heaptrack_stacks_init(&sink->stacks, base->stream.file, &sink->sites) && ok;
+    if (!ok || sink->pairs == NULL)
         return no_memory(error);
-    write_head(sink, source);
+    write_head(sink, to->source);
     return STEP_STATUS_OK;
 }
 
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
-{
-    enum step_packing packing = to->format->packing;
-    struct heaptrack_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    if (packing == STEP_PACKING_NONE)
-        packing = step_packing_by_ending(to->file->path);
-    sink->base.operations = &operations;
-    enum step_status status =
-        start(sink, packing, to->file, to->source, format_settings_level(to->settings), error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        destroy(&sink->base);
-    return status;
-}
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct heaptrack_sink),
+    .prints = true,
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 static const struct format_options *const options_of[] = {&compression_options, NULL};
+
+/* Members shared by all three. */
+#define OF_HEAPTRACK                                                                               \
+    .needs = FORMAT_NEEDS_ALLOCATIONS, .options = options_of, .follows_objects = true,             \
+    .sink = &operations, .packs_by_ending = true
 
 const struct trace_format format_heaptrack = {
     .name = "heaptrack",
     .ending = ".heaptrack",
     .help = "heaptrack",
-    .needs = FORMAT_NEEDS_ALLOCATIONS,
-    .options = options_of,
-    .follows_objects = true,
-    .open_sink = create,
+    OF_HEAPTRACK,
 };
 
 const struct trace_format format_heaptrack_gz = {
     .name = "heaptrack.gz",
     .ending = ".heaptrack.gz",
     .help = "heaptrack, packed with gzip",
-    .needs = FORMAT_NEEDS_ALLOCATIONS,
     .packing = STEP_PACKING_GZIP,
-    .options = options_of,
-    .follows_objects = true,
-    .open_sink = create,
+    OF_HEAPTRACK,
 };
 
 const struct trace_format format_heaptrack_zst = {
     .name = "heaptrack.zst",
     .ending = ".heaptrack.zst",
     .help = "heaptrack, packed with zstd",
-    .needs = FORMAT_NEEDS_ALLOCATIONS,
     .packing = STEP_PACKING_ZSTD,
-    .options = options_of,
-    .follows_objects = true,
-    .open_sink = create,
+    OF_HEAPTRACK,
 };

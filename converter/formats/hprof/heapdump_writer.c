@@ -278,25 +278,7 @@ static enum step_status write_packed(const struct graph_moment *graph, struct ou
 
 static enum step_status write_heapdump(const struct format_job *job)
 {
-    const struct heap_export heap = heap_export_of(job->settings);
-    struct opened_graph opened;
-    struct output_file file;
-    struct hprof_notes notes;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = opened_graph_open(&opened, job->input, &heap.at, &error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_open(&file, job->output, &error);
-    if (status == STEP_STATUS_OK) {
-        status = write_packed(&opened.graph, &file, job, &notes, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    if (status == STEP_STATUS_OK)
-        opened_graph_report_unknown(job->input, &opened, 1);
-    if (status == STEP_STATUS_OK)
-        hprof_report(job->output, &notes);
-    return opened_graph_close(&opened, job->input, status, &error);
+    return graph_write_job(job, write_packed);
 }
 
 static const struct format_options *const plain_options[] = {&heap_moment_options, NULL};

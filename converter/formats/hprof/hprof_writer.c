@@ -334,10 +334,12 @@ static void put_head(struct dumping *dumping)
 }
 
 enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             struct hprof_notes *notes, struct step_error *error)
+                             const struct format_job *job, struct hprof_notes *notes,
+                             struct step_error *error)
 {
     static const uint8_t end[9] = {TAG_END};
     struct dumping dumping = {.graph = graph, .output = output, .error = error};
+    (void) job;
     dumping.segment = malloc(SEGMENT_BYTES + 64);
     if (!hprof_classes_find(&dumping.found, graph) || dumping.segment == NULL) {
         dumping.status = no_memory(error);
@@ -356,7 +358,7 @@ enum step_status hprof_write(const struct graph_moment *graph, struct output_fil
     return dumping.status;
 }
 
-static enum step_status write_hprof(const struct format_job *job)
+enum step_status graph_write_job(const struct format_job *job, graph_write write)
 {
     const char *path = job->input;
     const struct heap_export heap = heap_export_of(job->settings);
@@ -368,7 +370,7 @@ static enum step_status write_hprof(const struct format_job *job)
     if (status == STEP_STATUS_OK)
         status = output_file_open(&file, job->output, &error);
     if (status == STEP_STATUS_OK) {
-        status = hprof_write(&opened.graph, &file, &notes, &error);
+        status = write(&opened.graph, &file, job, &notes, &error);
         if (status == STEP_STATUS_OK)
             status = output_file_commit(&file, &error);
         output_file_abort(&file);
@@ -378,6 +380,11 @@ static enum step_status write_hprof(const struct format_job *job)
     if (status == STEP_STATUS_OK)
         hprof_report(job->output, &notes);
     return opened_graph_close(&opened, path, status, &error);
+}
+
+static enum step_status write_hprof(const struct format_job *job)
+{
+    return graph_write_job(job, hprof_write);
 }
 
 static const struct format_options *const hprof_options[] = {&heap_moment_options, NULL};

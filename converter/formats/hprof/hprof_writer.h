@@ -7,6 +7,7 @@
 #include "converter/base/output_file.h"
 #include "converter/graph/graph_moment.h"
 #include "converter/layout/object_layout.h"
+#include "converter/trace/trace_format.h"
 
 /*
  * Classes of a heap dump.  A class has the fields that were observed in its objects, since traces
@@ -62,7 +63,13 @@ void hprof_report(const char *output, const struct hprof_notes *notes);
 uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name);
 
 /* Sets `notes` to what the dump could not represent (hprof_report()). */
+typedef enum step_status (*graph_write)(const struct graph_moment *graph,
+                                        struct output_file *output, const struct format_job *job,
+                                        struct hprof_notes *notes, struct step_error *error);
 enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             struct hprof_notes *notes, struct step_error *error);
+                             const struct format_job *job, struct hprof_notes *notes,
+                             struct step_error *error);
+/* Writes the graph of the job's trace, and reports what the output lacks. */
+enum step_status graph_write_job(const struct format_job *job, graph_write write);
 
 #endif

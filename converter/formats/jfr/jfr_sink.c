@@ -3,16 +3,142 @@
  * Writes recordings of JDK Flight Recorder (docs/formats/jfr.md): what each thread allocated at
  * each stack in each interval, collections, threads, classes, and at the end the lifetimes.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
-#include "converter/formats/jfr/jfr_calls.h"
-#include "converter/formats/jfr/jfr_file.h"
+#include "converter/formats/jfr/jfr_pools.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/trace/trace_format.h"
+#include "converter/trace/call_events.h"
+#include "converter/trace/trace_sink.h"
 #include "format/core/hash.h"
+
+/*
+ * A recording as it is written: chunks of bounded size, each with its own metadata and constant
+ * pools.  A chunk is held in memory until it is complete, so that the output need not be seekable.
+ */
+
+struct jfr_file {
+    FILE *out;            /* borrowed */
+    uint64_t chunk_bytes; /* a chunk is written when its events and pools have this size */
+    uint64_t start_ns;    /* since 1970, at time 0 of the trace */
+    struct jfr_bytes metadata, events, head;
+    struct jfr_bytes body; /* of the event under construction */
+    struct jfr_pools pools;
+    bool failed;                /* a chunk could not be written: out of memory */
+    uint64_t least_start_ns;    /* of the next chunk */
+    uint64_t first_ns, last_ns; /* of this chunk's events */
+};
+
+static inline bool jfr_file_chunk_is_full(const struct jfr_file *file)
+{
+    return file->events.buffer.length + jfr_pools_size(&file->pools) >= file->chunk_bytes;
+}
+
+enum { HEAD_BYTES = 68, VERSION_MAJOR = 2, VERSION_MINOR = 1, COMPRESSED_INTEGERS = 1 };
+#define TICKS_PER_SECOND UINT64_C(1000000000)
+
+static void begin_chunk(struct jfr_file *file)
+{
+    jfr_bytes_clear(&file->events);
+    file->first_ns = UINT64_MAX;
+    file->last_ns = 0;
+}
+
+/* The caller sets chunk_bytes and start_ns. */
+static void jfr_file_init(struct jfr_file *file, FILE *out, const struct heap_sites *sites)
+{
+    *file = (struct jfr_file){.out = out};
+    jfr_pools_init(&file->pools, sites);
+    jfr_put_metadata(&file->metadata);
+    begin_chunk(file);
+}
+
+static void jfr_file_reset(struct jfr_file *file)
+{
+    jfr_bytes_reset(&file->metadata);
+    jfr_bytes_reset(&file->events);
+    jfr_bytes_reset(&file->head);
+    jfr_bytes_reset(&file->body);
+    jfr_pools_reset(&file->pools);
+}
+
+/* Begins an event.  Its other fields are put into the result, then it is ended. */
+static struct jfr_bytes *jfr_event_begin(struct jfr_file *file, enum jfr_type type,
+                                         uint64_t time_ns)
+{
+    if (time_ns < file->first_ns)
+        file->first_ns = time_ns;
+    if (time_ns > file->last_ns)
+        file->last_ns = time_ns;
+    jfr_bytes_clear(&file->body);
+    jfr_put_number(&file->body, type);
+    jfr_put_number(&file->body, time_ns);
+    return &file->body;
+}
+
+static void jfr_event_end(struct jfr_file *file)
+{
+    jfr_put_event(&file->events, &file->body);
+}
+
+/* Returns the chunk's first tick.  JDK Mission Control takes chunks that begin at the same time for
+ * one, so each begins after the one before. */
+static uint64_t start_of_chunk(struct jfr_file *file)
+{
+    uint64_t start_ns = file->first_ns < file->last_ns ? file->first_ns : file->last_ns;
+    if (start_ns < file->least_start_ns)
+        start_ns = file->least_start_ns;
+    file->least_start_ns = start_ns + 1;
+    return start_ns;
+}
+
+/* Ticks are nanoseconds of the trace. */
+static void put_head(struct jfr_file *file, uint64_t metadata_at, uint64_t pools_at, uint64_t size)
+{
+    struct jfr_bytes *head = &file->head;
+    uint64_t start_ns = start_of_chunk(file);
+    jfr_bytes_clear(head);
+    jfr_put_big_endian(head, UINT64_C(0x464c5200), 4); /* "FLR" */
+    jfr_put_big_endian(head, VERSION_MAJOR, 2);
+    jfr_put_big_endian(head, VERSION_MINOR, 2);
+    jfr_put_big_endian(head, size, 8);
+    jfr_put_big_endian(head, pools_at, 8);
+    jfr_put_big_endian(head, metadata_at, 8);
+    jfr_put_big_endian(head, file->start_ns + start_ns, 8);
+    jfr_put_big_endian(head, file->last_ns > start_ns ? file->last_ns - start_ns : 0, 8);
+    jfr_put_big_endian(head, start_ns, 8);
+    jfr_put_big_endian(head, TICKS_PER_SECOND, 8);
+    jfr_put_big_endian(head, COMPRESSED_INTEGERS, 4);
+}
+
+static void write_bytes(struct jfr_file *file, const struct jfr_bytes *bytes)
+{
+    if (bytes->buffer.length > 0)
+        fwrite(bytes->buffer.data, 1, bytes->buffer.length, file->out);
+}
+
+/* Writes the chunk, and begins another.  Returns false if out of memory. */
+static bool jfr_file_end_chunk(struct jfr_file *file)
+{
+    struct jfr_bytes pools = {.failed = false};
+    uint64_t events_at = HEAD_BYTES + file->metadata.buffer.length;
+    uint64_t pools_at = events_at + file->events.buffer.length;
+    jfr_pools_put(&file->pools, &pools);
+    put_head(file, HEAD_BYTES, pools_at, pools_at + pools.buffer.length);
+    bool ok = !file->metadata.failed && !file->events.failed && !pools.failed && !file->head.failed;
+    file->failed = file->failed || !ok;
+    if (!file->failed) {
+        write_bytes(file, &file->head);
+        write_bytes(file, &file->metadata);
+        write_bytes(file, &file->events);
+        write_bytes(file, &pools);
+    }
+    jfr_bytes_reset(&pools);
+    jfr_pools_begin(&file->pools);
+    begin_chunk(file);
+    return !file->failed;
+}
 
 enum { ROWS_MOST = 1 << 15 };
 #define DEFAULT_INTERVAL_NS UINT64_C(100000000)
@@ -29,10 +155,16 @@ struct sample {
     uint64_t bytes, time_ns; /* of the last */
 };
 
+/* Totals of a method.  The time of recursive calls is in `inclusive_ns` once. */
+struct method_calls {
+    uint64_t calls, exceptions;
+    uint64_t inclusive_ns, exclusive_ns;
+    uint64_t minimum_ns, maximum_ns; /* of a call, callees included */
+    bool is_counted;                 /* the trace has its totals */
+};
+
 struct jfr_sink {
-    struct event_sink base;
-    const struct event_source *source; /* borrowed */
-    struct output_stream stream;
+    struct trace_sink base;
     struct jfr_file file;
     struct heap_tracker tracker;
     struct collection_clock clock;
@@ -40,13 +172,11 @@ struct jfr_sink {
     size_t sample_count;
     struct step_index index;
     uint64_t interval_ns, interval_end_ns;
-    struct jfr_calls calls;
+    size_t bounded_bytes; /* of events, when keep_bounds() last looked */
+    struct call_events calls;
+    struct id_table methods; /* struct method_calls */
+    bool shows_calls;        /* an event for each, with the site of its caller */
 };
-
-static struct jfr_sink *of(struct event_sink *sink)
-{
-    return (struct jfr_sink *) sink;
-}
 
 /* ---- allocations ---- */
 
@@ -64,6 +194,9 @@ static void put_sample(struct jfr_sink *sink, const struct sample *sample)
 /* Ends the chunk if it is full.  Returns false if out of memory. */
 static bool keep_bounds(struct jfr_sink *sink)
 {
+    if (sink->file.events.buffer.length == sink->bounded_bytes)
+        return true; /* no event was added since */
+    sink->bounded_bytes = sink->file.events.buffer.length;
     return !jfr_file_chunk_is_full(&sink->file) || jfr_file_end_chunk(&sink->file);
 }
 
@@ -158,7 +291,7 @@ static void put_class_load(struct jfr_sink *sink, const struct trace_event *even
 
 /* The fastest and the slowest call are JFR_UNKNOWN if they are not known. */
 static void put_timing(struct jfr_sink *sink, uint32_t method_id, uint64_t time_ns,
-                       const struct jfr_method_calls *calls)
+                       const struct method_calls *calls)
 {
     struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TIMING, time_ns);
     jfr_put_number(event, jfr_method(&sink->file.pools, method_id));
@@ -177,13 +310,13 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     struct jfr_sink *sink = user;
     if (fact->kind != TRACE_METHOD_COUNT)
         return STEP_STATUS_OK;
-    const struct jfr_method_calls calls = {.calls = fact->calls,
-                                           .exceptions = fact->exceptions,
-                                           .inclusive_ns = fact->inclusive_ns,
-                                           .exclusive_ns = fact->exclusive_ns,
-                                           .minimum_ns = JFR_UNKNOWN,
-                                           .maximum_ns = JFR_UNKNOWN};
-    struct jfr_method_calls *own = id_table_get(&sink->calls.methods, fact->method_id);
+    const struct method_calls calls = {.calls = fact->calls,
+                                       .exceptions = fact->exceptions,
+                                       .inclusive_ns = fact->inclusive_ns,
+                                       .exclusive_ns = fact->exclusive_ns,
+                                       .minimum_ns = JFR_UNKNOWN,
+                                       .maximum_ns = JFR_UNKNOWN};
+    struct method_calls *own = id_table_get(&sink->methods, fact->method_id);
     if (own == NULL)
         return STEP_STATUS_NO_MEMORY;
     own->is_counted = true;
@@ -192,25 +325,61 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
     return STEP_STATUS_OK;
 }
 
-static void put_call(void *user, const struct jfr_call *call)
+static void put_call(struct jfr_sink *sink, const struct call_event *call)
+{
+    uint64_t begin_ns = call->frame->entered_ns, end_ns = begin_ns + call->took_ns;
+    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
+    jfr_put_number(event, call->took_ns);
+    jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
+    jfr_put_number(event, jfr_stack(&sink->file.pools, call->depth > 0 ? call->frame[-1].site : 0));
+    jfr_put_number(event, jfr_method(&sink->file.pools, call->frame->method_id));
+    jfr_event_end(&sink->file);
+    if (end_ns > sink->file.last_ns)
+        sink->file.last_ns = end_ns;
+    keep_bounds(sink);
+}
+
+static bool begin_call(struct jfr_sink *sink, const struct call_event *call)
+{
+    struct method_calls *method = id_table_get(&sink->methods, call->frame->method_id);
+    if (method == NULL)
+        return false;
+    method->calls++;
+    if (!sink->shows_calls)
+        return true;
+    const struct heap_site site = {.parent = call->depth > 0 ? call->frame[-1].site : 0,
+                                   .method_id = call->frame->method_id};
+    call->frame->site = heap_sites_put(&sink->tracker.sites, &site);
+    return call->frame->site != 0;
+}
+
+static enum step_status receive_call(void *user, const struct call_event *call,
+                                     struct step_error *error)
 {
     struct jfr_sink *sink = user;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, call->begin_ns);
-    jfr_put_number(event, call->end_ns - call->begin_ns);
-    jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
-    jfr_put_number(event, jfr_stack(&sink->file.pools, call->caller));
-    jfr_put_number(event, jfr_method(&sink->file.pools, call->method_id));
-    jfr_event_end(&sink->file);
-    if (call->end_ns > sink->file.last_ns)
-        sink->file.last_ns = call->end_ns;
-    keep_bounds(sink);
+    if (call->change == CALL_OPENS)
+        return begin_call(sink, call) ? STEP_STATUS_OK : no_memory(error);
+    const struct call_frame *frame = call->frame;
+    struct method_calls *method = id_table_find(&sink->methods, frame->method_id);
+    uint64_t took_ns = call->took_ns;
+    bool is_first = method->maximum_ns == 0 && method->minimum_ns == 0;
+    method->exceptions += call->change == CALL_THROWS;
+    method->exclusive_ns += took_ns > frame->inner_ns ? took_ns - frame->inner_ns : 0;
+    method->inclusive_ns += frame->outer == 0 ? took_ns : 0;
+    if (is_first || took_ns < method->minimum_ns)
+        method->minimum_ns = took_ns;
+    if (took_ns > method->maximum_ns)
+        method->maximum_ns = took_ns;
+    if (sink->shows_calls)
+        put_call(sink, call);
+    return STEP_STATUS_OK;
 }
 
 static void finish_calls(struct jfr_sink *sink)
 {
-    jfr_calls_finish(&sink->calls);
-    for (uint32_t id = 0; id_table_next(&sink->calls.methods, &id); id++) {
-        const struct jfr_method_calls *calls = id_table_find(&sink->calls.methods, id);
+    call_events_finish(&sink->calls, NULL); /* closing a call cannot fail */
+    for (uint32_t id = 0; id_table_next(&sink->methods, &id); id++) {
+        const struct method_calls *calls = id_table_find(&sink->methods, id);
         if (calls->calls > 0 && !calls->is_counted)
             put_timing(sink, id, sink->calls.last_ns, calls);
         keep_bounds(sink);
@@ -219,7 +388,7 @@ static void finish_calls(struct jfr_sink *sink)
 
 static void put_jvm(struct jfr_sink *sink)
 {
-    const struct event_source *source = sink->source;
+    const struct event_source *source = sink->base.source;
     const char *process = event_source_property(source, "process-id");
     const char *attached = event_source_property(source, "attached");
     bool since_start = sink->file.start_ns != 0 && attached != NULL && attached[0] == 'n';
@@ -300,30 +469,29 @@ static bool put_event(struct jfr_sink *sink, const struct trace_event *event)
     }
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     enum step_status status = STEP_STATUS_OK;
     struct collection over;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         while (collection_clock_ends_before(&sink->clock, &events[i], &over))
             put_collection(sink, &over);
-        if (!put_event(sink, &events[i]) || !jfr_calls_put(&sink->calls, &events[i]) ||
-            !keep_bounds(sink))
+        if (!put_event(sink, &events[i]))
             return no_memory(error);
-        status = heap_tracker_put(&sink->tracker, &events[i], 1, error);
-    }
-    if (status == STEP_STATUS_OK && sink->stream.error.status != STEP_STATUS_OK) {
-        *error = sink->stream.error;
-        return error->status;
+        status = call_events_put(&sink->calls, &events[i], error);
+        if (status == STEP_STATUS_OK && !keep_bounds(sink))
+            status = no_memory(error);
+        if (status == STEP_STATUS_OK)
+            status = heap_tracker_put(&sink->tracker, &events[i], 1, error);
     }
     return status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     struct collection over;
     while (collection_clock_finish(&sink->clock, &over))
         put_collection(sink, &over);
@@ -333,30 +501,20 @@ static enum step_status close_sink(struct event_sink *base, struct step_error *e
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (!jfr_file_end_chunk(&sink->file))
-        return no_memory(error);
-    return output_stream_close(&sink->stream, error);
+    return jfr_file_end_chunk(&sink->file) ? STEP_STATUS_OK : no_memory(error);
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct jfr_sink *sink = of(base);
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     jfr_file_reset(&sink->file);
-    jfr_calls_reset(&sink->calls);
+    call_events_reset(&sink->calls);
+    id_table_reset(&sink->methods);
     heap_tracker_reset(&sink->tracker);
     collection_clock_reset(&sink->clock);
     step_index_reset(&sink->index);
     free(sink->samples);
-    output_stream_reset(&sink->stream);
-    free(sink);
 }
-
-static const struct event_sink_operations operations = {
-    .put = put,
-    .put_fact = put_fact,
-    .close = close_sink,
-    .destroy = destroy,
-};
 
 static bool take_interval(void *target, const char *value, const char **fault)
 {
@@ -377,46 +535,39 @@ static const struct format_option rows[] = {
 static const struct format_options jfr_options = {sizeof(struct jfr_options), rows, NULL};
 static const struct format_options *const options_of[] = {&jfr_options, NULL};
 
-static bool init(struct jfr_sink *sink, const struct format_output *to)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
+    struct jfr_sink *sink = (struct jfr_sink *) base;
     static const struct heap_moment end = {.kind = HEAP_AT_END};
     const struct heap_tracker_options wanted = {
         .moments = &end, .moment_count = 1, .receive = receive_end, .user = sink};
     const char *start = event_source_property(to->source, "start-time-ns");
     const struct jfr_options *options = format_settings_get(to->settings, &jfr_options);
-    struct step_output output = output_file_as_output(to->file);
-    sink->base.operations = &operations;
-    sink->source = to->source;
     sink->interval_ns = options->interval_ns != 0 ? options->interval_ns : DEFAULT_INTERVAL_NS;
     sink->samples = malloc(ROWS_MOST * sizeof *sink->samples);
     bool ok = heap_tracker_init(&sink->tracker, &to->source->names, &wanted);
-    ok = output_stream_open(&sink->stream, &output) && ok;
-    jfr_file_init(&sink->file, sink->stream.file, &sink->tracker.sites);
-    jfr_calls_init(&sink->calls);
-    if (options->calls) {
-        sink->calls.sites = &sink->tracker.sites;
-        sink->calls.visit = put_call;
-        sink->calls.user = sink;
-    }
+    jfr_file_init(&sink->file, sink->base.stream.file, &sink->tracker.sites);
+    call_events_init(&sink->calls, 0, receive_call, sink);
+    id_table_init(&sink->methods, sizeof(struct method_calls));
+    sink->shows_calls = options->calls;
     sink->file.start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
     sink->file.chunk_bytes = options->chunk_bytes != 0 ? options->chunk_bytes : DEFAULT_CHUNK_BYTES;
-    return ok && sink->samples != NULL;
-}
-
-static enum step_status create(const struct format_output *to, struct event_sink **out,
-                               struct step_error *error)
-{
-    struct jfr_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
+    if (!ok || sink->samples == NULL)
         return no_memory(error);
-    if (!init(sink, to)) {
-        destroy(&sink->base);
-        return no_memory(error);
-    }
     put_jvm(sink);
-    *out = &sink->base;
     return STEP_STATUS_OK;
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct jfr_sink),
+    .prints = true,
+    .open = open_sink,
+    .put = put,
+    .put_fact = put_fact,
+    .close = close_sink,
+    .reset = reset,
+};
 
 const struct trace_format format_jfr = {
     .name = "jfr",
@@ -425,5 +576,5 @@ const struct trace_format format_jfr = {
     .needs = FORMAT_NEEDS_EVENTS,
     .shows_allocations = true,
     .options = options_of,
-    .open_sink = create,
+    .sink = &operations,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State shared by the parser of a memory-infra file.  memory_infra_read.c reads the file,
- * memory_infra_dump.c and memory_infra_v2.c parse the two forms of events, and memory_infra_names.c
+ * memory_infra_dump.c parses the two forms of events, and memory_infra_names.c
  * maps the file's ids to sites and classes.
  */
 #ifndef CONVERTER_FORMATS_MEMORY_INFRA_MEMORY_INFRA_EVENT_H
@@ -85,9 +85,6 @@ enum step_status infra_add_value(struct infra_reading *reading, const struct inf
 /* Parses a member of an event (memory_infra_dump.c). */
 enum step_status infra_take_event_part(struct infra_reading *reading, enum json_token token,
                                        size_t key);
-/* Parses a member of "heaps_v2" (memory_infra_v2.c). */
-enum step_status infra_take_v2_part(struct infra_reading *reading, enum json_token token,
-                                    size_t key);
 /* Adds the event's frames and types to the tables, strings first, because frames and types refer to
  * them. */
 enum step_status infra_put_names(struct infra_reading *reading);

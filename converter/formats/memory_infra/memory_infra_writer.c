@@ -28,11 +28,6 @@ struct memory_infra_file {
     struct id_table classes; /* uint8_t: not 0 if a dump names it */
 };
 
-static struct memory_infra_file *of(struct heap_writer *writer)
-{
-    return (struct memory_infra_file *) writer;
-}
-
 static void json_hexadecimal(struct json_output *json, const char *key, uint64_t value)
 {
     char text[20];
@@ -291,7 +286,7 @@ static bool put_heaps_v2(struct memory_infra_file *file, const struct heap_snaps
 static enum step_status put(struct heap_writer *writer, struct heap_snapshot *snapshot,
                             struct step_error *error)
 {
-    struct memory_infra_file *file = of(writer);
+    struct memory_infra_file *file = (struct memory_infra_file *) writer;
     struct json_output *json = &file->json;
     char id[24];
     const struct heap_amount *all =
@@ -369,7 +364,7 @@ static void put_types(struct memory_infra_file *file)
 
 static enum step_status close_file(struct heap_writer *writer, struct step_error *error)
 {
-    struct memory_infra_file *file = of(writer);
+    struct memory_infra_file *file = (struct memory_infra_file *) writer;
     (void) error;
     if (!file->has_begun)
         begin(file);
@@ -385,7 +380,7 @@ static enum step_status close_file(struct heap_writer *writer, struct step_error
 
 static void reset(struct heap_writer *writer)
 {
-    struct memory_infra_file *file = of(writer);
+    struct memory_infra_file *file = (struct memory_infra_file *) writer;
     if (file->has_begun) {
         id_table_reset(&file->sites);
         id_table_reset(&file->classes);
@@ -421,7 +416,7 @@ const struct trace_format format_memory_infra = {
     .starts = starts_json,
     .reads_dumps = true,
     .options = options_of,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &memory_infra_writer,
 };
 
@@ -433,6 +428,6 @@ const struct trace_format format_memory_infra_gz = {
     .packing = STEP_PACKING_GZIP,
     .reads_dumps = true,
     .options = packed_options,
-    .open_sink = heap_sink_create,
+    .sink = &heap_sink_operations,
     .heap_writer = &memory_infra_writer,
 };

@@ -40,16 +40,6 @@ struct metatf_alloc_source {
     uint64_t offset;
 };
 
-static struct metatf_alloc_source *of(struct alloc_source *source)
-{
-    return (struct metatf_alloc_source *) source;
-}
-
-static const struct metatf_alloc_source *of_const(const struct alloc_source *source)
-{
-    return (const struct metatf_alloc_source *) source;
-}
-
 /* ---- names ---- */
 
 static uint8_t tag_of(const struct metatf_record *record)
@@ -159,7 +149,7 @@ static void take(const struct mapping *mapping, const struct metatf_event *event
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
                              struct step_error *error)
 {
-    struct metatf_alloc_source *source = of(base);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     struct metatf_event event;
     const struct mapping *mapping;
     do {
@@ -177,30 +167,27 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     return STEP_STATUS_OK;
 }
 
-static void summary(const struct alloc_source *base, struct trace_summary *out)
+static double progress(struct alloc_source *base)
 {
-    *out = (struct trace_summary){
-        .format = "mtf", .whole = true, .file_bytes = of_const(base)->trace.file_bytes};
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return metatf_trace_progress(&source->trace);
 }
 
-static double progress(const struct alloc_source *base)
+static uint64_t offset(struct alloc_source *base)
 {
-    return metatf_trace_progress(&of_const(base)->trace);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return source->offset;
 }
 
-static uint64_t offset(const struct alloc_source *base)
+static uint64_t number(struct alloc_source *base)
 {
-    return of_const(base)->offset;
-}
-
-static uint64_t number(const struct alloc_source *base)
-{
-    return metatf_reader_record_number(of_const(base)->trace.reader);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
+    return metatf_reader_record_number(source->trace.reader);
 }
 
 static void destroy(struct alloc_source *base)
 {
-    struct metatf_alloc_source *source = of(base);
+    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     metatf_trace_reset(&source->trace);
     free(source->mappings);
     free(source);
@@ -208,7 +195,6 @@ static void destroy(struct alloc_source *base)
 
 static const struct alloc_source_operations operations = {
     .next = next,
-    .summary = summary,
     .progress = progress,
     .offset = offset,
     .number = number,
@@ -224,6 +210,8 @@ enum step_status metatf_alloc_source_create(const char *path, const char *dtd_pa
     source->base.operations = &operations;
     source->base.path = path;
     enum step_status status = metatf_trace_open(&source->trace, path, dtd_path, error);
+    source->base.about.format = "mtf";
+    source->base.about.file_bytes = source->trace.file_bytes;
     if (status == STEP_STATUS_OK)
         status = map_all(source, error);
     if (status == STEP_STATUS_OK)

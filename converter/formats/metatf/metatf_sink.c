@@ -4,14 +4,13 @@
  * methods, threads and frames are in separate sections, and records refer to them by their offsets
  * there.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
+#include "converter/trace/trace_sink.h"
 #include "steptrace/hatf_metatf.h"
 #include "steptrace/hatf_split_metatf.h"
 #include "steptrace/java_metatf.h"
@@ -55,7 +54,7 @@ static enum step_status create_writer(const struct format_output *to, const stru
 /* ---- events ---- */
 
 struct metatf_sink {
-    struct event_sink base;
+    struct trace_sink base;
     const struct trace_names *names; /* borrowed */
     struct metatf_writer *writer;
     bool is_part;              /* events are filtered: frees include their class */
@@ -65,11 +64,6 @@ struct metatf_sink {
 };
 
 enum { CLASSES, METHODS, THREADS, FRAMES, TABLES };
-
-static struct metatf_sink *of(struct event_sink *sink)
-{
-    return (struct metatf_sink *) sink;
-}
 
 static void put_java(struct metatf_sink *sink, const struct step_java_metatf_event *event)
 {
@@ -230,10 +224,10 @@ static void put_event(struct metatf_sink *sink, const struct trace_event *event)
     put_java(sink, &out);
 }
 
-static enum step_status put(struct event_sink *base, const struct trace_event *events, size_t count,
+static enum step_status put(struct trace_sink *base, const struct trace_event *events, size_t count,
                             struct step_error *error)
 {
-    struct metatf_sink *sink = of(base);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     for (size_t i = 0; i < count && sink->status == STEP_STATUS_OK; i++)
         put_event(sink, &events[i]);
     if (sink->status != STEP_STATUS_OK && error != NULL)
@@ -241,25 +235,19 @@ static enum step_status put(struct event_sink *base, const struct trace_event *e
     return sink->status;
 }
 
-static enum step_status close_sink(struct event_sink *base, struct step_error *error)
+static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
 {
-    return metatf_writer_close(of(base)->writer, error);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
+    return metatf_writer_close(sink->writer, error);
 }
 
-static void destroy(struct event_sink *base)
+static void reset(struct trace_sink *base)
 {
-    struct metatf_sink *sink = of(base);
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     metatf_writer_destroy(sink->writer);
     for (unsigned i = 0; i < TABLES; i++)
         id_table_reset(&sink->places[i]);
-    free(sink);
 }
-
-static const struct event_sink_operations operations = {
-    .put = put,
-    .close = close_sink,
-    .destroy = destroy,
-};
 
 static void put_property(struct metatf_sink *sink, const char *key, const char *value)
 {
@@ -279,13 +267,9 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
     for (uint32_t i = 0; i < TABLES && sink->status == STEP_STATUS_OK; i++)
         sink->status = metatf_writer_comment(sink->writer, i + 1, comments[i], strlen(comments[i]),
                                              &sink->error);
-    size_t count = source->operations->property_count(source);
-    for (size_t i = 0; i < count; i++) {
-        const char *key;
-        const char *value;
-        source->operations->property(source, i, &key, &value);
-        put_property(sink, key, value);
-    }
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        put_property(sink, property.key, property.value);
     if (sink->status == STEP_STATUS_OK && has_pieces)
         sink->status = metatf_writer_flush(sink->writer, &sink->error);
     if (sink->status != STEP_STATUS_OK && error != NULL)
@@ -293,51 +277,47 @@ static enum step_status begin(struct metatf_sink *sink, const struct event_sourc
     return sink->status;
 }
 
-static enum step_status create_sink(const struct format_output *to, struct event_sink **out,
-                                    struct step_error *error)
+static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
+                                  struct step_error *error)
 {
     const struct metatf_look *look = format_settings_get(to->settings, &metatf_options);
-    struct metatf_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
-    sink->base.operations = &operations;
+    struct metatf_sink *sink = (struct metatf_sink *) base;
     sink->names = &to->source->names;
     sink->is_part = !to->source->filter.everything;
     for (unsigned i = 0; i < TABLES; i++)
         id_table_init(&sink->places[i], sizeof(uint64_t));
     enum step_status status =
         create_writer(to, &step_java_metatf_dtd, METATF_JAVA_DTD, &sink->writer, error);
-    if (status == STEP_STATUS_OK)
-        status = begin(sink, to->source, look->layout != METATF_BY_INDEX, error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        destroy(&sink->base);
-    return status;
+    return status == STEP_STATUS_OK
+               ? begin(sink, to->source, look->layout != METATF_BY_INDEX, error)
+               : status;
 }
+
+static const struct trace_sink_operations operations = {
+    .size_bytes = sizeof(struct metatf_sink),
+    .open = open_sink,
+    .put = put,
+    .close = close_sink,
+    .reset = reset,
+};
 
 /* ---- HATF's records ---- */
 
 struct metatf_record_sink {
-    struct alloc_sink base;
+    struct trace_sink base;
     struct metatf_writer *writer;
     uint32_t records[HATF_METADATA]; /* by tag, in the section "heap" */
 };
-
-static struct metatf_record_sink *of_records(struct alloc_sink *sink)
-{
-    return (struct metatf_record_sink *) sink;
-}
 
 const char *const metatf_heap_records[HATF_METADATA] = {
     "alloc",        "free",          "reallocNoAlloc", "reallocAllocFree",
     "reallocAlloc", "reallocFree",   "createHeap",     "destroyHeap",
     "createThread", "destroyThread", "comment"};
 
-static enum step_status put_record(struct alloc_sink *base, const struct hatf_record *record,
+static enum step_status put_record(struct trace_sink *base, const struct hatf_record *record,
                                    struct step_error *error)
 {
-    struct metatf_record_sink *sink = of_records(base);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
     struct metatf_value values[9] = {{.number = 0}};
     size_t count = 1;
     if (record->tag >= HATF_METADATA)
@@ -363,42 +343,37 @@ static enum step_status put_record(struct alloc_sink *base, const struct hatf_re
                              error);
 }
 
-static enum step_status close_records(struct alloc_sink *base, struct step_error *error)
+static enum step_status close_records(struct trace_sink *base, struct step_error *error)
 {
-    return metatf_writer_close(of_records(base)->writer, error);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
+    return metatf_writer_close(sink->writer, error);
 }
 
-static void destroy_records(struct alloc_sink *base)
+static void reset_records(struct trace_sink *base)
 {
-    metatf_writer_destroy(of_records(base)->writer);
-    free(base);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
+    metatf_writer_destroy(sink->writer);
 }
 
-static const struct alloc_sink_operations record_operations = {
-    .put = put_record,
-    .close = close_records,
-    .destroy = destroy_records,
-};
-
-static enum step_status create_record_sink(const struct format_output *to, struct alloc_sink **out,
-                                           struct step_error *error)
+static enum step_status open_records(struct trace_sink *base, const struct format_output *to,
+                                     struct step_error *error)
 {
-    struct metatf_record_sink *sink = calloc(1, sizeof *sink);
-    if (sink == NULL)
-        return no_memory(error);
+    struct metatf_record_sink *sink = (struct metatf_record_sink *) base;
     bool split = alloc_options_of(to->settings)->split == HATF_SPLIT_ADDRESS;
     const struct metatf_dtd *dtd = split ? &step_hatf_split_metatf_dtd : &step_hatf_metatf_dtd;
-    sink->base.operations = &record_operations;
     for (unsigned tag = 0; tag < HATF_METADATA; tag++)
         sink->records[tag] = metatf_section_record(&dtd->sections[1], metatf_heap_records[tag]);
-    enum step_status status = create_writer(
-        to, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD, &sink->writer, error);
-    if (status == STEP_STATUS_OK)
-        *out = &sink->base;
-    else
-        free(sink);
-    return status;
+    return create_writer(to, dtd, split ? METATF_HATF_SPLIT_DTD : METATF_HATF_DTD, &sink->writer,
+                         error);
 }
+
+static const struct trace_sink_operations record_operations = {
+    .size_bytes = sizeof(struct metatf_record_sink),
+    .open = open_records,
+    .put_alloc = put_record,
+    .close = close_records,
+    .reset = reset_records,
+};
 
 static bool take_layout(void *look_target, const char *value, const char **fault)
 {
@@ -448,6 +423,6 @@ const struct trace_format format_mtf = {
     .options = options_of,
     .magic = "\177MTF",
     .open_source = metatf_source_create,
-    .open_sink = create_sink,
-    .open_alloc_sink = create_record_sink,
+    .sink = &operations,
+    .alloc_sink = &record_operations,
 };

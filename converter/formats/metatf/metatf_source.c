@@ -249,32 +249,13 @@ static bool metatf_event_take(const struct metatf_tables *tables,
            metatf_tables_find(tables, METATF_FRAMES, refer.frame_place, &event->stack_id, dangling);
 }
 
-struct property {
-    char *key;
-    char *value;
-};
-
 struct metatf_source {
     struct event_source base;
     struct metatf_trace trace;
     struct metatf_tables tables;
-    struct property *properties;
-    size_t property_count;
     struct step_java_metatf_event pending; /* the first event after the properties */
     bool has_pending;
-    bool has_damage;
-    struct step_damage damage;
 };
-
-static struct metatf_source *of(struct event_source *source)
-{
-    return (struct metatf_source *) source;
-}
-
-static const struct metatf_source *of_const(const struct event_source *source)
-{
-    return (const struct metatf_source *) source;
-}
 
 /* ---- records ---- */
 
@@ -296,21 +277,20 @@ static enum step_status take_property(struct metatf_source *source,
                                       struct step_error *error)
 {
     const struct step_java_metatf_properties_property *in = &event->as.properties_property;
-    struct property *grown =
-        source->property_count < PROPERTIES_MAX
-            ? realloc(source->properties, (source->property_count + 1) * sizeof *grown)
+    struct trace_about *about = &source->base.about;
+    struct trace_property *grown =
+        about->property_count < PROPERTIES_MAX
+            ? realloc(about->properties, (about->property_count + 1) * sizeof *grown)
             : NULL;
     if (grown == NULL)
         return no_memory(error);
-    source->properties = grown;
-    struct property *property = &grown[source->property_count];
-    *property = (struct property){text_of(in->key_data), text_of(in->value_data)};
-    if (property->key == NULL || property->value == NULL) {
-        free(property->key);
-        free(property->value);
+    about->properties = grown;
+    struct trace_property *property = &grown[about->property_count++];
+    *property = (struct trace_property){text_of(in->key_data), text_of(in->value_data)};
+    if (property->key == NULL || property->value == NULL)
         return no_memory(error);
-    }
-    source->property_count++;
+    if (about->resolution_ns == 0 && strcmp(property->key, "resolution-ns") == 0)
+        about->resolution_ns = strtoull(property->value, NULL, 10);
     return STEP_STATUS_OK;
 }
 
@@ -372,20 +352,13 @@ static bool is_damage(enum step_status status)
            status == STEP_STATUS_LIMIT || status == STEP_STATUS_UNSUPPORTED;
 }
 
-static void note_damage(struct metatf_source *source, const struct step_error *error)
-{
-    source->has_damage = true;
-    source->damage.offset = error->offset;
-    snprintf(source->damage.message, sizeof source->damage.message, "%.159s", error->message);
-}
-
 static enum step_status read_one(struct metatf_source *source, struct trace_event *event,
                                  struct step_error *error)
 {
     struct step_java_metatf_event in;
     struct step_error local = {.offset = STEP_NO_OFFSET};
     enum step_status status = STEP_STATUS_OK;
-    if (source->has_damage)
+    if (source->base.about.is_stopped)
         return STEP_STATUS_END;
     if (source->has_pending) {
         in = source->pending;
@@ -396,7 +369,7 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
     if (status == STEP_STATUS_OK)
         status = take_event(source, &in, event, &local);
     if (is_damage(status)) {
-        note_damage(source, &local);
+        trace_stop_at_damage(&source->base.about, &local);
         return STEP_STATUS_END;
     }
     if (status != STEP_STATUS_OK && status != STEP_STATUS_END && error != NULL)
@@ -407,7 +380,7 @@ static enum step_status read_one(struct metatf_source *source, struct trace_even
 static enum step_status read_events(struct event_source *base, struct trace_event *events,
                                     size_t capacity, size_t *count, struct step_error *error)
 {
-    struct metatf_source *source = of(base);
+    struct metatf_source *source = (struct metatf_source *) base;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity && status == STEP_STATUS_OK) {
@@ -421,66 +394,28 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 
 /* ---- summary ---- */
 
-static void summary(const struct event_source *base, struct trace_summary *out)
+static double progress(struct event_source *base)
 {
-    const struct metatf_source *source = of_const(base);
-    const char *resolution = event_source_property(base, "resolution-ns");
-    *out = (struct trace_summary){.format = "mtf",
-                                  .whole = !source->has_damage,
-                                  .file_bytes = source->trace.file_bytes,
-                                  .resolution_ns =
-                                      resolution != NULL ? strtoull(resolution, NULL, 10) : 0};
-}
-
-static size_t property_count(const struct event_source *base)
-{
-    return of_const(base)->property_count;
-}
-
-static void property(const struct event_source *base, size_t i, const char **key,
-                     const char **value)
-{
-    *key = of_const(base)->properties[i].key;
-    *value = of_const(base)->properties[i].value;
-}
-
-static size_t damage_count(const struct event_source *base)
-{
-    return of_const(base)->has_damage ? 1 : 0;
-}
-
-static const struct step_damage *damage(const struct event_source *base, size_t i)
-{
-    (void) i;
-    return &of_const(base)->damage;
-}
-
-static double progress(const struct event_source *base)
-{
-    return metatf_trace_progress(&of_const(base)->trace);
+    struct metatf_source *source = (struct metatf_source *) base;
+    return metatf_trace_progress(&source->trace);
 }
 
 static void destroy(struct event_source *base)
 {
-    struct metatf_source *source = of(base);
+    struct metatf_source *source = (struct metatf_source *) base;
     metatf_trace_reset(&source->trace);
     metatf_tables_reset(&source->tables);
-    for (size_t i = 0; i < source->property_count; i++) {
-        free(source->properties[i].key);
-        free(source->properties[i].value);
+    for (size_t i = 0; i < base->about.property_count; i++) {
+        free((void *) (uintptr_t) base->about.properties[i].key);
+        free((void *) (uintptr_t) base->about.properties[i].value);
     }
-    free(source->properties);
+    free(base->about.properties);
     event_source_reset(base);
     free(source);
 }
 
 static const struct event_source_operations operations = {
     .read = read_events,
-    .summary = summary,
-    .property_count = property_count,
-    .property = property,
-    .damage_count = damage_count,
-    .damage = damage,
     .progress = progress,
     .destroy = destroy,
 };
@@ -494,7 +429,7 @@ static enum step_status begin(struct metatf_source *source, struct step_error *e
     enum step_status status = next_event(source, &source->pending, &local);
     source->has_pending = status == STEP_STATUS_OK;
     if (is_damage(status))
-        note_damage(source, &local);
+        trace_stop_at_damage(&source->base.about, &local);
     else if (status != STEP_STATUS_OK && status != STEP_STATUS_END) {
         if (error != NULL)
             *error = local;
@@ -529,6 +464,8 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
         status = no_memory(error);
     source->tables.names = &source->base.names;
+    source->base.about.format = "mtf";
+    source->base.about.file_bytes = source->trace.file_bytes;
     if (status == STEP_STATUS_OK &&
         metatf_reader_check(source->trace.reader, &step_java_metatf_dtd, NULL) != STEP_STATUS_OK)
         return open_other(source, selected->dtd_path, out, error);

@@ -147,7 +147,7 @@ static void search(struct step_reader *reader, const struct heap_moment *moment,
         struct output_file file;
         struct hprof_notes notes;
         if (dumps && output_file_open(&file, "/dev/null", NULL) == STEP_STATUS_OK) {
-            CHECK(hprof_write(&graph, &file, &notes, NULL) == STEP_STATUS_OK);
+            CHECK(hprof_write(&graph, &file, NULL, &notes, NULL) == STEP_STATUS_OK);
             output_file_abort(&file);
         }
     }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/step/alloc_forms.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/address_model.h"
 #include "steptrace/hatf_trace.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/records/record_text.h"
+#include "converter/records/record_dump.h"
 #include "format/io/memory_output.h"
 #include "steptrace/records.h"
 #include "tests/unit/format/definitions/values.h"

@@ -10,6 +10,7 @@
 #include "converter/formats/format_table.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/step/stepfile.h"
+#include "converter/trace/trace_sink.h"
 #include "steptrace/java_trace.h"
 #include "tests/unit/run_suite.h"
 
@@ -99,7 +100,7 @@ static void copy_trace(const char *from, const char *to)
 {
     struct event_selection selected;
     struct event_source *source = NULL;
-    struct event_sink *sink = NULL;
+    struct trace_sink *sink = NULL;
     struct output_file output;
     struct trace_event events[8];
     size_t count = 0;
@@ -108,12 +109,12 @@ static void copy_trace(const char *from, const char *to)
                           STEP_STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(output_file_open(&output, to, NULL), STEP_STATUS_OK);
     const struct format_output to_file = {&format_step, &output, source, NULL};
-    CU_ASSERT_EQUAL_FATAL(format_step.open_sink(&to_file, &sink, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(trace_sink_create(&to_file, false, &sink, NULL), STEP_STATUS_OK);
     while (source->operations->read(source, events, 8, &count, NULL) == STEP_STATUS_OK)
-        CU_ASSERT_EQUAL(sink->operations->put(sink, events, count, NULL), STEP_STATUS_OK);
-    CU_ASSERT_EQUAL(sink->operations->close(sink, NULL), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(trace_sink_put(sink, events, count, NULL), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(trace_sink_close(sink, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(output_file_commit(&output, NULL), STEP_STATUS_OK);
-    sink->operations->destroy(sink);
+    trace_sink_destroy(sink);
     source->operations->destroy(source);
 }
 

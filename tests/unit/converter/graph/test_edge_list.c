@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 #include <stdlib.h>
 
-#include "converter/graph/edge_list.h"
+#include "converter/graph/object_graph.h"
 #include "tests/unit/run_suite.h"
 
 enum { LISTS = 40, KEYS = 300, STEPS = 60000 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "converter/sites/advice.h"
-#include "converter/sites/site_clusters.h"
+#include "converter/sites/site_report.h"
 #include "converter/trace/names.h"
 #include "tests/unit/run_suite.h"
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions common to all sinks: the structure, compression, the stream that a sink prints to. */
+#include "converter/trace/trace_sink.h"
+
+#include <stdlib.h>
+
+#include "converter/base/no_memory.h"
+#include "converter/trace/events_as_allocs.h"
+#include "steptrace/packed.h"
+
+enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
+                                 struct step_output *output, struct step_error *error)
+{
+    enum step_packing packing = to->format->packing;
+    *output = output_file_as_output(to->file);
+    if (packing == STEP_PACKING_NONE && to->format->packs_by_ending)
+        packing = step_packing_by_ending(to->file->path);
+    if (packing == STEP_PACKING_NONE)
+        return STEP_STATUS_OK;
+    enum step_status status = step_packed_output_create(
+        packing, format_settings_level(to->settings), output, &sink->packed, error);
+    if (status == STEP_STATUS_OK)
+        *output = step_packed_output_as_output(sink->packed);
+    return status;
+}
+
+static enum step_status open_stream(struct trace_sink *sink, const struct format_output *to,
+                                    struct step_error *error)
+{
+    struct step_output output;
+    enum step_status status = trace_sink_pack(sink, to, &output, error);
+    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
+        status = no_memory(error);
+    return status;
+}
+
+static void free_sink(struct trace_sink *sink)
+{
+    output_stream_reset(&sink->stream);
+    step_packed_output_destroy(sink->packed);
+    free(sink);
+}
+
+enum step_status trace_sink_create(const struct format_output *to, bool of_allocs,
+                                   struct trace_sink **out, struct step_error *error)
+{
+    const struct trace_sink_operations *operations = to->format->sink;
+    if (of_allocs && to->format->alloc_sink != NULL)
+        operations = to->format->alloc_sink;
+    else if (operations == NULL)
+        operations = &events_as_allocs_sink;
+    struct trace_sink *sink = calloc(1, operations->size_bytes);
+    if (sink == NULL)
+        return no_memory(error);
+    sink->operations = operations;
+    sink->source = to->source;
+    sink->file = to->file;
+    enum step_status status = operations->prints ? open_stream(sink, to, error) : STEP_STATUS_OK;
+    if (status != STEP_STATUS_OK) {
+        free_sink(sink);
+        return status;
+    }
+    status = operations->open(sink, to, error);
+    if (status == STEP_STATUS_OK)
+        *out = sink;
+    else
+        trace_sink_destroy(sink);
+    return status;
+}
+
+enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_event *events,
+                                size_t count, struct step_error *error)
+{
+    enum step_status status = sink->operations->put(sink, events, count, error);
+    if (status != STEP_STATUS_OK || sink->stream.error.status == STEP_STATUS_OK)
+        return status;
+    if (error != NULL)
+        *error = sink->stream.error;
+    return sink->stream.error.status;
+}
+
+enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error)
+{
+    enum step_status status = sink->operations->close(sink, error);
+    if (status == STEP_STATUS_OK && sink->operations->prints)
+        status = output_stream_close(&sink->stream, error);
+    if (status == STEP_STATUS_OK && sink->packed != NULL)
+        status = step_packed_output_close(sink->packed, error);
+    return status;
+}
+
+void trace_sink_destroy(struct trace_sink *sink)
+{
+    if (sink == NULL)
+        return;
+    if (sink->operations->reset != NULL)
+        sink->operations->reset(sink);
+    free_sink(sink);
+}

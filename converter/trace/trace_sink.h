@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Destination of events or of allocations: the interface of all output formats that are written
+ * while the trace is read. */
+#ifndef CONVERTER_TRACE_TRACE_SINK_H
+#define CONVERTER_TRACE_TRACE_SINK_H
+
+#include "converter/base/output_file.h"
+#include "converter/base/output_stream.h"
+#include "converter/trace/trace_format.h"
+#include "steptrace/hatf.h"
+
+struct trace_sink {
+    const struct trace_sink_operations *operations;
+    const struct event_source *source; /* provides names and properties; borrowed */
+    struct output_file *file;          /* borrowed */
+    struct step_packed_output *packed; /* NULL: the file is not compressed */
+    struct output_stream stream;       /* of a sink that prints */
+};
+
+struct trace_sink_operations {
+    size_t size_bytes; /* of the sink's structure, which begins with a struct trace_sink */
+    bool prints;       /* to `stream`, which is compressed as the format says */
+    /* Begins the file.  The rest of the structure is zero. */
+    enum step_status (*open)(struct trace_sink *sink, const struct format_output *to,
+                             struct step_error *error);
+    /* One of these two. */
+    enum step_status (*put)(struct trace_sink *sink, const struct trace_event *events, size_t count,
+                            struct step_error *error);
+    enum step_status (*put_alloc)(struct trace_sink *sink, const struct hatf_record *record,
+                                  struct step_error *error);
+    /* Writes a fact, after the last event; NULL: the format cannot store facts. */
+    enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
+    /* Passes on the data written so far, as far as the format permits; NULL: not needed. */
+    enum step_status (*flush)(struct trace_sink *sink, struct step_error *error);
+    /* Writes the rest. */
+    enum step_status (*close)(struct trace_sink *sink, struct step_error *error);
+    /* Frees what the structure holds, also after an open that failed; NULL: nothing. */
+    void (*reset)(struct trace_sink *sink);
+};
+
+/* Creates the sink of allocations if there is one and they are wanted, else that of events. */
+enum step_status trace_sink_create(const struct format_output *to, bool of_allocs,
+                                   struct trace_sink **out, struct step_error *error);
+enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_event *events,
+                                size_t count, struct step_error *error);
+/* Completes the file.  Called once, and not after a put that failed. */
+enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error);
+void trace_sink_destroy(struct trace_sink *sink);
+
+/* For implementations: sets `output` to the sink's file, compressed as the format says. */
+enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
+                                 struct step_output *output, struct step_error *error);
+
+#endif

@@ -88,10 +88,16 @@ QUICK double take_count(double value)
     }
 }
 
-QUICK double take_object(double value)
+QUICK double take_event(double value)
 {
     uint32_t number = number_of(bits_of(value));
     switch (probe_of(bits_of(value))) {
+    case LEAF_ENTRY:
+        return enter_quickly(number, false) ? 0 : value;
+    case LEAF_EXIT:
+        return leave_quickly(number) ? 0 : value;
+    case LEAF_CALL:
+        return call_quickly(number) ? 0 : value;
     case LEAF_ENTRY_NEW:
         return construct_quickly(number, 0) ? 0 : value;
     case LEAF_ENTRY_SUPER:
@@ -107,36 +113,17 @@ QUICK double take_object(double value)
     }
 }
 
-/* Functions of their own for what needs other registers: they would all be saved in each probe. */
-struct other_routines {
-    routine_of_double count, object;
-};
-
-QUICK double take_method(double value, const struct other_routines *others)
-{
-    uint32_t number = number_of(bits_of(value));
-    switch (probe_of(bits_of(value))) {
-    case LEAF_ENTRY:
-        return enter_quickly(number, false) ? 0 : value;
-    case LEAF_EXIT:
-        return leave_quickly(number) ? 0 : value;
-    case LEAF_CALL:
-        return call_quickly(number) ? 0 : value;
-    default:
-        return others->object(value);
-    }
-}
-
-QUICK double take_tan(double value, const struct other_routines *others)
+/* `count` takes the same value: a function of its own, which saves no registers for events. */
+QUICK double take_tan(double value, routine_of_double count)
 {
     if (__builtin_expect(bits_of(value) >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
         return routine_at(tan_calls.routine.address)(value);
     enum leaf_mode mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (mode == LEAF_COUNT)
-        return others->count(value);
+        return count(value);
     if (__builtin_expect(mode != LEAF_RECORD, 0))
         return mode == LEAF_PROVE ? take_for_proof(bits_of(value), value) : value;
-    return take_method(value, others);
+    return take_event(value);
 }
 
 __attribute__((noinline)) static double count_plain(double value)
@@ -144,15 +131,10 @@ __attribute__((noinline)) static double count_plain(double value)
     return take_count(value);
 }
 
-__attribute__((noinline)) static double object_plain(double value)
-{
-    return take_object(value);
-}
-
 /* Replaces Math.tan(): it neither calls the JVM nor waits. */
 static double on_tan_plain(double value)
 {
-    return take_tan(value, &(struct other_routines){count_plain, object_plain});
+    return take_tan(value, count_plain);
 }
 
 /* Code with 64-byte vectors leaves their upper parts in use. Each change between instructions of
@@ -166,14 +148,9 @@ AVX static double count_avx(double value)
     return take_count(value);
 }
 
-AVX static double object_avx(double value)
-{
-    return take_object(value);
-}
-
 AVX static double on_tan_avx(double value)
 {
-    return take_tan(value, &(struct other_routines){count_avx, object_avx});
+    return take_tan(value, count_avx);
 }
 
 static uintptr_t on_tan(void)

@@ -320,7 +320,7 @@ static bool initialize(JavaVM *vm)
     thread_at_end(object_ids_thread_ended);
     thread_at_end(native_methods_thread_ended);
     object_ids_at_first_sight(stores_of_seen);
-    triggers_initialize();
+    triggers_initialize(rotation_window_entered);
     rotation_initialize(attach_start);
     engine_bytecode_initialize();
     reaper_also(heap_graph_take_if_due);

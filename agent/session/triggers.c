@@ -9,7 +9,6 @@
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/session/engine_choice.h"
-#include "agent/session/rotation.h"
 #include "agent/session/session.h"
 #include "agent/session/stop_call.h"
 #include "capture/log.h"
@@ -18,6 +17,7 @@
 
 static struct session *_Atomic waiting; /* prepared, not begun; a window's has no files */
 static _Atomic bool is_of_window, was_entered;
+static bool (*window_entered)(void);
 
 /* One thread begins the session. Others wait for that at most BEGIN_PATIENCE_NS, then go on
  * untraced. */
@@ -37,7 +37,7 @@ static void begin(JNIEnv *jni)
 /* One thread asks for the window and waits for it. Others go on. */
 static void begin_window(void)
 {
-    if (!atomic_exchange(&was_entered, true) && !rotation_window_entered())
+    if (!atomic_exchange(&was_entered, true) && !window_entered())
         atomic_store(&was_entered, false);
 }
 
@@ -58,9 +58,10 @@ static void left(unsigned triggers)
         session_stop(END_STOPPED, PATIENCE_NS);
 }
 
-void triggers_initialize(void)
+void triggers_initialize(bool (*window)(void))
 {
     static const struct watch_actions actions = {entered, left};
+    window_entered = window;
     watched_methods_act(&actions);
 }
 

@@ -9,13 +9,14 @@
 
 #include "agent/base/tracer.h"
 
-/* Call once, at load. */
-void triggers_initialize(void);
+/* Call once, at load. The first thread that enters a method of start= of an exact window calls the
+ * function, which returns false if a later one is to call it again. */
+void triggers_initialize(bool (*window)(void));
 /* Lets the session wait for its start and takes ownership of it. Returns false if that fails; then
  * the session is discarded. The caller holds the control lock, except at load. */
 bool trigger_arm(struct session *session, JNIEnv *jni);
-/* Lets an exact window wait for its start, while a sample is recorded. The first thread that enters
- * such a method calls rotation_window_entered(). Returns false if that fails. */
+/* Lets an exact window wait for its start, while a sample is recorded. Returns false if that fails.
+ */
 bool trigger_arm_window(const struct options *options, JNIEnv *jni);
 /* Discards the session or the window that waits, and its files; says so if no method was entered.
  * Returns true if there was one. */

@@ -10,26 +10,10 @@
 
 static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
 {
-    if (ends->count == ends->capacity) {
-        uint64_t *grown =
-            step_grown(ends->records, &ends->capacity, ends->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        ends->records = grown;
-    }
+    if (!STEP_MAKE_ROOM(ends->records, ends->capacity, ends->count + 1))
+        return STEP_STATUS_NO_MEMORY;
     ends->records[ends->count++] = record;
     return STEP_STATUS_OK;
-}
-
-static bool make_room(struct free_batch *frees, size_t count)
-{
-    if (count <= frees->capacity - frees->count)
-        return true;
-    uint64_t *grown = step_grown(frees->ids, &frees->capacity, frees->count + count, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    frees->ids = grown;
-    return true;
 }
 
 static bool is_free(uint64_t word)
@@ -44,7 +28,7 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
     *taken = 0;
     if (count == 0 || !is_free(words[0]))
         return STEP_STATUS_OK;
-    if (!make_room(frees, count))
+    if (!STEP_MAKE_ROOM(frees->ids, frees->capacity, frees->count + count))
         return STEP_STATUS_NO_MEMORY;
     for (uint64_t *ids = frees->ids + frees->count; i < count && is_free(words[i]); i++)
         ids[i] = words[i] >> STEP_LIVE_KIND_BITS;
@@ -54,26 +38,13 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
 }
 
 /* Writes the frees one by one. */
-static enum step_status put_each(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                 uint64_t ticks)
+static enum step_status put_each(struct live_decoder *decoder, uint32_t record, const uint64_t *ids,
+                                 size_t count, uint64_t ticks)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        struct step_java_object_free event = {.time = ticks, .thread = 0, .object = ids[i]};
-        status = step_java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
-    }
-    return status;
-}
-
-/* The same for objects of earlier files. */
-static enum step_status put_earlier(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                    uint64_t ticks)
-{
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        struct step_java_object_free_earlier event = {
-            .time = ticks, .thread = 0, .object = ids[i] & ~STEP_LIVE_IS_EARLIER};
-        status = step_java_object_free_earlier_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+        const uint64_t slots[] = {ticks, 0, ids[i] & ~STEP_LIVE_IS_EARLIER};
+        status = step_writer_put(decoder->writer, STEP_LIVE_STREAM_FREES, record, slots);
     }
     return status;
 }
@@ -87,7 +58,7 @@ static enum step_status put_runs(struct live_decoder *decoder, const uint64_t *i
         status = live_put_free_run(decoder, ids, count, ticks, &taken);
         if (status == STEP_STATUS_OK && taken == 0) {
             taken = count;
-            status = put_each(decoder, ids, count, ticks);
+            status = put_each(decoder, STEP_JAVA_OBJECT_FREE, ids, count, ticks);
         }
         ids += taken;
         count -= taken;
@@ -103,7 +74,9 @@ static enum step_status put_sorted(struct live_decoder *decoder, const uint64_t 
     while (own > 0 && (ids[own - 1] & STEP_LIVE_IS_EARLIER) != 0)
         own--;
     enum step_status status = put_runs(decoder, ids, own, ticks);
-    return status == STEP_STATUS_OK ? put_earlier(decoder, ids + own, count - own, ticks) : status;
+    return status == STEP_STATUS_OK
+               ? put_each(decoder, STEP_JAVA_OBJECT_FREE_EARLIER, ids + own, count - own, ticks)
+               : status;
 }
 
 /* Sorts the batch and writes it; the part that the trace file already has is skipped. */

@@ -41,7 +41,10 @@ void drain_parse(struct drain *drain, struct live_chunk_ref *ref, size_t words)
     if (drain->failed || is_left(drain))
         return;
     if (ref->parsed_words == 0)
-        drain_check(drain, operations->begin(drain->decoder, chunk), NULL);
+        drain_check(
+            drain,
+            operations->begin(drain->decoder, chunk->stream, chunk->first_record, chunk->thread),
+            NULL);
     size_t consumed = 0;
     enum step_status status = operations->words(drain->decoder, chunk->stream,
                                                 live_chunk_words(ref->chunk) + ref->parsed_words,

@@ -13,7 +13,8 @@ struct drain;
 struct drain_operations {
     /* The decoder's functions: begin a chunk; decode its words as far as they are whole records;
      * return the number of the stream's next record. */
-    enum step_status (*begin)(void *decoder, const struct step_live_chunk *chunk);
+    enum step_status (*begin)(void *decoder, uint64_t stream, uint64_t first_record,
+                              uint64_t thread);
     enum step_status (*words)(void *decoder, uint64_t stream, const uint64_t *words, size_t count,
                               size_t *consumed, struct step_error *error);
     uint64_t (*next_record)(void *decoder, uint64_t stream);

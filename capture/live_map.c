@@ -143,23 +143,12 @@ static void *map_more(struct live_map *map, uint64_t bytes)
     errno = growth.code;
     if (base == NULL)
         return NULL;
-    if (map->segment_count == map->segment_capacity) {
-        struct segment *grown = step_grown(map->segments, &map->segment_capacity,
-                                           map->segment_capacity + 1, sizeof *grown);
-        if (grown == NULL) {
-            munmap(base, bytes);
-            return NULL;
-        }
-        map->segments = grown;
+    if (!STEP_MAKE_ROOM(map->segments, map->segment_capacity, map->segment_count + 1)) {
+        munmap(base, bytes);
+        return NULL;
     }
     map->segments[map->segment_count++] = (struct segment){base, bytes};
     return base;
-}
-
-static bool lock_header(const struct live_map *map)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    return fcntl(map->descriptor, F_SETLK, &lock) == 0;
 }
 
 static enum step_status open_map(struct live_map *map, mode_t mode, struct step_error *error)
@@ -168,7 +157,7 @@ static enum step_status open_map(struct live_map *map, mode_t mode, struct step_
     if (map->descriptor < 0)
         return fail(error, map->path, "cannot be created");
     struct stat made;
-    if (fstat(map->descriptor, &made) != 0 || !lock_header(map))
+    if (fstat(map->descriptor, &made) != 0 || !trace_file_lock(map->descriptor, 1))
         return fail(error, map->path, "cannot be locked");
     map->device = made.st_dev;
     map->inode = made.st_ino;

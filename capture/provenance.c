@@ -30,9 +30,10 @@ static size_t read_command_line(int file, char *text, size_t size)
     return length;
 }
 
-void provenance_command_line(struct step_writer *writer, char *text, size_t size)
+void provenance_command_line(struct step_writer *writer, uint64_t process, char *text, size_t size)
 {
-    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    snprintf(text, size, "/proc/%" PRIu64 "/cmdline", process);
+    int file = open(text, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return;
     size_t length = read_command_line(file, text, size - 1);

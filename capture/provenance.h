@@ -10,8 +10,8 @@
 
 void provenance_number(struct step_writer *writer, const char *key, uint64_t value);
 void provenance_host(struct step_writer *writer);
-/* Writes the kernel's command line, words separated by spaces. `text` is a buffer that limits its
- * length. Allocates nothing. */
-void provenance_command_line(struct step_writer *writer, char *text, size_t size);
+/* Writes the kernel's command line of the process, words separated by spaces. `text` is a buffer
+ * that limits its length. Allocates nothing. */
+void provenance_command_line(struct step_writer *writer, uint64_t process, char *text, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/trace_file.h"
 #include "format/core/grow.h"
 
 static const struct step_live_header *header_of(const struct ring_copy *copy)
@@ -29,16 +30,8 @@ static const struct step_live_chunk *chunk_at(const struct ring_copy *copy,
 
 static void write_at(struct ring_copy *copy, const void *data, uint64_t length, uint64_t offset)
 {
-    for (uint64_t done = 0; done < length && copy->code == 0;) {
-        ssize_t put =
-            pwrite(copy->file, (const char *) data + done, length - done, (off_t) (offset + done));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            copy->code = put < 0 ? errno : ENOSPC;
-        else
-            done += (uint64_t) put;
-    }
+    if (copy->code == 0)
+        copy->code = trace_file_put(copy->file, data, length, offset);
     if (copy->code == 0 && offset + length > copy->file_bytes)
         copy->file_bytes = offset + length;
 }
@@ -82,13 +75,8 @@ static bool find_places(struct ring_copy *copy)
         if (chunk->magic != STEP_LIVE_CHUNK_MAGIC || chunk->size_bytes < STEP_LIVE_PAGE ||
             chunk->size_bytes > end - copy->scanned)
             break;
-        if (copy->place_count == copy->place_capacity) {
-            struct ring_place *grown = step_grown(copy->places, &copy->place_capacity,
-                                                  copy->place_count + 1, sizeof *grown);
-            if (grown == NULL)
-                return false;
-            copy->places = grown;
-        }
+        if (!STEP_MAKE_ROOM(copy->places, copy->place_capacity, copy->place_count + 1))
+            return false;
         copy->places[copy->place_count++] = (struct ring_place){.offset = copy->scanned};
         copy->scanned += chunk->size_bytes;
     }
@@ -97,15 +85,8 @@ static bool find_places(struct ring_copy *copy)
 
 static bool note_order(struct ring_copy *copy, uint64_t stream, uint64_t order)
 {
-    if (stream >= copy->order_capacity) {
-        size_t old = copy->order_capacity;
-        uint64_t *grown =
-            step_grown(copy->orders, &copy->order_capacity, (size_t) stream + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        copy->orders = grown;
-        memset(grown + old, 0, (copy->order_capacity - old) * sizeof *grown);
-    }
+    if (!STEP_MAKE_ZEROED_ROOM(copy->orders, copy->order_capacity, (size_t) stream + 1))
+        return false;
     if (copy->orders[stream] < order + 1)
         copy->orders[stream] = order + 1;
     return true;
@@ -113,13 +94,8 @@ static bool note_order(struct ring_copy *copy, uint64_t stream, uint64_t order)
 
 static bool choose(struct ring_copy *copy, struct ring_place *place)
 {
-    if (copy->sorted_count == copy->sorted_capacity) {
-        struct ring_place **grown =
-            step_grown(copy->sorted, &copy->sorted_capacity, copy->sorted_count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        copy->sorted = grown;
-    }
+    if (!STEP_MAKE_ROOM(copy->sorted, copy->sorted_capacity, copy->sorted_count + 1))
+        return false;
     copy->sorted[copy->sorted_count++] = place;
     return true;
 }

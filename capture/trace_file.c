@@ -87,10 +87,10 @@ static enum step_status remove_live_file(const char *live, struct step_error *er
     return unlink(live) == 0 ? STEP_STATUS_OK : set_errno(live, error);
 }
 
-static bool lock_file(int file)
+bool trace_file_lock(int descriptor, off_t length)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(file, F_SETLK, &lock) == 0;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = length};
+    return fcntl(descriptor, F_SETLK, &lock) == 0;
 }
 
 static enum step_status busy(const char *path, struct step_error *error)
@@ -106,7 +106,7 @@ static enum step_status replace(struct trace_file *file, mode_t mode, const char
     file->descriptor = open_own(file->path, (const char *) step_file_magic, sizeof step_file_magic);
     if (file->descriptor < 0)
         return refuse(file->path, "trace", error);
-    if (!lock_file(file->descriptor))
+    if (!trace_file_lock(file->descriptor, 0))
         return busy(file->path, error);
     enum step_status status = remove_live_file(live, error);
     if (status == STEP_STATUS_OK &&
@@ -141,7 +141,7 @@ static enum step_status make(struct trace_file *file, const struct trace_file_ru
                    : exists(file->path, error);
     if (file->descriptor < 0)
         return set_errno(file->path, error);
-    if (!lock_file(file->descriptor))
+    if (!trace_file_lock(file->descriptor, 0))
         return busy(file->path, error); /* another recorder replaces it */
     enum step_status status = rules->overwrite ? remove_live_file(live, error) : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
@@ -171,14 +171,14 @@ enum step_status trace_file_open(const char *path, const struct trace_file_rules
     return status;
 }
 
-bool trace_file_name(const char *wanted, unsigned number, char *out, size_t size)
+bool trace_file_name(const char *wanted, char separator, unsigned number, char *out, size_t size)
 {
     const char *slash = strrchr(wanted, '/'), *name = slash != NULL ? slash + 1 : wanted;
     const char *ending = strrchr(name, '.');
     size_t stem = ending != NULL ? (size_t) (ending - wanted) : strlen(wanted);
-    int length = number == 1
-                     ? snprintf(out, size, "%s", wanted)
-                     : snprintf(out, size, "%.*s.%u%s", (int) stem, wanted, number, wanted + stem);
+    int length = number == 1 ? snprintf(out, size, "%s", wanted)
+                             : snprintf(out, size, "%.*s%c%u%s", (int) stem, wanted, separator,
+                                        number, wanted + stem);
     return length > 0 && (size_t) length < size;
 }
 
@@ -188,7 +188,7 @@ enum step_status trace_file_create(const char *wanted, const struct trace_file_r
     char path[PATH_MAX];
     enum step_status status = STEP_STATUS_BUSY;
     for (unsigned number = 1; number <= TRACE_FILE_NAMES_MOST; number++) {
-        if (!trace_file_name(wanted, number, path, sizeof path)) {
+        if (!trace_file_name(wanted, '.', number, path, sizeof path)) {
             errno = ENAMETOOLONG;
             return set_errno(wanted, error);
         }
@@ -226,6 +226,20 @@ bool trace_file_reserve(struct trace_file *file, uint64_t length)
     return true;
 }
 
+int trace_file_put(int descriptor, const void *data, size_t length, uint64_t offset)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t put =
+            pwrite(descriptor, (const char *) data + done, length - done, (off_t) (offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return put < 0 ? errno : ENOSPC;
+        done += (size_t) put;
+    }
+    return 0;
+}
+
 static enum step_status write_all(void *user, const void *data, size_t length,
                                   struct step_error *error)
 {
@@ -235,16 +249,10 @@ static enum step_status write_all(void *user, const void *data, size_t length,
         errno = file->code;
         return io_error(file, error);
     }
-    for (size_t done = 0; done < length;) {
-        ssize_t put = pwrite(file->descriptor, (const char *) data + done, length - done,
-                             (off_t) (file->size + done));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            file->full = trace_file_is_full(errno);
-            return io_error(file, error);
-        }
-        done += (size_t) put;
+    errno = trace_file_put(file->descriptor, data, length, file->size);
+    if (errno != 0) {
+        file->full = trace_file_is_full(errno);
+        return io_error(file, error);
     }
     file->size += length;
     return STEP_STATUS_OK;

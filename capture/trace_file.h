@@ -40,15 +40,20 @@ enum step_status trace_file_open(const char *path, const struct trace_file_rules
  * than `wanted`. */
 enum step_status trace_file_create(const char *wanted, const struct trace_file_rules *rules,
                                    struct trace_file **out, struct step_error *error);
-/* Writes the `number`-th of these names to `out`. Returns false if it is too long. */
-bool trace_file_name(const char *wanted, unsigned number, char *out, size_t size);
+/* Writes the `number`-th of these names to `out`, with that separator in place of the dot before
+ * the number. Returns false if it is too long. */
+bool trace_file_name(const char *wanted, char separator, unsigned number, char *out, size_t size);
 #define TRACE_FILE_NAMES_MOST 10000u
 /* Creates a file that must not exist, with permissions `mode` (0: TRACE_FILE_MODE). Returns its
  * descriptor, or -1 and sets errno. */
 int trace_file_make(const char *path, mode_t mode);
+/* Locks the first `length` bytes of the file (0: all) for this process. */
+bool trace_file_lock(int descriptor, off_t length);
 /* Reserves disk blocks for `length` more bytes and the end of the file. Returns false and sets
  * file->code on failure. */
 bool trace_file_reserve(struct trace_file *file, uint64_t length);
+/* Writes all bytes at the offset. Returns 0, or an errno. */
+int trace_file_put(int descriptor, const void *data, size_t length, uint64_t offset);
 /* Returns true if this errno says that the file cannot grow. */
 bool trace_file_is_full(int code);
 struct step_output trace_file_output(struct trace_file *file);

@@ -48,11 +48,10 @@ static enum step_status fail(const char *path, const char *what, struct step_err
 static enum step_status open_live_file(struct step_error *error)
 {
     snprintf(self.live_path, sizeof self.live_path, "%s%s", self.file->path, STEP_LIVE_SUFFIX);
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
     int file = trace_file_make(self.live_path, self.calls->rules.mode);
     if (file < 0)
         return fail(self.live_path, "cannot be created", error);
-    if (fcntl(file, F_SETLK, &lock) != 0)
+    if (!trace_file_lock(file, 1))
         return fail(self.live_path, "cannot be locked", error);
     pthread_mutex_lock(&self.copies);
     self.copy.file = file;

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,21 @@ int compiler_check_files(int count, char **arguments, int (*check)(const char *p
         worst = code > worst ? code : worst;
     }
     return worst;
+}
+
+char *compiler_read_text(const char *program, const char *path, size_t limit, size_t *length)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char *text = file != NULL ? malloc(limit + 1) : NULL;
+    *length = text != NULL ? fread(text, 1, limit + 1, file) : 0;
+    if (text == NULL || ferror(file)) {
+        fprintf(stderr, "%s: %s: %s\n", program, path, strerror(errno));
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL && file != stdin)
+        fclose(file);
+    return text;
 }
 
 int compiler_finish_output(const char *program)

@@ -36,6 +36,10 @@ int compiler_run(const struct compiler *compiler, bool valid, int count, char **
 /* Calls `check` for each file, which returns an exit code.  Returns the highest one. */
 int compiler_check_files(int count, char **arguments, int (*check)(const char *path));
 
+/* Returns the text of a file, or of standard input for "-": at most one byte beyond the limit.
+ * Returns NULL after printing the error. */
+char *compiler_read_text(const char *program, const char *path, size_t limit, size_t *length);
+
 /* Flushes standard output.  Returns an exit code. */
 int compiler_finish_output(const char *program);
 

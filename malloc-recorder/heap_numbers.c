@@ -1,80 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of heaps: a table by key in mapped memory, because the recorder may not call malloc()
- * (hence no step_index).  Linear probing; removal leaves a mark.  Each thread caches the heap that
- * it used last. */
+/* Numbers of heaps: an index of their keys, whose memory is the recorder's own, as it is used in
+ * MODE_OWN only.  Each thread caches the heap that it used last. */
 #include "malloc-recorder/heap_numbers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
-#include "malloc-recorder/own_heap.h"
+#include "format/core/hash_index.h"
 #include "malloc-recorder/recorder.h"
 
-#define LEAST ((size_t) 64)
-
-struct entry {
-    uintptr_t key;   /* 0: free */
-    uint64_t number; /* 0: formerly used */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *entries;
-static size_t capacity, used; /* a power of two; entries that are not free */
-static uint64_t living, last_number;
-static _Atomic uint64_t ends; /* the threads' caches are valid until it changes */
+static uintptr_t *keys; /* by number, from 0 for the number 1 */
+static size_t last_number, capacity;
+static struct step_index heaps; /* the keys of heaps that exist */
+static _Atomic uint64_t ends;   /* the threads' caches are valid until it changes */
 
 static _Thread_local struct {
     uintptr_t key;
     uint64_t number, ends;
 } remembered __attribute__((tls_model("initial-exec")));
 
-static struct entry *place_of(uintptr_t key)
+static uint32_t hash_of(uintptr_t key)
 {
-    size_t at = (size_t) (step_hash(key ^ key >> 12) >> 24) & (capacity - 1);
-    while (entries[at].key != 0 && entries[at].key != key)
-        at = (at + 1) & (capacity - 1);
-    return &entries[at];
-}
-
-static bool make_room(void)
-{
-    if (capacity != 0 && used < capacity / 2)
-        return true;
-    struct entry *old = entries;
-    size_t old_capacity = capacity, next = LEAST;
-    while (next < 4 * living)
-        next *= 2;
-    struct entry *grown = own_heap_calloc(next, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    entries = grown;
-    capacity = next;
-    used = 0;
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].number != 0) {
-            *place_of(old[i].key) = old[i];
-            used++;
-        }
-    own_heap_free(old);
-    return true;
+    return step_hash_half(key ^ key >> 12);
 }
 
 static uint64_t find(uintptr_t key)
 {
-    return capacity != 0 ? place_of(key)->number : 0;
+    uint32_t item;
+    STEP_INDEX_EACH (&heaps, hash_of(key), item)
+        if (keys[item] == key)
+            return (uint64_t) item + 1;
+    return 0;
 }
 
 static uint64_t make(uintptr_t key)
 {
-    if (!make_room())
+    if (!STEP_MAKE_ROOM(keys, capacity, last_number + 1) ||
+        !step_index_add(&heaps, hash_of(key), (uint32_t) last_number))
         return 0;
-    struct entry *entry = place_of(key);
-    used += entry->key == 0;
-    living++;
-    *entry = (struct entry){key, ++last_number};
-    return entry->number;
+    keys[last_number] = key;
+    return ++last_number;
 }
 
 uint64_t heap_number_find(uintptr_t key)
@@ -118,9 +87,9 @@ void heap_number_end(uintptr_t key)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&lock);
-    if (find(key) != 0) {
-        place_of(key)->number = 0;
-        living--;
+    uint64_t number = find(key);
+    if (number != 0) {
+        step_index_remove(&heaps, hash_of(key), (uint32_t) (number - 1));
         atomic_fetch_add(&ends, 1);
     }
     pthread_mutex_unlock(&lock);
@@ -146,7 +115,7 @@ void heap_numbers_reset(void)
 {
     pthread_mutex_init(&lock, NULL);
     atomic_fetch_add(&ends, 1);
-    entries = NULL;
-    capacity = used = 0;
-    living = last_number = 0;
+    keys = NULL;
+    heaps = (struct step_index){.slots = NULL};
+    capacity = last_number = 0;
 }

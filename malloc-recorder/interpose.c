@@ -66,11 +66,7 @@ EXPORT void free(void *block)
         return;
     }
     enter_real();
-    uint64_t heap = heap_blocks_take(block);
-    if (__builtin_expect(heap != 0, 0))
-        record_heap_free(heap, block, 0);
-    else
-        record_free(block, 0);
+    note_free(block, 0);
     real.free(block);
     leave_real();
 }

@@ -58,6 +58,16 @@ static inline void leave_real(void)
     recorder_local.mode = MODE_PROGRAM;
 }
 
+/* Records a block's free, in whatever heap it is. */
+static inline void note_free(const void *block, uint64_t call)
+{
+    uint64_t heap = heap_blocks_take(block);
+    if (__builtin_expect(heap != 0, 0))
+        record_heap_free(heap, block, call);
+    else
+        record_free(block, call);
+}
+
 /* Interposes functions of jemalloc and mimalloc beyond malloc's family, with their heaps. */
 
 /* Redirects these functions if a loaded library has them.  A program that searches for them does

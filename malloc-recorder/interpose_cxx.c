@@ -77,11 +77,7 @@ static inline bool begin_delete(const void *block, enum step_live_heap_call call
     if (block == NULL || own_heap_has(block) || !is_recorded())
         return false;
     enter_real();
-    uint64_t heap = heap_blocks_take(block);
-    if (heap != 0)
-        record_heap_free(heap, block, call_word(call, 0));
-    else
-        record_free(block, call_word(call, 0));
+    note_free(block, call_word(call, 0));
     return true;
 }
 

@@ -66,19 +66,22 @@ void note_moved(const struct record_resize *resize, uint64_t old, uint64_t heap,
     note_alloc(heap, size, moved, resize->call);
 }
 
-static void note_free(const void *block, uint64_t call)
-{
-    uint64_t heap = heap_blocks_take(block);
-    if (heap != 0)
-        record_heap_free(heap, block, call);
-    else
-        record_free(block, call);
-}
-
 /* Calls only the real function if nothing is recorded, or inside another of these functions. */
 #define PASS_ON(call_real)                                                                         \
     if (!is_recorded())                                                                            \
     return call_real
+
+/* Interposes a function that allocates in `heap`. */
+#define ALLOC(library, function, heap, call, bytes, parameters, arguments)                         \
+    static void *take_##function parameters                                                        \
+    {                                                                                              \
+        PASS_ON(library.function arguments);                                                       \
+        enter_real();                                                                              \
+        void *block = library.function arguments;                                                  \
+        note_alloc(heap, bytes, block, call);                                                      \
+        leave_real();                                                                              \
+        return block;                                                                              \
+    }
 
 /* ---- jemalloc ---- */
 
@@ -103,16 +106,8 @@ static uint64_t flags_heap(int flags)
     return arena != 0 ? heap_of_key(arena) : 0;
 }
 
-static void *take_mallocx(size_t size, int flags)
-{
-    PASS_ON(je.mallocx(size, flags));
-    enter_real();
-    uint64_t heap = flags_heap(flags);
-    void *block = je.mallocx(size, flags);
-    note_alloc(heap, size, block, flags_call(STEP_LIVE_CALL_MALLOCX, flags));
-    leave_real();
-    return block;
-}
+ALLOC(je, mallocx, flags_heap(flags), flags_call(STEP_LIVE_CALL_MALLOCX, flags), size,
+      (size_t size, int flags), (size, flags))
 
 static void *take_rallocx(void *block, size_t size, int flags)
 {
@@ -230,26 +225,23 @@ static void take_heap_destroy(void *heap)
     leave_real();
 }
 
-#define HEAP_ALLOC(function, call, alignment, bytes, parameters, arguments)                        \
-    static void *take_##function parameters                                                        \
-    {                                                                                              \
-        PASS_ON(mi.function arguments);                                                            \
-        enter_real();                                                                              \
-        void *block = mi.function arguments;                                                       \
-        note_alloc(heap_number_find((uintptr_t) heap), bytes, block, call_word(call, alignment));  \
-        leave_real();                                                                              \
-        return block;                                                                              \
-    }
-HEAP_ALLOC(heap_malloc, STEP_LIVE_CALL_HEAP_MALLOC, 0, size, (void *heap, size_t size),
-           (heap, size))
-HEAP_ALLOC(heap_malloc_small, STEP_LIVE_CALL_HEAP_MALLOC, 0, size, (void *heap, size_t size),
-           (heap, size))
-HEAP_ALLOC(heap_zalloc, STEP_LIVE_CALL_HEAP_CALLOC, 0, size, (void *heap, size_t size),
-           (heap, size))
-HEAP_ALLOC(heap_calloc, STEP_LIVE_CALL_HEAP_CALLOC, 0, count *size,
-           (void *heap, size_t count, size_t size), (heap, count, size))
-HEAP_ALLOC(heap_malloc_aligned, STEP_LIVE_CALL_HEAP_MALLOC, alignment, size,
-           (void *heap, size_t size, size_t alignment), (heap, size, alignment))
+#define OF_HEAP heap_number_find((uintptr_t) heap)
+ALLOC(mi, heap_malloc, OF_HEAP, call_word(STEP_LIVE_CALL_HEAP_MALLOC, 0), size,
+      (void *heap, size_t size), (heap, size))
+ALLOC(mi, heap_malloc_small, OF_HEAP, call_word(STEP_LIVE_CALL_HEAP_MALLOC, 0), size,
+      (void *heap, size_t size), (heap, size))
+ALLOC(mi, heap_zalloc, OF_HEAP, call_word(STEP_LIVE_CALL_HEAP_CALLOC, 0), size,
+      (void *heap, size_t size), (heap, size))
+ALLOC(mi, heap_calloc, OF_HEAP, call_word(STEP_LIVE_CALL_HEAP_CALLOC, 0), count *size,
+      (void *heap, size_t count, size_t size), (heap, count, size))
+ALLOC(mi, heap_malloc_aligned, OF_HEAP, call_word(STEP_LIVE_CALL_HEAP_MALLOC, alignment), size,
+      (void *heap, size_t size, size_t alignment), (heap, size, alignment))
+ALLOC(mi, malloc, 0, call_word(STEP_LIVE_CALL_PLAIN, 0), size, (size_t size), (size))
+ALLOC(mi, zalloc, 0, call_word(STEP_LIVE_CALL_CALLOC, 0), size, (size_t size), (size))
+ALLOC(mi, calloc, 0, call_word(STEP_LIVE_CALL_CALLOC, 0), count *size, (size_t count, size_t size),
+      (count, size))
+ALLOC(mi, malloc_aligned, 0, call_word(STEP_LIVE_CALL_ALIGNED_ALLOC, alignment), size,
+      (size_t size, size_t alignment), (size, alignment))
 
 static void *take_heap_realloc(void *heap, void *block, size_t size)
 {
@@ -266,23 +258,6 @@ static void *take_heap_realloc(void *heap, void *block, size_t size)
     leave_real();
     return moved;
 }
-
-#define PLAIN_ALLOC(function, call, alignment, bytes, parameters, arguments)                       \
-    static void *take_##function parameters                                                        \
-    {                                                                                              \
-        PASS_ON(mi.function arguments);                                                            \
-        enter_real();                                                                              \
-        void *block = mi.function arguments;                                                       \
-        note_alloc(0, bytes, block, call_word(call, alignment));                                   \
-        leave_real();                                                                              \
-        return block;                                                                              \
-    }
-PLAIN_ALLOC(malloc, STEP_LIVE_CALL_PLAIN, 0, size, (size_t size), (size))
-PLAIN_ALLOC(zalloc, STEP_LIVE_CALL_CALLOC, 0, size, (size_t size), (size))
-PLAIN_ALLOC(calloc, STEP_LIVE_CALL_CALLOC, 0, count *size, (size_t count, size_t size),
-            (count, size))
-PLAIN_ALLOC(malloc_aligned, STEP_LIVE_CALL_ALIGNED_ALLOC, alignment, size,
-            (size_t size, size_t alignment), (size, alignment))
 
 static void *take_realloc(void *block, size_t size)
 {

@@ -76,17 +76,6 @@ static void note_early(const uint64_t *words, uint32_t count)
     early[at].count = count;
 }
 
-static void put_words(struct recording *recording, struct live_stream *stream,
-                      const uint64_t *words, uint32_t count, unsigned events)
-{
-    uint64_t *room = probe_reserve(recording, stream, count);
-    if (room == NULL)
-        return;
-    for (uint32_t i = 0; i < count; i++)
-        room[i] = words[i];
-    live_commit(stream, count, events);
-}
-
 /* The thread's first record is its start, at time 0. */
 void record_early(struct recording *recording)
 {
@@ -101,7 +90,7 @@ void record_early(struct recording *recording)
         uint64_t kind = early[i].words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1);
         early[i].words[0] = live_allocs_word((enum step_live_heap_kind) kind,
                                              probe_later_stamp(thread->stream, stamp));
-        put_words(recording, thread->stream, early[i].words, early[i].count, 1);
+        probe_put(recording, thread->stream, early[i].words, early[i].count, 1);
     }
 }
 

@@ -51,30 +51,32 @@ static uint32_t class_of(uint64_t bytes)
     return (top - FIRST_CLASS_BITS) * 4 + quarter + 1;
 }
 
-/* Leaves most addresses to a program with few of them. */
-static uint64_t widest_range(void)
+void *address_range_reserve(void *wanted, uint64_t most, uint64_t least, unsigned share,
+                            uint64_t *bytes)
 {
     struct rlimit limit;
-    uint64_t bytes = RANGE_MOST;
+    *bytes = most;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        while (bytes > RANGE_LEAST && bytes > limit.rlim_cur / LIMITED_SHARE)
-            bytes /= 2;
-    return bytes;
+        while (*bytes > least && *bytes > limit.rlim_cur / share)
+            *bytes /= 2;
+    for (; *bytes >= least; *bytes /= 2) {
+        void *base =
+            mmap(wanted, *bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base != MAP_FAILED)
+            return base;
+    }
+    return NULL;
 }
 
 static bool reserve_range(void)
 {
-    for (uint64_t bytes = widest_range(); bytes >= RANGE_LEAST; bytes /= 2) {
-        void *base =
-            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (base == MAP_FAILED)
-            continue;
-        next_space = committed = (uintptr_t) base;
-        own_heap_start = (uintptr_t) base;
-        own_heap_end = own_heap_start + bytes;
-        return true;
-    }
-    return false;
+    uint64_t bytes;
+    void *base = address_range_reserve(NULL, RANGE_MOST, RANGE_LEAST, LIMITED_SHARE, &bytes);
+    if (base == NULL)
+        return false;
+    next_space = committed = own_heap_start = (uintptr_t) base;
+    own_heap_end = own_heap_start + bytes;
+    return true;
 }
 
 static void *fresh_space(uint64_t bytes)

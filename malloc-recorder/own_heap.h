@@ -15,6 +15,12 @@ void *own_heap_calloc(size_t count, size_t size);
 void *own_heap_resize(void *block, size_t size);
 void own_heap_free(void *block);
 
+/* Reserves addresses, at `wanted` if they are free there: `most` bytes, or half as many, ..., at
+ * least `least`.  Leaves most addresses to a program with few of them: takes one part in `share`.
+ * Returns NULL if there are none. */
+void *address_range_reserve(void *wanted, uint64_t most, uint64_t least, unsigned share,
+                            uint64_t *bytes);
+
 /* Returns the requested size. */
 size_t own_heap_size(const void *block);
 

@@ -4,6 +4,7 @@
 
 #include <linux/membarrier.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,15 +87,22 @@ uint64_t *probe_reserve_slowly(struct recording *recording, struct live_stream *
     return room;
 }
 
+void probe_put(struct recording *recording, struct live_stream *stream, const uint64_t *words,
+               size_t count, unsigned events)
+{
+    uint64_t *room = probe_reserve(recording, stream, count);
+    if (room == NULL)
+        return;
+    memcpy(room, words, count * sizeof *room);
+    live_commit(stream, count, events);
+}
+
 static void put_thread_event(struct recording *recording, const struct recorder_thread *thread,
                              enum step_live_heap_kind kind)
 {
-    uint64_t *room = probe_reserve(recording, thread->stream, 2);
-    if (room == NULL)
-        return;
-    room[0] = live_allocs_word(kind, probe_later_stamp(thread->stream, recorder_stamp()));
-    room[1] = thread->id;
-    live_commit(thread->stream, 2, 1);
+    const uint64_t words[] = {
+        live_allocs_word(kind, probe_later_stamp(thread->stream, recorder_stamp())), thread->id};
+    probe_put(recording, thread->stream, words, 2, 1);
 }
 
 /* Marks the following records of the stream as this thread's. */

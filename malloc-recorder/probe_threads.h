@@ -70,6 +70,10 @@ static inline struct recorder_thread *probe_enter(struct recording **out)
     return thread;
 }
 
+/* Writes a record of that many words. */
+void probe_put(struct recording *recording, struct live_stream *stream, const uint64_t *words,
+               size_t count, unsigned events);
+
 /* Returns a number for a thread that is about to start; 0: nothing is recorded. */
 uint64_t record_thread_number(void);
 /* Records the start of the calling thread. */

@@ -6,8 +6,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#include "malloc-recorder/own_heap.h"
 
 /* An area that few programs use, and a new process never does. */
 #define FIRST_ADDRESS UINT64_C(0x290000000000)
@@ -25,30 +26,12 @@ static struct recording *recording_of(struct live_map *map)
     return (struct recording *) (void *) ((char *) map - offsetof(struct recording, map));
 }
 
-/* Leaves most addresses to a program with few of them. */
-static uint64_t widest_range(void)
-{
-    struct rlimit limit;
-    uint64_t bytes = RANGE_MOST;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        while (bytes > RANGE_LEAST && bytes > limit.rlim_cur / LIMITED_SHARE)
-            bytes /= 2;
-    return bytes;
-}
-
 bool shared_map_reserve(struct recording *recording, unsigned attempt)
 {
-    for (uint64_t bytes = widest_range(); bytes >= RANGE_LEAST; bytes /= 2) {
-        void *wanted = (void *) (FIRST_ADDRESS + attempt * ADDRESS_STEP);
-        void *base =
-            mmap(wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (base == MAP_FAILED)
-            continue;
-        recording->base = base;
-        recording->range_bytes = bytes;
-        return true;
-    }
-    return false;
+    recording->base =
+        address_range_reserve((void *) (FIRST_ADDRESS + attempt * ADDRESS_STEP), RANGE_MOST,
+                              RANGE_LEAST, LIMITED_SHARE, &recording->range_bytes);
+    return recording->base != NULL;
 }
 
 /* Waits until the drain has extended the file.  Called with the map's lock held. */

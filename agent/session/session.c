@@ -337,7 +337,8 @@ static void put_provenance(struct session *session)
         provenance_number(session->drain.writer, "collect", session->options.collect_every_bytes);
     provenance_host(session->drain.writer);
     provenance_number(session->drain.writer, "process-id", (uint64_t) getpid());
-    provenance_command_line(session->drain.writer, command_line, sizeof command_line);
+    provenance_command_line(session->drain.writer, (uint64_t) getpid(), command_line,
+                            sizeof command_line);
     put_system_property(session, "java-version", "java.version");
     put_system_property(session, "java-vm-name", "java.vm.name");
     put_system_property(session, "java-vm-version", "java.vm.version");

@@ -36,27 +36,6 @@ static struct session *session_of(const struct drain *drain)
     return drain->owner;
 }
 
-static enum step_status begin_chunk(void *decoder, const struct step_live_chunk *chunk)
-{
-    return live_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread);
-}
-
-static enum step_status decode_words(void *decoder, uint64_t stream, const uint64_t *words,
-                                     size_t count, size_t *consumed, struct step_error *error)
-{
-    return live_decoder_words(decoder, stream, words, count, consumed, error);
-}
-
-static uint64_t next_record(void *decoder, uint64_t stream)
-{
-    return live_decoder_next_record(decoder, stream);
-}
-
-static uint64_t settled(void *decoder, uint64_t stream, uint64_t written)
-{
-    return live_decoder_settled(decoder, stream, written);
-}
-
 /* Definitions are not counted as records: their chunk is released only after they are written. */
 static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
 {
@@ -355,10 +334,10 @@ static void run_errands(struct session *session)
     } while (errand != NULL && !session->drain.dismissed);
 }
 
-static const struct drain_operations operations = {.begin = begin_chunk,
-                                                   .words = decode_words,
-                                                   .next_record = next_record,
-                                                   .settled = settled,
+static const struct drain_operations operations = {.begin = live_decoder_begin,
+                                                   .words = live_decoder_words,
+                                                   .next_record = live_decoder_next_record,
+                                                   .settled = live_decoder_settled,
                                                    .take_all_full = take_all_full,
                                                    .is_quiet = is_quiet,
                                                    .gives_up = gives_up,

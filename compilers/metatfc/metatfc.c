@@ -14,28 +14,13 @@
 /* --prefix, or "" */
 static const char *names_begin;
 
-static char *read_text(const char *path, size_t *length)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = file != NULL ? malloc(TEXT_LIMIT + 1) : NULL;
-    *length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, file) : 0;
-    if (text == NULL || ferror(file)) {
-        fprintf(stderr, "metatfc: %s: %s\n", path, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (file != NULL && file != stdin)
-        fclose(file);
-    return text;
-}
-
 /* Returns NULL after printing the error; `*code` is the exit code. */
 static struct metatf_dtd *parse_file(const char *path, int *code)
 {
     size_t length;
     struct metatf_dtd *dtd = NULL;
     struct step_error error;
-    char *text = read_text(path, &length);
+    char *text = compiler_read_text("metatfc", path, TEXT_LIMIT, &length);
     *code = EXIT_FAILED;
     if (text == NULL)
         return NULL;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "format/codec/strategies/strategy_table.h"
+#include "format/core/nearest_word.h"
 
 #define NUMBERS (AT_INT | AT_ENTRY | AT_LENGTH)
 #define TEXTS (AT_STRING | AT_DATA)
@@ -38,40 +38,11 @@ enum { RULES = sizeof rules / sizeof rules[0] };
 
 static const char *const groups[] = {"encoding", "property", "map", "bytecode"};
 
-enum { WORD_MOST = 24 };
-
-static size_t least_of(size_t a, size_t b, size_t c)
-{
-    size_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* Returns the edit distance between the words, ignoring case. */
-static size_t distance(const char *a, size_t a_length, const char *b)
-{
-    size_t row[WORD_MOST + 1], b_length = strlen(b);
-    if (a_length > WORD_MOST || b_length > WORD_MOST)
-        return WORD_MOST;
-    for (size_t k = 0; k <= b_length; k++)
-        row[k] = k;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= b_length; k++) {
-            size_t above = row[k];
-            bool same = strncasecmp(&a[i - 1], &b[k - 1], 1) == 0;
-            row[k] = least_of(row[k] + 1, row[k - 1] + 1, corner + !same);
-            corner = above;
-        }
-    }
-    return row[b_length];
-}
-
 /* Updates `*nearest` and its distance `*least` if the word is nearer to `text`. */
 static void compare(const char *text, size_t length, const char *word, size_t *least,
                     const char **nearest)
 {
-    size_t apart = distance(text, length, word);
+    size_t apart = nearest_word_distance(text, length, word, true);
     if (apart >= *least)
         return;
     *least = apart;

@@ -205,8 +205,9 @@ static void put_declarations(const struct c_output *output, FILE *out, uint32_t 
     fprintf(out, "\n");
 }
 
-void c_output_header(const struct c_output *output, FILE *out)
+void c_output_header(const void *user, FILE *out)
 {
+    const struct c_output *output = user;
     char guard[C_NAME_SIZE];
     size_t count = output->definition->record_count;
     c_names_upper(output->base, guard, sizeof guard);

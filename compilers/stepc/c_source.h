@@ -24,7 +24,8 @@ struct c_output {
 /* Fills prefix, names and is_dictionary.  Returns false after printing the error. */
 bool c_output_init(struct c_output *output, const char *file_name);
 void c_output_reset(struct c_output *output);
-void c_output_header(const struct c_output *output, FILE *out);
-void c_output_source(const struct c_output *output, FILE *out);
+/* Write the header and the source of a struct c_output. */
+void c_output_header(const void *user, FILE *out);
+void c_output_source(const void *user, FILE *out);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "compilers/compiler.h"
 #include "compilers/stepc/attribute_rules.h"
-#include "format/language/dl_fault.h"
 #include "format/language/dl_tree.h"
 #include "format/step/layout.h"
 #include "format/step/plan/charset.h"

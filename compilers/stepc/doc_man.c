@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compilers/stepc/text_outputs.h"
+#include "format/language/dl_tree.h"
 
 /* Writes text as a line of its own, or within a line. */
 static void put_text(FILE *out, const char *text, bool starts_line)
@@ -79,9 +80,7 @@ static void put_record(const struct text_output *output, uint32_t index)
     }
     if (record->parent != STEP_NO_RECORD)
         fprintf(out, ".PP\nExtends %s.\n", definition->records[record->parent].name);
-    const struct step_attributes *parent =
-        record->parent != STEP_NO_RECORD ? &definition->records[record->parent].attributes : NULL;
-    put_attributes(out, &record->attributes, doc_own_attributes(&record->attributes, parent), NULL);
+    put_attributes(out, &record->attributes, dl_inherited_attributes(definition, index), NULL);
     for (size_t i = inherited; i < record->field_count; i++)
         put_field(output, &record->fields[i]);
     if (inherited == 0)

@@ -1,8 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc --doc: a definition as a page of Markdown. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compilers/stepc/text_outputs.h"
+#include "format/language/dl_tree.h"
+
+/* For each record, the list of its direct children; UINT32_MAX ends a list. */
+struct doc_children {
+    uint32_t *first; /* first child of each record */
+    uint32_t *next;  /* the next child of the same parent */
+    uint32_t roots;
+};
+
+/* Returns false if out of memory. */
+static bool doc_children_init(struct doc_children *children,
+                              const struct step_definition *definition)
+{
+    size_t count = definition->record_count;
+    children->roots = UINT32_MAX;
+    children->first = malloc((count + 1) * sizeof *children->first);
+    children->next = malloc((count + 1) * sizeof *children->next);
+    if (children->first == NULL || children->next == NULL)
+        return false;
+    memset(children->first, 0xff, (count + 1) * sizeof *children->first);
+    for (uint32_t i = (uint32_t) count; i-- > 0;) {
+        uint32_t parent = definition->records[i].parent;
+        uint32_t *list = parent == STEP_NO_RECORD ? &children->roots : &children->first[parent];
+        children->next[i] = *list;
+        *list = i;
+    }
+    return true;
+}
+
+static void doc_children_reset(struct doc_children *children)
+{
+    free(children->first);
+    free(children->next);
+    *children = (struct doc_children){.first = NULL};
+}
+
+void doc_put_type(FILE *out, const struct step_definition *definition,
+                  const struct step_field *field)
+{
+    static const char *const kinds[] = {"int", "string", "data"};
+    fputs(field->kind == STEP_TYPE_RECORD ? definition->records[field->record].name
+                                          : kinds[field->kind],
+          out);
+    for (uint32_t i = 0; i < field->array_depth; i++)
+        fputs("[]", out);
+}
+
+size_t doc_inherited_count(const struct step_definition *definition, uint32_t record)
+{
+    uint32_t parent = definition->records[record].parent;
+    return parent != STEP_NO_RECORD ? definition->records[parent].field_count : 0;
+}
+
+/* Returns the length of the package in a record's name, with its dot: 5 for "java.Event", 0 without
+ * a package. */
+static size_t doc_package_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL ? (size_t) (dot - name) + 1 : 0;
+}
 
 /* Escapes text of the definition, so that it is not read as markup; line feeds would break
  * tables. */
@@ -122,8 +183,6 @@ static void put_record(const struct text_output *output, const struct doc_childr
 {
     const struct step_definition *definition = output->definition;
     const struct step_record *record = &definition->records[index];
-    const struct step_attributes *inherited =
-        record->parent != STEP_NO_RECORD ? &definition->records[record->parent].attributes : NULL;
     FILE *out = output->out;
     bool any = false;
     fprintf(out, "### <a id=\"%s\"></a>`%s`", record->name, record->name);
@@ -137,7 +196,7 @@ static void put_record(const struct text_output *output, const struct doc_childr
         fputs("\n\n", out);
     }
     put_relations(output, children, index);
-    size_t own = doc_own_attributes(&record->attributes, inherited);
+    size_t own = dl_inherited_attributes(definition, index);
     if (own < record->attributes.count) {
         fputs("Attributes: ", out);
         put_attributes(out, &record->attributes, own, NULL, &any);

@@ -26,22 +26,6 @@ static bool warnings_are_faults;
 /* --prefix, or "" */
 static const char *names_begin;
 
-static enum step_status read_stdin(const struct step_definition_options *options,
-                                   struct step_definition **out, struct step_error *error)
-{
-    char *text = malloc(TEXT_LIMIT + 1);
-    size_t length = text != NULL ? fread(text, 1, TEXT_LIMIT + 1, stdin) : 0;
-    enum step_status status;
-    if (text == NULL)
-        status = step_no_memory(error, NULL);
-    else if (ferror(stdin))
-        status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s", strerror(errno));
-    else
-        status = step_definition_read(text, length, options, out, error);
-    free(text);
-    return status;
-}
-
 /* Returns NULL after printing the error; `*code` is the exit code. */
 static struct step_definition *parse_file(const char *path, int *code)
 {
@@ -52,23 +36,20 @@ static struct step_definition *parse_file(const char *path, int *code)
                                                     .includes = true,
                                                     .directories = directories.paths,
                                                     .directory_count = directories.count};
-    enum step_status status = strcmp(path, "-") == 0
-                                  ? read_stdin(&options, &definition, &error)
-                                  : step_definition_load(path, &options, &definition, &error);
+    bool is_input = strcmp(path, "-") == 0;
+    size_t length = 0;
+    char *text = is_input ? compiler_read_text("stepc", path, TEXT_LIMIT, &length) : NULL;
+    *code = EXIT_FAILED;
+    if (is_input && text == NULL)
+        return NULL;
+    enum step_status status =
+        is_input ? step_definition_read(text, length, &options, &definition, &error)
+                 : step_definition_load(path, &options, &definition, &error);
+    free(text);
     *code = status == STEP_STATUS_INVALID ? EXIT_BAD_INPUT : EXIT_FAILED;
     if (status != STEP_STATUS_OK && status != STEP_STATUS_INVALID)
         fprintf(stderr, "stepc: %s: %s\n", path, error.message);
     return definition;
-}
-
-static void write_header(const void *user, FILE *out)
-{
-    c_output_header(user, out);
-}
-
-static void write_source(const void *user, FILE *out)
-{
-    c_output_source(user, out);
 }
 
 static int write_c(int count, char **arguments)
@@ -89,8 +70,8 @@ static int write_c(int count, char **arguments)
     if (code == EXIT_DONE && !c_output_init(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
     if (code == EXIT_DONE &&
-        (!compiler_write_file("stepc", arguments[0], "h", write_header, &output) ||
-         !compiler_write_file("stepc", arguments[0], "c", write_source, &output)))
+        (!compiler_write_file("stepc", arguments[0], "h", c_output_header, &output) ||
+         !compiler_write_file("stepc", arguments[0], "c", c_output_source, &output)))
         code = EXIT_FAILED;
     c_output_reset(&output);
     step_definition_destroy(definition);

@@ -19,11 +19,7 @@ bool step_buffer_reserve(struct step_buffer *buffer, size_t extra)
         return true;
     if (extra > SIZE_MAX / 2 - buffer->length)
         return false;
-    uint8_t *data = step_grown(buffer->data, &buffer->capacity, buffer->length + extra, 1);
-    if (data == NULL)
-        return false;
-    buffer->data = data;
-    return true;
+    return STEP_MAKE_ROOM(buffer->data, buffer->capacity, buffer->length + extra);
 }
 
 bool step_buffer_append(struct step_buffer *buffer, const void *data, size_t length)

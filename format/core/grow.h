@@ -21,22 +21,6 @@ static inline void *step_grown(void *items, size_t *capacity, size_t need, size_
     return grown;
 }
 
-/* Grows the array whose address is `array`.  Returns false if out of memory. */
-static inline bool step_make_room(void *array, size_t *capacity, size_t need, size_t item_bytes)
-{
-    void *items;
-    memcpy(&items, array, sizeof items);
-    items = step_grown(items, capacity, need, item_bytes);
-    if (items != NULL)
-        memcpy(array, &items, sizeof items);
-    return items != NULL;
-}
-
-/* Makes room for `need` items in `array`, which has room for `capacity` (a size_t).  Returns false
- * if out of memory; both are then unchanged. */
-#define STEP_MAKE_ROOM(array, capacity, need)                                                      \
-    ((need) <= (capacity) || step_make_room(&(array), &(capacity), (need), sizeof *(array)))
-
 /* Like step_grown(); the new items are zeros. */
 static inline void *step_grown_zeroed(void *items, size_t *capacity, size_t need, size_t item_bytes)
 {
@@ -46,5 +30,27 @@ static inline void *step_grown_zeroed(void *items, size_t *capacity, size_t need
         memset(grown + before * item_bytes, 0, (*capacity - before) * item_bytes);
     return grown;
 }
+
+/* Grows the array whose address is `array`.  Not inlined, so that the loops that add items stay
+ * small. */
+__attribute__((noinline, unused)) static bool step_make_room(void *array, size_t *capacity,
+                                                             size_t need, size_t item_bytes,
+                                                             bool zeroed)
+{
+    void *items;
+    memcpy(&items, array, sizeof items);
+    items = (zeroed ? step_grown_zeroed : step_grown)(items, capacity, need, item_bytes);
+    if (items != NULL)
+        memcpy(array, &items, sizeof items);
+    return items != NULL;
+}
+
+/* Makes room for `need` items in `array`, which has room for `capacity` (a size_t).  Returns false
+ * if out of memory; both are then unchanged. */
+#define STEP_MAKE_ROOM(array, capacity, need)                                                      \
+    ((need) <= (capacity) || step_make_room(&(array), &(capacity), (need), sizeof *(array), false))
+/* Like STEP_MAKE_ROOM(); the new items are zeros. */
+#define STEP_MAKE_ZEROED_ROOM(array, capacity, need)                                               \
+    ((need) <= (capacity) || step_make_room(&(array), &(capacity), (need), sizeof *(array), true))
 
 #endif

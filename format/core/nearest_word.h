@@ -3,14 +3,17 @@
 #ifndef FORMAT_CORE_NEAREST_WORD_H
 #define FORMAT_CORE_NEAREST_WORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NEAREST_WORD_LONGEST = 255, NEAREST_WORD_CHANGES = 2 };
 
-/* Returns the number of letters to change, add or remove. */
-static inline size_t nearest_word_distance(const char *a, const char *b)
+/* Returns the number of letters to change, add or remove; SIZE_MAX for very long words. */
+static inline size_t nearest_word_distance(const char *a, size_t length, const char *b,
+                                           bool any_case)
 {
     size_t row[NEAREST_WORD_LONGEST + 1];
     size_t columns = strlen(b);
@@ -18,11 +21,12 @@ static inline size_t nearest_word_distance(const char *a, const char *b)
         return SIZE_MAX;
     for (size_t j = 0; j <= columns; j++)
         row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+    for (size_t i = 1; i <= length; i++) {
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            bool same = any_case ? strncasecmp(&a[i - 1], &b[j - 1], 1) == 0 : a[i - 1] == b[j - 1];
+            size_t best = diagonal + !same;
             diagonal = row[j];
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
             row[j] = row[j] + 1 < best ? row[j] + 1 : best;
@@ -35,7 +39,7 @@ static inline size_t nearest_word_distance(const char *a, const char *b)
  * NEAREST_WORD_CHANGES + 1. */
 static inline int nearest_word_improves(const char *typed, const char *word, size_t *least)
 {
-    size_t away = nearest_word_distance(typed, word);
+    size_t away = nearest_word_distance(typed, strlen(typed), word, false);
     if (away >= *least || away >= strlen(word))
         return 0;
     *least = away;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "format/core/utf8.h"
+
 enum { ESCAPED_BYTES = 4 };
 
 bool step_show_is_control(uint32_t code)
@@ -15,19 +17,9 @@ bool step_show_is_control(uint32_t code)
 
 size_t step_show_length(const uint8_t *at, size_t left)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (length == 0 || length > left || at[0] > 0xf4)
-        return 0;
-    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    bool is_character =
-        code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return is_character && !step_show_is_control(code) ? length : 0;
+    uint32_t code;
+    size_t length = step_utf8_decode(at, left, &code);
+    return !step_utf8_is_surrogate(code) && !step_show_is_control(code) ? length : 0;
 }
 
 size_t step_show(struct step_bytes text, char *out, size_t out_size)

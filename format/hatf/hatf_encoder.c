@@ -183,13 +183,8 @@ static bool gather_items(struct hatf_encoder *encoder, unsigned field)
 {
     struct track *track = &encoder->tracks[field];
     track->count = 0;
-    if (track->capacity < encoder->count) {
-        struct hatf_plan_item *items =
-            step_grown(track->items, &track->capacity, encoder->count, sizeof *items);
-        if (items == NULL)
-            return false;
-        track->items = items;
-    }
+    if (!STEP_MAKE_ROOM(track->items, track->capacity, encoder->count))
+        return false;
     for (size_t i = 0; i < encoder->count; i++) {
         const struct hatf_record *record = &encoder->records[i].record;
         if (!hatf_tag_has(record->tag, (enum hatf_field) field))

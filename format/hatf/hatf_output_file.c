@@ -5,7 +5,6 @@
  * into a temporary file, which is copied when the trace is complete.
  */
 #include <errno.h>
-#include <minizip/zip.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +17,6 @@
 
 #define PIECE_BYTES ((size_t) 1 << 16)
 #define PIECE_MAX ((size_t) 1 << 30)
-#define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
-#define MODE_REGULAR_0644 (0100644ul << 16)
-#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the earliest date in a ZIP file */
-#define MEMORY_LEVEL 8                          /* zlib's own default */
 
 /* A stream that will become an entry of a ZIP file. */
 struct entry {
@@ -90,8 +85,8 @@ static enum step_status start_entry(struct entry *entry, int level, struct step_
     entry->spool = tmpfile();
     if (entry->spool == NULL)
         return fail(NULL, errno, "cannot make a temporary file", error);
-    entry->deflating = deflateInit2(&entry->deflate, level, Z_DEFLATED, -MAX_WBITS, MEMORY_LEVEL,
-                                    Z_DEFAULT_STRATEGY) == Z_OK;
+    entry->deflating = deflateInit2(&entry->deflate, level, Z_DEFLATED, -MAX_WBITS,
+                                    ZIP_FILE_MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
     return entry->deflating ? STEP_STATUS_OK : step_no_memory(error, NULL);
 }
 
@@ -170,21 +165,15 @@ static bool copy_spool(struct entry *entry, zipFile zip)
 
 static bool add_entry(struct hatf_output_file *file, zipFile zip, unsigned stream)
 {
-    const zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
     struct entry *entry = &file->entries[stream];
-    const char *name = hatf_stream_name(file->split, stream);
     return deflate_into_spool(entry, NULL, 0, Z_FINISH, NULL) == STEP_STATUS_OK &&
-           zipOpenNewFileInZip4_64(zip, name, &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
-                                   Z_DEFAULT_COMPRESSION, 1, -MAX_WBITS, MEMORY_LEVEL,
-                                   Z_DEFAULT_STRATEGY, NULL, 0, MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK &&
+           zip_file_add(zip, hatf_stream_name(file->split, stream), Z_DEFAULT_COMPRESSION, true) &&
            copy_spool(entry, zip) && zipCloseFileInZipRaw64(zip, entry->size, entry->crc) == ZIP_OK;
 }
 
 static enum step_status finish_zip(struct hatf_output_file *file, struct step_error *error)
 {
-    zlib_filefunc64_def functions;
-    zip_file_functions(&file->file, &functions);
-    zipFile zip = zipOpen2_64(file->name, APPEND_STATUS_CREATE, NULL, &functions);
+    zipFile zip = zip_file_start(&file->file, file->name);
     bool ok = zip != NULL;
     errno = 0;
     for (unsigned i = 0; i < HATF_STREAM_COUNT && ok; i++)

@@ -136,14 +136,9 @@ static void add_step(struct hatf_planner *planner, uint32_t record,
                      const struct hatf_metadata *metadata)
 {
     struct hatf_plan *plan = planner->plan;
-    if (plan->count == plan->capacity) {
-        struct hatf_plan_step *steps =
-            step_grown(plan->steps, &plan->capacity, plan->capacity + 1, sizeof *steps);
-        if (steps == NULL) {
-            planner->failed = true;
-            return;
-        }
-        plan->steps = steps;
+    if (!STEP_MAKE_ROOM(plan->steps, plan->capacity, plan->count + 1)) {
+        planner->failed = true;
+        return;
     }
     plan->steps[plan->count++] = (struct hatf_plan_step){record, *metadata};
     plan->cost += METADATA_BYTES +

@@ -4,13 +4,17 @@
  * once.  Near the end of the bytes that a slow input has delivered, decoding is tentative and
  * undone if the record is incomplete, so the reader never waits for bytes that it does not need.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/core/no_memory.h"
 #include "format/hatf/hatf_state.h"
+#include "format/io/zip_entry.h"
+#include "steptrace/packed.h"
 
 #define HATF_WORD_BYTES 8u /* numbers are loaded as whole words, whatever their width */
 #define HATF_PADDING_BYTES ((size_t) HATF_RECORD_BYTES_MAX + HATF_WORD_BYTES)
@@ -48,11 +52,6 @@ static bool hatf_stream_open(struct hatf_stream *stream, const struct hatf_input
     stream->at = stream->buffer;
     stream->end = stream->buffer;
     return stream->buffer != NULL;
-}
-
-static void hatf_stream_close(struct hatf_stream *stream)
-{
-    free(stream->buffer);
 }
 
 /* Moves the unread bytes to the start of the buffer, but only if the end is near, so that input in
@@ -215,6 +214,12 @@ static inline const char *hatf_decode(struct hatf_places *places, enum hatf_spli
 /* Upper limit for metadata, and for records without bytes of variable length. */
 #define NUMBERS_BYTES_MAX 64u
 
+/* What hatf_reader_open() opened: a file, or the entries of a ZIP file. */
+struct sources {
+    struct step_packed_input *packed;
+    struct text_source *entries[HATF_STREAM_COUNT];
+};
+
 struct hatf_reader {
     struct hatf_state state;
     enum hatf_split split;
@@ -223,7 +228,7 @@ struct hatf_reader {
     enum step_status status; /* returned by hatf_reader_next() from now on, unless OK */
     struct step_error error;
     struct step_bytes memory; /* unread input of hatf_reader_create_memory() */
-    struct hatf_file *file;   /* opened by hatf_reader_open(); the reader closes it */
+    struct sources sources;
     char name[256];
 };
 
@@ -241,12 +246,6 @@ static enum step_status read_memory(void *user, void *buffer, size_t size, size_
     return STEP_STATUS_OK;
 }
 
-static bool has_stream(enum hatf_split split, unsigned stream)
-{
-    return stream == HATF_STREAM_MAIN || split == HATF_SPLIT_FIELDS ||
-           (split == HATF_SPLIT_ADDRESS && stream == HATF_STREAM_OF(HATF_ADDRESS));
-}
-
 enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum hatf_split split,
                                           const char *name, struct hatf_reader **out,
                                           struct step_error *error)
@@ -255,7 +254,8 @@ enum step_status hatf_reader_create_split(const struct hatf_input *inputs, enum 
     bool ok = reader != NULL;
     *out = NULL;
     for (unsigned i = 0; ok && i < HATF_STREAM_COUNT; i++)
-        ok = !has_stream(split, i) || hatf_stream_open(&reader->streams[i], &inputs[i]);
+        ok = (i != HATF_STREAM_MAIN && hatf_stream_name(split, i) == NULL) ||
+             hatf_stream_open(&reader->streams[i], &inputs[i]);
     if (!ok) {
         hatf_reader_destroy(reader);
         return step_no_memory(error, name);
@@ -286,26 +286,75 @@ enum step_status hatf_reader_create_memory(const void *data, size_t length, cons
     return status;
 }
 
+static bool is_zip(const char *path)
+{
+    char start[4] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool is = pread(file, start, sizeof start, 0) == sizeof start &&
+              memcmp(start, "PK\3\4", sizeof start) == 0;
+    close(file);
+    return is;
+}
+
+static enum step_status open_entries(struct sources *sources, const char *path,
+                                     struct hatf_input *inputs, enum hatf_split *split,
+                                     struct step_error *error)
+{
+    static const enum hatf_split splits[] = {HATF_SPLIT_FIELDS, HATF_SPLIT_ADDRESS};
+    struct text_source **entries = sources->entries;
+    enum step_status status = STEP_STATUS_NOT_FOUND;
+    for (size_t i = 0; i < 2 && status == STEP_STATUS_NOT_FOUND; i++) {
+        *split = splits[i];
+        status = text_source_open_entry(path, hatf_stream_name(*split, HATF_STREAM_MAIN),
+                                        &entries[HATF_STREAM_MAIN], error);
+    }
+    if (status == STEP_STATUS_NOT_FOUND)
+        return step_error_set(error, STEP_STATUS_FORMAT, path, STEP_NO_OFFSET,
+                              "the ZIP file has neither an entry `tag` nor an entry `hatf`");
+    for (unsigned i = 0; i < HATF_STREAM_COUNT && status == STEP_STATUS_OK; i++) {
+        const char *name = hatf_stream_name(*split, i);
+        if (name != NULL && i != HATF_STREAM_MAIN)
+            status = text_source_open_entry(path, name, &entries[i], error);
+        inputs[i] = (struct hatf_input){entries[i], text_source_read};
+    }
+    return status;
+}
+
+static void close_sources(const struct sources *sources)
+{
+    step_packed_input_close(sources->packed);
+    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+        text_source_destroy(sources->entries[i]);
+}
+
 enum step_status hatf_reader_open(const char *path, struct hatf_reader **out,
                                   struct step_error *error)
 {
-    struct hatf_file *file;
+    struct sources sources = {.packed = NULL};
+    struct hatf_input inputs[HATF_STREAM_COUNT] = {{.read = step_packed_input_read}};
+    enum hatf_split split = HATF_SPLIT_NONE;
     *out = NULL;
-    enum step_status status = hatf_file_open(path, &file, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status =
-        hatf_reader_create_split(hatf_file_inputs(file), hatf_file_split(file), path, out, error);
+    enum step_status status = is_zip(path) ? open_entries(&sources, path, inputs, &split, error)
+                                           : step_packed_input_open(path, &sources.packed, error);
+    if (sources.packed != NULL)
+        inputs[HATF_STREAM_MAIN].user = sources.packed;
     if (status == STEP_STATUS_OK)
-        (*out)->file = file;
+        status = hatf_reader_create_split(inputs, split, path, out, error);
+    if (status == STEP_STATUS_OK)
+        (*out)->sources = sources;
     else
-        hatf_file_close(file);
+        close_sources(&sources);
     return status;
 }
 
 double hatf_reader_progress(const struct hatf_reader *reader)
 {
-    return reader->file != NULL ? hatf_file_progress(reader->file) : 1.0;
+    const struct text_source *entry = reader->sources.entries[HATF_STREAM_MAIN];
+    if (reader->sources.packed != NULL)
+        return step_packed_input_progress(reader->sources.packed);
+    return entry != NULL ? text_source_progress(entry) : 1.0;
 }
 
 void hatf_reader_destroy(struct hatf_reader *reader)
@@ -313,8 +362,8 @@ void hatf_reader_destroy(struct hatf_reader *reader)
     if (reader == NULL)
         return;
     for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
-        hatf_stream_close(&reader->streams[i]);
-    hatf_file_close(reader->file);
+        free(reader->streams[i].buffer);
+    close_sources(&reader->sources);
     free(reader);
 }
 

@@ -37,17 +37,6 @@ void hatf_writer_take_state(struct hatf_writer *writer, const struct hatf_writer
 /* Applies valid metadata to the state. */
 void hatf_state_apply(struct hatf_state *state, const struct hatf_metadata *metadata);
 
-/* Internal to the HATF layer: the files that traces are read from and written to. */
-struct hatf_file;
-
-/* Opens a file; its content shows whether it is plain, gzip, zstd, or a ZIP file. */
-enum step_status hatf_file_open(const char *path, struct hatf_file **out, struct step_error *error);
-enum hatf_split hatf_file_split(const struct hatf_file *file);
-/* Returns one input for each stream of the split; they live as long as the file. */
-const struct hatf_input *hatf_file_inputs(const struct hatf_file *file);
-double hatf_file_progress(const struct hatf_file *file);
-void hatf_file_close(struct hatf_file *file);
-
 struct hatf_output_file;
 
 /* Creates a file, like hatf_writer_open(). */

@@ -90,24 +90,23 @@ void hatf_writer_destroy(struct hatf_writer *writer)
 
 /* ---- what fits ---- */
 
-enum hatf_width hatf_width_of_unsigned(uint64_t value)
+static enum hatf_width width_of(uint64_t value, bool is_signed)
 {
     static const uint8_t widths[] = {0, 1, 2, 4};
-    for (size_t i = 0; i < sizeof widths; i++) {
-        if (step_fits_unsigned(value, widths[i]))
+    for (size_t i = 0; i < sizeof widths; i++)
+        if (is_signed ? step_fits_signed(value, widths[i]) : step_fits_unsigned(value, widths[i]))
             return (enum hatf_width) widths[i];
-    }
     return HATF_WIDTH_8;
+}
+
+enum hatf_width hatf_width_of_unsigned(uint64_t value)
+{
+    return width_of(value, false);
 }
 
 enum hatf_width hatf_width_of_signed(uint64_t value)
 {
-    static const uint8_t widths[] = {0, 1, 2, 4};
-    for (size_t i = 0; i < sizeof widths; i++) {
-        if (step_fits_signed(value, widths[i]))
-            return (enum hatf_width) widths[i];
-    }
-    return HATF_WIDTH_8;
+    return width_of(value, true);
 }
 
 static bool number_fits(const struct hatf_field_state *field, uint64_t value, uint64_t previous)
@@ -346,24 +345,13 @@ static uint8_t *store_part(uint8_t *out, struct hatf_field_state *field,
                                    : store_number(out, field, number_of(record, part));
 }
 
+/* All streams have room before the first byte is stored. */
 static enum step_status put_data(struct hatf_writer *writer, const struct hatf_record *record,
                                  struct step_error *error)
 {
-    uint8_t *out = reserve(writer, HATF_STREAM_MAIN);
-    if (out == NULL)
-        return give_status(writer, error);
-    *out++ = (uint8_t) record->tag;
-    for (const uint8_t *part = hatf_layouts[record->tag]; *part != HATF_PART_END; part++)
-        out = store_part(out, &writer->state.fields[field_of(*part)], record, *part);
-    return commit(writer, out);
-}
-
-/* Like put(), for a trace in streams.  All have room before the first byte is stored. */
-static enum step_status put_split(struct hatf_writer *writer, const struct hatf_record *record,
-                                  struct step_error *error)
-{
     uint8_t *out[HATF_STREAM_COUNT];
-    for (unsigned i = 0; i < HATF_STREAM_COUNT; i++)
+    unsigned stream_count = writer->split == HATF_SPLIT_NONE ? 1 : HATF_STREAM_COUNT;
+    for (unsigned i = 0; i < stream_count; i++)
         out[i] = reserve(writer, i);
     if (writer->status != STEP_STATUS_OK)
         return give_status(writer, error);
@@ -372,11 +360,12 @@ static enum step_status put_split(struct hatf_writer *writer, const struct hatf_
         enum hatf_field number = field_of(*part);
         struct hatf_field_state *field = &writer->state.fields[number];
         bool apart = writer->split == HATF_SPLIT_FIELDS ||
-                     (number == HATF_ADDRESS && field->interpretation == HATF_NONE);
+                     (writer->split == HATF_SPLIT_ADDRESS && number == HATF_ADDRESS &&
+                      field->interpretation == HATF_NONE);
         unsigned stream = apart ? HATF_STREAM_OF(number) : HATF_STREAM_MAIN;
         out[stream] = store_part(out[stream], field, record, *part);
     }
-    for (unsigned i = 1; i < HATF_STREAM_COUNT; i++)
+    for (unsigned i = 1; i < stream_count; i++)
         if (out[i] != NULL)
             writer->streams[i].pending = (size_t) (out[i] - writer->streams[i].buffer);
     return commit(writer, out[HATF_STREAM_MAIN]);
@@ -393,8 +382,7 @@ enum step_status hatf_writer_put(struct hatf_writer *writer, const struct hatf_r
         return put_metadata(writer, &record->metadata, error);
     uint8_t part = find_misfit(&writer->state, record);
     if (part == HATF_PART_END)
-        return writer->split == HATF_SPLIT_NONE ? put_data(writer, record, error)
-                                                : put_split(writer, record, error);
+        return put_data(writer, record, error);
     if (misfit != NULL)
         *misfit = field_of(part);
     return refuse(writer, record, part, error);

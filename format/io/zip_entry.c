@@ -372,8 +372,10 @@ enum step_status text_source_open_memory(const void *data, size_t length, const 
     struct text_source *source = create(name, error);
     if (source == NULL)
         return STEP_STATUS_NO_MEMORY;
-    zip_file_open_memory(&source->file, data, length);
-    return open_zip(source, out, error);
+    if (zip_file_open_memory(&source->file, data, length))
+        return open_zip(source, out, error);
+    text_source_destroy(source);
+    return step_no_memory(error, name);
 }
 
 enum step_status text_source_open_plain(const void *data, size_t length, const char *name,
@@ -382,7 +384,10 @@ enum step_status text_source_open_plain(const void *data, size_t length, const c
     *out = create(name, error);
     if (*out == NULL)
         return STEP_STATUS_NO_MEMORY;
-    zip_file_open_memory(&(*out)->file, data, length);
+    if (!zip_file_open_memory(&(*out)->file, data, length)) {
+        text_source_destroy(*out);
+        return step_no_memory(error, name);
+    }
     (*out)->size = length;
     (*out)->read = read_plain;
     return STEP_STATUS_OK;
@@ -394,16 +399,16 @@ enum step_status text_source_open_file(int file, uint64_t size, const char *name
     *out = create(name, error);
     if (*out == NULL)
         return STEP_STATUS_NO_MEMORY;
-    zip_file_open_memory(&(*out)->file, "", 0);
     (*out)->descriptor = file;
     (*out)->size = size;
     (*out)->read = read_file;
     return STEP_STATUS_OK;
 }
 
-enum step_status text_source_read(struct text_source *source, void *buffer, size_t size,
-                                  size_t *got, struct step_error *error)
+enum step_status text_source_read(void *user, void *buffer, size_t size, size_t *got,
+                                  struct step_error *error)
 {
+    struct text_source *source = user;
     *got = 0;
     return source->read(source, buffer, size, got, error);
 }
@@ -416,6 +421,11 @@ const char *text_source_name(const struct text_source *source)
 uint64_t text_source_size(const struct text_source *source)
 {
     return source->size;
+}
+
+double text_source_progress(const struct text_source *source)
+{
+    return source->size > 0 ? (double) source->unpacked / (double) source->size : 1.0;
 }
 
 void text_source_destroy(struct text_source *source)

@@ -28,14 +28,16 @@ enum step_status text_source_open_plain(const void *data, size_t length, const c
 enum step_status text_source_open_file(int file, uint64_t size, const char *name,
                                        struct text_source **out, struct step_error *error);
 
-/* Reads 1 to `size` bytes, or 0 at the end, if the checksum is right.  The offset of an error is
- * that of the first unreadable byte. */
-enum step_status text_source_read(struct text_source *source, void *buffer, size_t size,
-                                  size_t *got, struct step_error *error);
+/* Reads 1 to `size` bytes of the text_source `user`, or 0 at the end, if the checksum is right. The
+ * offset of an error is that of the first unreadable byte. */
+enum step_status text_source_read(void *user, void *buffer, size_t size, size_t *got,
+                                  struct step_error *error);
 
 const char *text_source_name(const struct text_source *source);
 /* Returns the uncompressed size that the file states, or 0. */
 uint64_t text_source_size(const struct text_source *source);
+/* Returns the part of the text that was read, up to 1.0. */
+double text_source_progress(const struct text_source *source);
 
 void text_source_destroy(struct text_source *source);
 

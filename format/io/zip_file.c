@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+#define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
+#define MODE_REGULAR_0644 (0100644ul << 16)
+#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the earliest date in a ZIP file */
+
 static void note_error(struct zip_file *file)
 {
     if (file->error == 0)
@@ -13,19 +17,20 @@ static void note_error(struct zip_file *file)
 
 bool zip_file_open(struct zip_file *file, const char *path, const char *mode)
 {
-    memset(file, 0, sizeof *file);
     errno = 0;
-    file->file = fopen(path, mode);
+    *file = (struct zip_file){.file = fopen(path, mode)};
     if (file->file == NULL)
         note_error(file);
     return file->file != NULL;
 }
 
-void zip_file_open_memory(struct zip_file *file, const void *data, size_t length)
+bool zip_file_open_memory(struct zip_file *file, const void *data, size_t length)
 {
-    memset(file, 0, sizeof *file);
-    file->data = data;
-    file->length = length;
+    errno = 0;
+    *file = (struct zip_file){.file = fmemopen((void *) (uintptr_t) data, length, "rb")};
+    if (file->file == NULL)
+        note_error(file);
+    return file->file != NULL;
 }
 
 bool zip_file_close(struct zip_file *file)
@@ -48,18 +53,10 @@ static uLong read_file(voidpf opaque, voidpf stream, void *buffer, uLong size)
 {
     struct zip_file *file = opaque;
     (void) stream;
-    if (file->file != NULL) {
-        errno = 0;
-        uLong got = fread(buffer, 1, size, file->file);
-        if (got < size && ferror(file->file))
-            note_error(file);
-        return got;
-    }
-    uint64_t left = file->position < file->length ? file->length - file->position : 0;
-    uLong got = size < left ? size : (uLong) left;
-    if (got > 0)
-        memcpy(buffer, file->data + file->position, got);
-    file->position += got;
+    errno = 0;
+    uLong got = fread(buffer, 1, size, file->file);
+    if (got < size && ferror(file->file))
+        note_error(file);
     return got;
 }
 
@@ -68,7 +65,7 @@ static uLong write_file(voidpf opaque, voidpf stream, const void *buffer, uLong 
     struct zip_file *file = opaque;
     (void) stream;
     errno = 0;
-    uLong put = file->file != NULL ? fwrite(buffer, 1, size, file->file) : 0;
+    uLong put = fwrite(buffer, 1, size, file->file);
     if (put < size)
         note_error(file);
     return put;
@@ -78,26 +75,11 @@ static ZPOS64_T report_file(voidpf opaque, voidpf stream)
 {
     struct zip_file *file = opaque;
     (void) stream;
-    if (file->file == NULL)
-        return file->position;
     errno = 0;
     off_t position = ftello(file->file);
     if (position < 0)
         note_error(file);
     return position < 0 ? (ZPOS64_T) -1 : (ZPOS64_T) position;
-}
-
-static long seek_memory(struct zip_file *file, uint64_t offset, int origin)
-{
-    uint64_t base = 0;
-    if (origin == ZLIB_FILEFUNC_SEEK_CUR)
-        base = file->position;
-    else if (origin == ZLIB_FILEFUNC_SEEK_END)
-        base = file->length;
-    if (base + offset > file->length) /* minizip seeks back by offsets that wrap around */
-        return -1;
-    file->position = base + offset;
-    return 0;
 }
 
 /* EINVAL: an impossible offset, so the ZIP file that contains it is faulty. */
@@ -108,8 +90,6 @@ static long seek_file(voidpf opaque, voidpf stream, ZPOS64_T offset, int origin)
                                   [ZLIB_FILEFUNC_SEEK_END] = SEEK_END};
     struct zip_file *file = opaque;
     (void) stream;
-    if (file->file == NULL)
-        return seek_memory(file, offset, origin);
     errno = 0;
     if (fseeko(file->file, (off_t) offset, origins[origin]) == 0)
         return 0;
@@ -129,7 +109,7 @@ static int test_error(voidpf opaque, voidpf stream)
 {
     struct zip_file *file = opaque;
     (void) stream;
-    return file->file != NULL && ferror(file->file);
+    return ferror(file->file);
 }
 
 size_t zip_file_read_at(struct zip_file *file, uint64_t offset, void *buffer, size_t size)
@@ -147,8 +127,6 @@ bool zip_file_write_at(struct zip_file *file, uint64_t offset, const void *data,
 
 uint64_t zip_file_size(struct zip_file *file)
 {
-    if (file->file == NULL)
-        return file->length;
     if (seek_file(file, file, 0, ZLIB_FILEFUNC_SEEK_END) != 0)
         return 0;
     ZPOS64_T size = report_file(file, file);
@@ -167,4 +145,19 @@ void zip_file_functions(struct zip_file *file, zlib_filefunc64_def *functions)
         .zerror_file = test_error,
         .opaque = file,
     };
+}
+
+zipFile zip_file_start(struct zip_file *file, const char *name)
+{
+    zlib_filefunc64_def functions;
+    zip_file_functions(file, &functions);
+    return zipOpen2_64(name, APPEND_STATUS_CREATE, NULL, &functions);
+}
+
+bool zip_file_add(zipFile zip, const char *name, int level, bool raw)
+{
+    const zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
+    return zipOpenNewFileInZip4_64(zip, name, &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED, level, raw,
+                                   -MAX_WBITS, ZIP_FILE_MEMORY_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
+                                   MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK;
 }

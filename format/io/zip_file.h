@@ -3,7 +3,7 @@
 #ifndef FORMAT_IO_ZIP_FILE_H
 #define FORMAT_IO_ZIP_FILE_H
 
-#include <minizip/ioapi.h>
+#include <minizip/zip.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,16 +11,13 @@
 
 /* Caller-owned.  Keeps the first errno of a failed operation, which minizip loses. */
 struct zip_file {
-    FILE *file; /* NULL: in memory */
-    const uint8_t *data;
-    uint64_t length;
-    uint64_t position;
+    FILE *file;
     int error;
 };
 
 /* Opens a file; `mode` is fopen's.  Returns false with the reason in `error`. */
 bool zip_file_open(struct zip_file *file, const char *path, const char *mode);
-void zip_file_open_memory(struct zip_file *file, const void *data, size_t length);
+bool zip_file_open_memory(struct zip_file *file, const void *data, size_t length);
 
 /* Reads up to `size` bytes at `offset`.  Returns the number of bytes read. */
 size_t zip_file_read_at(struct zip_file *file, uint64_t offset, void *buffer, size_t size);
@@ -34,6 +31,13 @@ uint64_t zip_file_size(struct zip_file *file);
 
 /* Closes the file if it is open.  Returns false if that, or an earlier operation, failed. */
 bool zip_file_close(struct zip_file *file);
+
+enum { ZIP_FILE_MEMORY_LEVEL = 8 }; /* zlib's own default */
+
+/* Starts a ZIP file in an empty file, and an entry in it, to be written with minizip's functions.
+ * `raw`: deflated bytes are written.  Return NULL or false on failure. */
+zipFile zip_file_start(struct zip_file *file, const char *name);
+bool zip_file_add(zipFile zip, const char *name, int level, bool raw);
 
 /* Fills the functions that minizip calls; their close leaves the file open.  `file` must outlive
  * their use. */

@@ -10,6 +10,7 @@
 
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
+#include "format/core/utf8.h"
 
 #define BUFFER_BYTES 65536u
 
@@ -124,13 +125,9 @@ static bool add_byte(struct json_input *input, unsigned byte)
         fail(input, STEP_STATUS_LIMIT, "a string or number is longer than 1 MiB");
         return false;
     }
-    if (input->length + 1 >= input->capacity) {
-        char *text = step_grown(input->text, &input->capacity, input->length + 2, 1);
-        if (text == NULL) {
-            fail(input, STEP_STATUS_NO_MEMORY, "out of memory");
-            return false;
-        }
-        input->text = text;
+    if (!STEP_MAKE_ROOM(input->text, input->capacity, input->length + 2)) {
+        fail(input, STEP_STATUS_NO_MEMORY, "out of memory");
+        return false;
     }
     input->text[input->length++] = (char) byte;
     input->text[input->length] = '\0';
@@ -139,15 +136,11 @@ static bool add_byte(struct json_input *input, unsigned byte)
 
 static bool add_code(struct json_input *input, unsigned code)
 {
-    if (code < 0x80)
-        return add_byte(input, code);
-    if (code < 0x800)
-        return add_byte(input, 0xc0 | code >> 6) && add_byte(input, 0x80 | (code & 0x3f));
-    if (code < 0x10000)
-        return add_byte(input, 0xe0 | code >> 12) && add_byte(input, 0x80 | (code >> 6 & 0x3f)) &&
-               add_byte(input, 0x80 | (code & 0x3f));
-    return add_byte(input, 0xf0 | code >> 18) && add_byte(input, 0x80 | (code >> 12 & 0x3f)) &&
-           add_byte(input, 0x80 | (code >> 6 & 0x3f)) && add_byte(input, 0x80 | (code & 0x3f));
+    uint8_t bytes[4];
+    size_t length = step_utf8_encode(bytes, code), i = 0;
+    while (i < length && add_byte(input, bytes[i]))
+        i++;
+    return i == length;
 }
 
 static int hex_digit(int byte)
@@ -175,24 +168,30 @@ static uint32_t read_unit(struct json_input *input)
     return unit;
 }
 
+static bool read_short_escape(struct json_input *input)
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    int byte = peek(input);
+    const char *found = byte > 0 ? strchr(names, byte) : NULL;
+    if (found == NULL) {
+        if (byte < 0)
+            cut(input);
+        else
+            fail(input, STEP_STATUS_CORRUPT, "no such escape");
+        return false;
+    }
+    pass(input);
+    return add_byte(input, (uint8_t) values[found - names]);
+}
+
 /* Reads the code unit after `\u`, and a low surrogate that follows a high one. */
 static bool read_escaped_unit(struct json_input *input)
 {
     uint32_t unit = read_unit(input);
     while (unit != UINT32_MAX && unit >= 0xd800 && unit <= 0xdbff && peek(input) == '\\') {
         pass(input);
-        if (peek(input) != 'u') {
-            /* another escape follows the unpaired surrogate */
-            static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-            int byte = peek(input);
-            const char *found = byte > 0 ? strchr(names, byte) : NULL;
-            if (found == NULL) {
-                fail(input, STEP_STATUS_CORRUPT, "no such escape");
-                return false;
-            }
-            pass(input);
-            return add_code(input, unit) && add_byte(input, (uint8_t) values[found - names]);
-        }
+        if (peek(input) != 'u') /* another escape follows the unpaired surrogate */
+            return add_code(input, unit) && read_short_escape(input);
         pass(input);
         uint32_t next = read_unit(input);
         if (next != UINT32_MAX && next >= 0xdc00 && next <= 0xdfff)
@@ -206,22 +205,10 @@ static bool read_escaped_unit(struct json_input *input)
 
 static bool read_escape(struct json_input *input)
 {
-    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    int byte = peek(input);
-    if (byte == 'u') {
-        pass(input);
-        return read_escaped_unit(input);
-    }
-    const char *found = byte > 0 ? strchr(names, byte) : NULL;
-    if (found == NULL) {
-        if (byte < 0)
-            cut(input);
-        else
-            fail(input, STEP_STATUS_CORRUPT, "no such escape");
-        return false;
-    }
+    if (peek(input) != 'u')
+        return read_short_escape(input);
     pass(input);
-    return add_byte(input, (uint8_t) values[found - names]);
+    return read_escaped_unit(input);
 }
 
 /* Reads a string after its opening quote. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "format/core/utf8.h"
 #include "steptrace/show.h"
 
 void json_init(struct json_output *json, FILE *file)
@@ -27,22 +28,6 @@ static struct step_bytes bytes_of(const char *text)
     return (struct step_bytes){(const uint8_t *) text, strlen(text)};
 }
 
-/* Returns the length of the UTF-8 character at `at` (surrogates included), or 0. */
-static size_t decode(const uint8_t *at, size_t left, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc0 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (length == 0 || length > left || at[0] >= 0xf8)
-        return 0;
-    *code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (at[i] & 0x3f);
-    }
-    return *code >= least[length] && *code <= 0x10ffff ? length : 0;
-}
-
 static void put_character(const struct json_output *json, uint32_t code, const uint8_t *bytes,
                           size_t length)
 {
@@ -53,7 +38,7 @@ static void put_character(const struct json_output *json, uint32_t code, const u
         fprintf(file, "\\%c", (char) code);
     else if (found != NULL)
         fprintf(file, "\\%c", "btnfr"[found - short_names]);
-    else if (step_show_is_control(code) || (code >= 0xd800 && code <= 0xdfff) ||
+    else if (step_show_is_control(code) || step_utf8_is_surrogate(code) ||
              (code == '<' && json->is_in_html))
         fprintf(file, "\\u%04x", (unsigned) code);
     else
@@ -65,7 +50,7 @@ static void put_string(struct json_output *json, struct step_bytes value)
     fputc('"', json->file);
     for (size_t at = 0; at < value.length;) {
         uint32_t code;
-        size_t length = decode(value.data + at, value.length - at, &code);
+        size_t length = step_utf8_decode(value.data + at, value.length - at, &code);
         if (length == 0)
             fputs("\xef\xbf\xbd", json->file);
         else

@@ -9,9 +9,8 @@
 
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
-#include "format/language/dl_fault.h"
+#include "format/core/utf8.h"
 #include "format/language/dl_parse.tab.h"
-#include "format/language/dl_scan_state.h"
 #include "format/language/dl_tree.h"
 #include "steptrace/definition.h"
 
@@ -45,20 +44,10 @@ struct reading {
     unsigned depth;
 };
 
-static bool grow(struct expander *expander, size_t more)
-{
-    size_t needed = expander->length + more + 1;
-    if (needed <= expander->capacity)
-        return true;
-    char *text = step_grown(expander->text, &expander->capacity, needed, 1);
-    if (text != NULL)
-        expander->text = text;
-    return text != NULL;
-}
-
 static bool append(struct expander *expander, const char *text, size_t length)
 {
-    if (length > DL_TEXT_LIMIT - expander->length || !grow(expander, length)) {
+    if (length > DL_TEXT_LIMIT - expander->length ||
+        !STEP_MAKE_ROOM(expander->text, expander->capacity, expander->length + length + 1)) {
         expander->parse->out_of_memory = true;
         return false;
     }
@@ -390,28 +379,13 @@ void dl_definition_locate(const struct step_definition *definition, struct dl_pl
     dl_locate_in(&owned->expansion, owned->name, place, fault);
 }
 
-/* Returns the length of the UTF-8 character at `text`, or 0 if it is invalid or not allowed in a
- * text. */
-static size_t character_length(const unsigned char *text, size_t left)
-{
-    unsigned char first = text[0];
-    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (first == 0 || first > 0xf4 || length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (first == 0xe0 && text[1] < 0xa0) || (first == 0xf0 && text[1] < 0x90);
-    bool beyond = (first == 0xed && text[1] > 0x9f) || (first == 0xf4 && text[1] > 0x8f);
-    return overlong || beyond ? 0 : length;
-}
-
 static bool check_characters(struct dl_parse *parse, const char *text, size_t length)
 {
     struct dl_place place = {1, 1};
     for (size_t i = 0; i < length;) {
-        size_t bytes = character_length((const unsigned char *) text + i, length - i);
-        if (bytes == 0) {
+        uint32_t code;
+        size_t bytes = step_utf8_decode((const uint8_t *) text + i, length - i, &code);
+        if (bytes == 0 || code == 0 || step_utf8_is_surrogate(code)) {
             dl_fault(parse, place, text[i] == '\0' ? "a NUL byte" : "this is not UTF-8");
             return false;
         }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "format/core/rule.h"
+#include "format/language/dl_tree.h"
+#include "steptrace/value.h"
 
 uint32_t step_definition_find(const struct step_definition *definition, const char *name)
 {
@@ -158,4 +160,21 @@ size_t step_record_find_property(const struct step_definition *definition, uint3
         slot += nested ? step_record_slot_count(definition, field->record) : 1;
     }
     return STEP_NO_PROPERTY_SLOT;
+}
+
+size_t dl_field_slots(const struct step_definition *definition, const struct step_field *field)
+{
+    return step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+}
+
+uint64_t dl_empty_slot(const struct step_field *field)
+{
+    static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
+    static const struct step_array no_elements = {NULL, 0};
+    static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
+    bool is_number = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
+    return field->array_depth > 0         ? step_slot_of_array(&no_elements)
+           : is_number                    ? 0
+           : step_field_is_variant(field) ? step_slot_of_variant(&no_variant)
+                                          : step_slot_of_bytes(&no_bytes);
 }

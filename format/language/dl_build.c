@@ -2,7 +2,6 @@
 /* Builds a record's fields and attributes: inherited, declared, modified. */
 #include <string.h>
 
-#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)

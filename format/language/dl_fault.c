@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports faults in a definition's text: locates and counts them. */
-#include "format/language/dl_fault.h"
+#include "format/language/dl_tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>

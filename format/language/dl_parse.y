@@ -25,7 +25,6 @@ struct dl_record_body {
 #include <stdio.h>
 #include <string.h>
 
-#include "format/language/dl_fault.h"
 #include "format/language/dl_parse.tab.h"
 int step_dl_lex(STEP_DL_STYPE *value, STEP_DL_LTYPE *place, void *scanner);
 

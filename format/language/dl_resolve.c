@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 static void report_twice(struct dl_resolver *resolver, const struct dl_record *record,
@@ -149,12 +148,9 @@ static const uint32_t *sort_names(struct dl_resolver *resolver)
     return by_name;
 }
 
-bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
+static bool resolve(struct dl_resolver *resolver, struct step_definition *out)
 {
-    struct dl_resolver *resolver = step_arena_zeroed(parse->arena, sizeof *resolver);
-    if (resolver == NULL || !dl_scope_table_init(&resolver->scopes, parse->arena))
-        return false;
-    resolver->parse = parse;
+    struct dl_parse *parse = resolver->parse;
     if (!index_names(resolver))
         return false;
     find_parents(resolver);
@@ -171,4 +167,16 @@ bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
     out->record_count = resolver->ordered_count;
     out->by_name = sort_names(resolver);
     return !parse->out_of_memory;
+}
+
+bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
+{
+    struct dl_resolver *resolver = step_arena_zeroed(parse->arena, sizeof *resolver);
+    if (resolver == NULL)
+        return false;
+    resolver->parse = parse;
+    dl_scope_table_init(&resolver->scopes, parse->arena);
+    bool good = resolve(resolver, out);
+    dl_scope_table_reset(&resolver->scopes);
+    return good;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "format/core/arena.h"
+#include "format/core/hash_index.h"
 #include "format/language/dl_tree.h"
 
 /* Names in their packages.  The cost of a look-up does not depend on their number, nor on the depth
@@ -21,19 +22,18 @@ struct dl_scope {
     const struct dl_scope *parent;
     struct dl_record *record; /* NULL: only a package */
     uint64_t hash;
-    struct dl_scope *next; /* in its bucket */
 };
 
 struct dl_scope_table {
     struct step_arena *arena;
-    struct dl_scope root; /* the unnamed outermost package */
-    struct dl_scope **buckets;
-    size_t bucket_mask;
-    size_t count;
+    struct dl_scope root;     /* the unnamed outermost package */
+    struct dl_scope **scopes; /* all others */
+    size_t count, capacity;
+    struct step_index index; /* of the scopes */
 };
 
-/* Returns false if out of memory. */
-bool dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
+void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
+void dl_scope_table_reset(struct dl_scope_table *table);
 
 /* Returns the name in `parent`, creating it if needed; NULL if out of memory. */
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,

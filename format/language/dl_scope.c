@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes of names: one hash table for all packages, keyed by package and name. */
+/* Scopes of names: one hash index for all packages, keyed by package and name. */
 #include "format/language/dl_resolver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BUCKETS = 64 };
+#include "format/core/grow.h"
 
-bool dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena)
+void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena)
 {
-    *table = (struct dl_scope_table){.arena = arena, .bucket_mask = FIRST_BUCKETS - 1};
+    *table = (struct dl_scope_table){.arena = arena};
     table->root.hash = UINT64_C(1469598103934665603);
-    table->buckets = step_arena_zeroed(arena, FIRST_BUCKETS * sizeof(struct dl_scope *));
-    return table->buckets != NULL;
+}
+
+void dl_scope_table_reset(struct dl_scope_table *table)
+{
+    free(table->scopes);
+    step_index_reset(&table->index);
 }
 
 static uint64_t hash_name(const struct dl_scope *parent, const char *name, size_t length)
@@ -22,42 +27,23 @@ static uint64_t hash_name(const struct dl_scope *parent, const char *name, size_
     return hash;
 }
 
-static struct dl_scope **bucket_of(const struct dl_scope_table *table, uint64_t hash)
+static uint32_t index_hash(uint64_t hash)
 {
-    return &table->buckets[(hash ^ hash >> 32) & table->bucket_mask];
+    return (uint32_t) (hash ^ hash >> 32);
 }
 
 static struct dl_scope *find(const struct dl_scope_table *table, const struct dl_scope *parent,
                              const char *name, size_t length)
 {
     uint64_t hash = hash_name(parent, name, length);
-    struct dl_scope *at = *bucket_of(table, hash);
-    while (at != NULL && (at->hash != hash || at->parent != parent || at->length != length ||
-                          memcmp(at->name, name, length) != 0))
-        at = at->next;
-    return at;
-}
-
-/* The old buckets stay in the arena; together they are not larger than the new ones. */
-static bool grow(struct dl_scope_table *table)
-{
-    struct dl_scope **old = table->buckets;
-    size_t old_count = table->bucket_mask + 1, count = 4 * old_count;
-    table->buckets = step_arena_zeroed(table->arena, count * sizeof(struct dl_scope *));
-    if (table->buckets == NULL) {
-        table->buckets = old;
-        return false;
+    uint32_t place;
+    STEP_INDEX_EACH (&table->index, index_hash(hash), place) {
+        struct dl_scope *at = table->scopes[place];
+        if (at->hash == hash && at->parent == parent && at->length == length &&
+            memcmp(at->name, name, length) == 0)
+            return at;
     }
-    table->bucket_mask = count - 1;
-    for (size_t i = 0; i < old_count; i++)
-        while (old[i] != NULL) {
-            struct dl_scope *moved = old[i];
-            struct dl_scope **bucket = bucket_of(table, moved->hash);
-            old[i] = moved->next;
-            moved->next = *bucket;
-            *bucket = moved;
-        }
-    return true;
+    return NULL;
 }
 
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
@@ -66,18 +52,14 @@ struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_sc
     struct dl_scope *scope = find(table, parent, name, length);
     if (scope != NULL)
         return scope;
-    if (table->count > table->bucket_mask && !grow(table))
-        return NULL;
     scope = step_arena_zeroed(table->arena, sizeof *scope);
-    if (scope == NULL)
+    if (scope == NULL || !STEP_MAKE_ROOM(table->scopes, table->capacity, table->count + 1) ||
+        !step_index_reserve(&table->index))
         return NULL;
     *scope = (struct dl_scope){
         .name = name, .length = length, .parent = parent, .hash = hash_name(parent, name, length)};
-    struct dl_scope **bucket = bucket_of(table, scope->hash);
-    scope->next = *bucket;
-    *bucket = scope;
-    table->count++;
-    return scope;
+    step_index_add(&table->index, index_hash(scope->hash), (uint32_t) table->count);
+    return table->scopes[table->count++] = scope;
 }
 
 const struct dl_scope *dl_scope_enter_path(struct dl_scope_table *table,

@@ -3,6 +3,7 @@
 #ifndef FORMAT_LANGUAGE_DL_TREE_H
 #define FORMAT_LANGUAGE_DL_TREE_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -111,11 +112,45 @@ struct dl_parse {
 /* Returns the records of a parsed definition as written in its text. */
 const struct dl_record *dl_definition_tree(const struct step_definition *definition);
 
+/* Returns the number of a field's slots: of a nested record those of its fields. */
+size_t dl_field_slots(const struct step_definition *definition, const struct step_field *field);
+/* Returns the slot of a field that is no nested record for a value that is missing. */
+uint64_t dl_empty_slot(const struct step_field *field);
+
+/* Returns how many of the record's attributes are inherited. */
+size_t dl_inherited_attributes(const struct step_definition *definition, uint32_t record);
+
 /* Fills a fault, except for its message, at a position of a parsed definition's text. */
 void dl_definition_locate(const struct step_definition *definition, struct dl_place place,
                           struct step_fault *fault);
 
 /* Resolves names and makes the definition's tables in the parse's arena. */
 bool dl_resolve(struct dl_parse *parse, struct step_definition *out);
+
+/* State of the scanner besides flex's own. */
+struct dl_scan {
+    struct step_arena *arena;
+    struct dl_parse *parse;
+    jmp_buf fatal; /* target of flex's fatal errors, instead of exit() */
+};
+
+/* ---- faults in a definition's text ---- */
+
+/* Maximum number of reported faults. */
+#define DL_FAULT_LIMIT 100u
+
+/* Reports a fault at a position of the whole text; the first also fills the caller's error. */
+__attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, struct dl_place place,
+                                                    const char *format, ...);
+
+/* Reports a fault at a position of a file. */
+void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
+
+/* Fills name, line and columns of a fault at a position of the whole text. */
+void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault);
+
+/* Like dl_locate(), with the text of the line, for any expanded text called `name`. */
+void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
+                  struct step_fault *fault);
 
 #endif

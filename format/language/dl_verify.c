@@ -2,7 +2,6 @@
 /* Checks of records that need all of them built. */
 #include <string.h>
 
-#include "format/language/dl_fault.h"
 #include "format/language/dl_resolver.h"
 
 static struct step_field *find_field(struct step_field *fields, size_t count, const char *name,

@@ -9,6 +9,7 @@
 
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
+#include "format/language/dl_tree.h"
 
 #define SOURCE_LIMIT ((size_t) 4 << 20) /* of all maps: 64 MiB */
 
@@ -63,11 +64,6 @@ __attribute__((format(printf, 2, 3))) static bool fault(const struct making *mak
     return false;
 }
 
-static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
-{
-    return step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
-}
-
 /* Follows "a.b" through records in place. */
 static bool find_place(const struct step_definition *definition, uint32_t record, const char *path,
                        size_t length, struct place *place)
@@ -81,7 +77,7 @@ static bool find_place(const struct step_definition *definition, uint32_t record
         size_t i = 0;
         while (i < in->field_count &&
                (strncmp(in->fields[i].name, path, part) != 0 || in->fields[i].name[part] != '\0'))
-            place->slot += field_slots(definition, &in->fields[i++]);
+            place->slot += dl_field_slots(definition, &in->fields[i++]);
         if (i == in->field_count)
             return false;
         place->field = &in->fields[i];
@@ -112,7 +108,7 @@ static bool fits(const struct step_definition *definition, const struct step_fie
 static void copy_slots(struct map *map, const struct step_definition *definition,
                        const struct place *to, const struct place *from)
 {
-    size_t count = field_slots(definition, to->field);
+    size_t count = dl_field_slots(definition, to->field);
     for (size_t i = 0; i < count; i++)
         map->sources[to->slot + i] = (struct source){true, from->slot + i};
 }
@@ -121,9 +117,6 @@ static void copy_slots(struct map *map, const struct step_definition *definition
 static size_t fill_empty(const struct step_definition *definition, uint32_t record,
                          struct source *sources)
 {
-    static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
-    static const struct step_array no_elements = {NULL, 0};
-    static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
     size_t count = 0;
     for (size_t i = 0; i < definition->records[record].field_count; i++) {
         const struct step_field *field = &definition->records[record].fields[i];
@@ -131,12 +124,7 @@ static size_t fill_empty(const struct step_definition *definition, uint32_t reco
             count += fill_empty(definition, field->record, sources + count);
             continue;
         }
-        bool plain = field->kind == STEP_TYPE_INT || step_field_is_identifier(field);
-        uint64_t value = field->array_depth > 0         ? step_slot_of_array(&no_elements)
-                         : plain                        ? 0
-                         : step_field_is_variant(field) ? step_slot_of_variant(&no_variant)
-                                                        : step_slot_of_bytes(&no_bytes);
-        sources[count++] = (struct source){false, value};
+        sources[count++] = (struct source){false, dl_empty_slot(field)};
     }
     return count;
 }
@@ -152,7 +140,7 @@ static void fill_by_name(struct making *making)
         if (find_place(definition, making->record, to.field->name, strlen(to.field->name), &from) &&
             fits(definition, to.field, from.field))
             copy_slots(making->map, definition, &to, &from);
-        to.slot += field_slots(definition, to.field);
+        to.slot += dl_field_slots(definition, to.field);
     }
 }
 
@@ -283,8 +271,7 @@ static void destroy_map(struct map *map)
     free(map);
 }
 
-/* Returns how many of the record's attributes are inherited. */
-static size_t inherited_count(const struct step_definition *definition, uint32_t record)
+size_t dl_inherited_attributes(const struct step_definition *definition, uint32_t record)
 {
     const struct step_record *own = &definition->records[record];
     if (own->parent == STEP_NO_RECORD)
@@ -303,7 +290,7 @@ static enum step_status make_of_record(struct step_maps *maps, uint32_t record,
                                        step_map_report report, void *user, struct step_error *error)
 {
     const struct step_record *own = &maps->definition->records[record];
-    size_t inherited = inherited_count(maps->definition, record);
+    size_t inherited = dl_inherited_attributes(maps->definition, record);
     if (inherited > 0)
         maps->first[record] = maps->first[own->parent];
     for (size_t i = inherited; i < own->attributes.count; i++) {
@@ -354,7 +341,7 @@ void step_maps_destroy(struct step_maps *maps)
     for (size_t i = maps->first != NULL ? maps->definition->record_count : 0; i-- > 0;) {
         uint32_t parent = maps->definition->records[i].parent;
         bool shares =
-            parent != STEP_NO_RECORD && inherited_count(maps->definition, (uint32_t) i) > 0;
+            parent != STEP_NO_RECORD && dl_inherited_attributes(maps->definition, (uint32_t) i) > 0;
         const struct map *end = shares ? maps->first[parent] : NULL;
         while (maps->first[i] != NULL && maps->first[i] != end) {
             struct map *map = maps->first[i];
@@ -392,12 +379,8 @@ bool step_maps_convert(struct step_maps *maps, const struct step_record_view *vi
     const struct map *map = find_map(maps, view->record, to);
     if (map == NULL)
         return false;
-    if (map->count > maps->slot_capacity || maps->slots == NULL) {
-        uint64_t *slots = step_grown(maps->slots, &maps->slot_capacity, map->count, sizeof *slots);
-        if (slots == NULL)
-            return false;
-        maps->slots = slots;
-    }
+    if (!STEP_MAKE_ROOM(maps->slots, maps->slot_capacity, map->count + 1))
+        return false;
     for (size_t i = 0; i < map->count; i++)
         maps->slots[i] =
             map->sources[i].is_slot ? view->slots[map->sources[i].value] : map->sources[i].value;

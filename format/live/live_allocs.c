@@ -73,16 +73,8 @@ static void live_call_texts_frame(struct live_call_texts *texts, uint64_t frame,
 {
     if (frame == 0 || frame > FRAMES_MOST || parent >= frame)
         return;
-    if (frame >= texts->frame_capacity) {
-        size_t old = texts->frame_capacity;
-        struct live_call_frame *grown =
-            step_grown(texts->frames, &texts->frame_capacity, (size_t) frame + 1, sizeof *grown);
-        if (grown == NULL)
-            return;
-        memset(grown + old, 0, (texts->frame_capacity - old) * sizeof *grown);
-        texts->frames = grown;
-    }
-    texts->frames[frame] = (struct live_call_frame){parent, address};
+    if (STEP_MAKE_ZEROED_ROOM(texts->frames, texts->frame_capacity, (size_t) frame + 1))
+        texts->frames[frame] = (struct live_call_frame){parent, address};
 }
 
 static size_t put_frames(const struct live_call_texts *texts, uint64_t frame, char *out,
@@ -123,13 +115,8 @@ static uint64_t define(const struct live_call_texts *texts, struct step_writer *
 /* Makes room for one more. */
 static bool reserve(struct live_call_texts *texts)
 {
-    if (texts->count < texts->capacity)
-        return step_index_reserve(&texts->index);
-    struct live_call_entry *grown =
-        step_grown(texts->entries, &texts->capacity, texts->count + 1, sizeof *grown);
-    if (grown != NULL)
-        texts->entries = grown;
-    return grown != NULL && step_index_reserve(&texts->index);
+    return STEP_MAKE_ROOM(texts->entries, texts->capacity, texts->count + 1) &&
+           step_index_reserve(&texts->index);
 }
 
 /* Returns the dictionary entry for a raw record's call and frame; 0: it needs none. */
@@ -152,8 +139,6 @@ static uint64_t live_call_texts_entry(struct live_call_texts *texts, struct step
     return entry;
 }
 
-#define FRAME_WORDS 3u
-
 struct live_allocs_decoder {
     struct step_live_header clock;
     struct step_writer *writer;
@@ -172,6 +157,7 @@ struct allocs_raw {
     uint64_t heap;
     uint64_t frame;
     uint64_t ticks;
+    uint32_t record; /* of the row */
     const uint64_t *words;
 };
 
@@ -202,9 +188,10 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
     decoder->texts.user = user;
 }
 
-enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
-                                           uint64_t first_record, uint64_t thread)
+enum step_status live_allocs_decoder_begin(void *user, uint64_t stream, uint64_t first_record,
+                                           uint64_t thread)
 {
+    struct live_allocs_decoder *decoder = user;
     struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     if (state == NULL)
         return STEP_STATUS_LIMIT;
@@ -231,8 +218,9 @@ void live_allocs_decoder_end_before(struct live_allocs_decoder *decoder, uint64_
     live_allocs_decoder_end_at(decoder, ticks > 0 ? ticks - 1 : 0);
 }
 
-uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder, uint64_t stream)
+uint64_t live_allocs_decoder_next_record(void *user, uint64_t stream)
 {
+    const struct live_allocs_decoder *decoder = user;
     return live_streams_next_record(&decoder->streams, stream);
 }
 
@@ -241,71 +229,49 @@ static uint64_t low_bits(uint64_t word, unsigned count)
     return word & ((UINT64_C(1) << count) - 1);
 }
 
-static uint32_t kind_of(const uint64_t *words)
-{
-    return (uint32_t) low_bits(words[0], STEP_LIVE_KIND_BITS);
-}
-
 static uint64_t size_in(uint64_t word)
 {
     return low_bits(word, STEP_LIVE_HEAP_ALIGNMENT_SHIFT);
 }
 
-static enum step_status put_thread(const struct allocs_raw *raw, uint32_t record)
+static enum step_status put(const struct allocs_raw *raw, const uint64_t *slots)
 {
-    const uint64_t slots[] = {raw->ticks, raw->words[1], 0};
-    return step_writer_put(raw->writer, raw->stream, record, slots);
+    return step_writer_put(raw->writer, raw->stream, raw->record, slots);
 }
 
-static enum step_status take_thread_create(const struct allocs_raw *raw)
+static enum step_status take_thread(const struct allocs_raw *raw)
 {
-    return put_thread(raw, STEP_HEAP_THREAD_CREATE);
+    return put(raw, (const uint64_t[]){raw->ticks, raw->words[1], 0});
 }
 
-static enum step_status take_thread_destroy(const struct allocs_raw *raw)
+static enum step_status take_heap(const struct allocs_raw *raw)
 {
-    return put_thread(raw, STEP_HEAP_THREAD_DESTROY);
+    return put(raw, (const uint64_t[]){raw->ticks, raw->thread, 0, raw->words[1]});
 }
 
-static enum step_status put_heap(const struct allocs_raw *raw, uint32_t record)
+/* Returns the attributes of a record whose call is in that word. */
+static uint64_t attributes_of(const struct allocs_raw *raw, uint64_t call, uint64_t frame)
 {
-    const uint64_t slots[] = {raw->ticks, raw->thread, 0, raw->words[1]};
-    return step_writer_put(raw->writer, raw->stream, record, slots);
-}
-
-static enum step_status take_heap_create(const struct allocs_raw *raw)
-{
-    return put_heap(raw, STEP_HEAP_HEAP_CREATE);
-}
-
-static enum step_status take_heap_destroy(const struct allocs_raw *raw)
-{
-    return put_heap(raw, STEP_HEAP_HEAP_DESTROY);
+    return live_call_texts_entry(&raw->decoder->texts, raw->writer, call, frame);
 }
 
 static enum step_status take_alloc(const struct allocs_raw *raw)
 {
-    const struct step_heap_alloc event = {
-        .time = raw->ticks,
-        .thread = raw->thread,
-        .attributes =
-            live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
-        .heap = raw->heap,
-        .size = size_in(raw->words[1]),
-        .address = raw->words[2]};
-    return step_heap_alloc_put(raw->writer, raw->stream, &event);
+    const uint64_t slots[] = {raw->ticks,
+                              raw->thread,
+                              attributes_of(raw, raw->words[1], raw->frame),
+                              raw->heap,
+                              size_in(raw->words[1]),
+                              raw->words[2]};
+    return put(raw, slots);
 }
 
 static enum step_status take_free(const struct allocs_raw *raw)
 {
     uint64_t call = raw->words[1] >> STEP_LIVE_HEAP_CALL_SHIFT << STEP_LIVE_HEAP_CALL_SHIFT;
-    const struct step_heap_free event = {
-        .time = raw->ticks,
-        .thread = raw->thread,
-        .attributes = live_call_texts_entry(&raw->decoder->texts, raw->writer, call, 0),
-        .heap = raw->heap,
-        .address = low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
-    return step_heap_free_put(raw->writer, raw->stream, &event);
+    const uint64_t slots[] = {raw->ticks, raw->thread, attributes_of(raw, call, 0), raw->heap,
+                              low_bits(raw->words[1], STEP_LIVE_HEAP_CALL_SHIFT)};
+    return put(raw, slots);
 }
 
 /* The two addresses show the outcome. */
@@ -316,29 +282,39 @@ static enum step_status take_realloc(const struct allocs_raw *raw)
                       : new_address == 0           ? STEP_HEAP_REALLOC_FREE
                       : old_address == new_address ? STEP_HEAP_REALLOC_IN_PLACE
                                                    : STEP_HEAP_REALLOC_MOVE;
-    const uint64_t slots[] = {
-        raw->ticks,
-        raw->thread,
-        live_call_texts_entry(&raw->decoder->texts, raw->writer, raw->words[1], raw->frame),
-        raw->heap,
-        size_in(raw->words[1]),
-        old_address,
-        new_address};
+    const uint64_t slots[] = {raw->ticks,
+                              raw->thread,
+                              attributes_of(raw, raw->words[1], raw->frame),
+                              raw->heap,
+                              size_in(raw->words[1]),
+                              old_address,
+                              new_address};
     return step_writer_put(raw->writer, raw->stream, record, slots);
 }
 
+/* Records without a function change the state of their stream, or are frames. */
 static const struct {
     uint32_t words;
     enum step_status (*take)(const struct allocs_raw *raw);
+    uint32_t record;
 } rows[STEP_LIVE_HEAP_KIND_COUNT] = {
-    [STEP_LIVE_HEAP_THREAD_CREATE] = {2, take_thread_create},
-    [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, take_thread_destroy},
-    [STEP_LIVE_HEAP_ALLOC] = {3, take_alloc},
-    [STEP_LIVE_HEAP_FREE] = {2, take_free},
-    [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc},
-    [STEP_LIVE_HEAP_CREATE] = {2, take_heap_create},
-    [STEP_LIVE_HEAP_DESTROY] = {2, take_heap_destroy},
+    [STEP_LIVE_THREAD_SWITCH] = {1, NULL, 0},
+    [STEP_LIVE_HEAP_IN] = {1, NULL, 0},
+    [STEP_LIVE_STACK] = {1, NULL, 0},
+    [STEP_LIVE_HEAP_FRAME] = {3, NULL, 0},
+    [STEP_LIVE_HEAP_THREAD_CREATE] = {2, take_thread, STEP_HEAP_THREAD_CREATE},
+    [STEP_LIVE_HEAP_THREAD_DESTROY] = {2, take_thread, STEP_HEAP_THREAD_DESTROY},
+    [STEP_LIVE_HEAP_ALLOC] = {3, take_alloc, STEP_HEAP_ALLOC},
+    [STEP_LIVE_HEAP_FREE] = {2, take_free, STEP_HEAP_FREE},
+    [STEP_LIVE_HEAP_REALLOC] = {4, take_realloc, 0},
+    [STEP_LIVE_HEAP_CREATE] = {2, take_heap, STEP_HEAP_HEAP_CREATE},
+    [STEP_LIVE_HEAP_DESTROY] = {2, take_heap, STEP_HEAP_HEAP_DESTROY},
 };
+
+size_t live_allocs_record_words(uint64_t word)
+{
+    return live_kind(word) < STEP_LIVE_HEAP_KIND_COUNT ? rows[live_kind(word)].words : 0;
+}
 
 /* Returns true if the last of a realloc's own records, the allocation, is after the end.  They
  * follow it in the same chunk. */
@@ -367,21 +343,47 @@ static bool is_behind_end(const struct live_allocs_decoder *decoder, uint64_t ti
 static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t stream,
                                    struct stream_state *state, const uint64_t *words, size_t count)
 {
-    uint32_t kind = kind_of(words);
+    uint32_t kind = live_kind(words[0]);
     uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
     uint64_t heap = state->heap;
     state->heap = 0;
     if (state->next_record++ < state->resumed || is_behind_end(decoder, ticks, kind, words, count))
         return STEP_STATUS_OK;
-    const struct allocs_raw raw = {decoder, decoder->writer, stream, state->thread,
-                                   heap,    state->stack,    ticks,  words};
+    const struct allocs_raw raw = {.decoder = decoder,
+                                   .writer = decoder->writer,
+                                   .stream = stream,
+                                   .thread = state->thread,
+                                   .heap = heap,
+                                   .frame = state->stack,
+                                   .ticks = ticks,
+                                   .record = rows[kind].record,
+                                   .words = words};
     return rows[kind].take(&raw);
 }
 
-enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, uint64_t stream,
-                                           const uint64_t *words, size_t count, size_t *consumed,
-                                           struct step_error *error)
+/* Takes a complete record. */
+static enum step_status take_record(struct live_allocs_decoder *decoder, uint64_t stream,
+                                    struct stream_state *state, const uint64_t *words, size_t count)
 {
+    uint32_t kind = live_kind(words[0]);
+    uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
+    if (rows[kind].take != NULL)
+        return take_event(decoder, stream, state, words, count);
+    if (kind == STEP_LIVE_HEAP_IN)
+        state->heap = payload;
+    else if (kind == STEP_LIVE_STACK)
+        state->stack = payload;
+    else if (kind == STEP_LIVE_THREAD_SWITCH)
+        state->thread = payload;
+    else
+        live_call_texts_frame(&decoder->texts, payload, words[1], words[2]);
+    return STEP_STATUS_OK;
+}
+
+enum step_status live_allocs_decoder_words(void *user, uint64_t stream, const uint64_t *words,
+                                           size_t count, size_t *consumed, struct step_error *error)
+{
+    struct live_allocs_decoder *decoder = user;
     struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
     *consumed = 0;
     if (state == NULL)
@@ -389,33 +391,18 @@ enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, 
                               "stream number %llu is out of range", (unsigned long long) stream);
     while (*consumed < count) {
         const uint64_t *record = words + *consumed;
-        uint32_t kind = kind_of(record);
-        uint64_t *target = kind == STEP_LIVE_THREAD_SWITCH ? &state->thread
-                           : kind == STEP_LIVE_HEAP_IN     ? &state->heap
-                           : kind == STEP_LIVE_STACK       ? &state->stack
-                                                           : NULL;
-        if (target != NULL) {
-            *target = record[0] >> STEP_LIVE_KIND_BITS;
-            ++*consumed;
-            continue;
-        }
-        if (kind == STEP_LIVE_HEAP_FRAME && count - *consumed >= FRAME_WORDS) {
-            live_call_texts_frame(&decoder->texts, record[0] >> STEP_LIVE_KIND_BITS, record[1],
-                                  record[2]);
-            *consumed += FRAME_WORDS;
-            continue;
-        }
-        if (kind >= STEP_LIVE_HEAP_KIND_COUNT || rows[kind].take == NULL)
+        size_t length = live_allocs_record_words(record[0]);
+        if (length == 0)
             return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                                   "no raw record starts with %016llx",
                                   (unsigned long long) record[0]);
-        if (rows[kind].words > count - *consumed)
+        if (length > count - *consumed)
             break;
-        enum step_status status = take_event(decoder, stream, state, record, count - *consumed);
+        enum step_status status = take_record(decoder, stream, state, record, count - *consumed);
         if (status != STEP_STATUS_OK)
             return step_error_set(error, status, NULL, STEP_NO_OFFSET,
                                   "a raw record could not be taken: %s", step_status_text(status));
-        *consumed += rows[kind].words;
+        *consumed += length;
     }
     return STEP_STATUS_OK;
 }
@@ -427,7 +414,7 @@ enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, u
     size_t consumed;
     if (live_allocs_decoder_next_record(decoder, stream) != record)
         return STEP_STATUS_OK;
-    if (kind_of(words) != STEP_LIVE_HEAP_IN || kind_of(words + 1) != STEP_LIVE_HEAP_FREE)
+    if (live_kind(words[0]) != STEP_LIVE_HEAP_IN || live_kind(words[1]) != STEP_LIVE_HEAP_FREE)
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
                               "what is owed is no free");
     return live_allocs_decoder_words(decoder, stream, words, STEP_LIVE_OWED_WORDS, &consumed,

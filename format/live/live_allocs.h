@@ -18,10 +18,13 @@ struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_he
                                                        struct step_writer *writer);
 void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder);
 
-enum step_status live_allocs_decoder_begin(struct live_allocs_decoder *decoder, uint64_t stream,
-                                           uint64_t first_record, uint64_t thread);
-enum step_status live_allocs_decoder_words(struct live_allocs_decoder *decoder, uint64_t stream,
-                                           const uint64_t *words, size_t count, size_t *consumed,
+/* Returns the length in words of a record that begins with this word; 0: it is not one. */
+size_t live_allocs_record_words(uint64_t word);
+
+enum step_status live_allocs_decoder_begin(void *decoder, uint64_t stream, uint64_t first_record,
+                                           uint64_t thread);
+enum step_status live_allocs_decoder_words(void *decoder, uint64_t stream, const uint64_t *words,
+                                           size_t count, size_t *consumed,
                                            struct step_error *error);
 /* Writes a description of a return address, at most `size` bytes.  Returns its length. */
 typedef size_t (*live_allocs_describe)(void *user, uint64_t address, char *out, size_t size);
@@ -51,7 +54,6 @@ enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, u
                                           struct step_error *error);
 
 /* Returns the number of the stream's next event record. */
-uint64_t live_allocs_decoder_next_record(const struct live_allocs_decoder *decoder,
-                                         uint64_t stream);
+uint64_t live_allocs_decoder_next_record(void *decoder, uint64_t stream);
 
 #endif

@@ -39,8 +39,8 @@ static struct stream_state *stream_at(struct live_decoder *decoder, uint64_t str
     return live_streams_at(&decoder->streams, decoder->writer, stream);
 }
 
-enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t stream,
-                                    uint64_t first_record, uint64_t thread)
+enum step_status live_decoder_begin(void *decoder, uint64_t stream, uint64_t first_record,
+                                    uint64_t thread)
 {
     struct stream_state *state = stream_at(decoder, stream);
     if (state == NULL)
@@ -55,13 +55,15 @@ enum step_status live_decoder_begin(struct live_decoder *decoder, uint64_t strea
     return STEP_STATUS_OK;
 }
 
-uint64_t live_decoder_next_record(const struct live_decoder *decoder, uint64_t stream)
+uint64_t live_decoder_next_record(void *user, uint64_t stream)
 {
+    const struct live_decoder *decoder = user;
     return live_streams_next_record(&decoder->streams, stream);
 }
 
-uint64_t live_decoder_settled(struct live_decoder *decoder, uint64_t stream, uint64_t written)
+uint64_t live_decoder_settled(void *user, uint64_t stream, uint64_t written)
 {
+    struct live_decoder *decoder = user;
     struct batch_ends *ends = &decoder->batch_ends;
     const struct stream_state *state = live_streams_find(&decoder->streams, stream);
     if (stream != STEP_LIVE_STREAM_FREES)
@@ -97,10 +99,10 @@ static const struct {
     [STEP_LIVE_VM_START] = {1, 0, true, STAMP, live_take_vm_event},
     [STEP_LIVE_VM_INIT] = {1, 0, true, STAMP, live_take_vm_event},
     [STEP_LIVE_VM_DEATH] = {1, 0, true, STAMP, live_take_vm_event},
-    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, STAMP, live_take_class_load},
-    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, STAMP, live_take_class_existing},
-    [STEP_LIVE_THREAD_START] = {2, 0, true, STAMP, live_take_thread_start},
-    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, STAMP, live_take_thread_existing},
+    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, STAMP, live_take_class},
+    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, STAMP, live_take_class},
+    [STEP_LIVE_THREAD_START] = {2, 0, true, STAMP, live_take_thread},
+    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, STAMP, live_take_thread},
     [STEP_LIVE_THREAD_END] = {2, 0, true, STAMP, live_take_thread_end},
     [STEP_LIVE_ALLOC] = {3, 0, true, STAMP, live_take_alloc},
     [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, STAMP, live_take_alloc},
@@ -188,10 +190,10 @@ static enum step_status take_record(struct live_decoder *decoder, uint64_t strea
     return omitted ? STEP_STATUS_OK : rows[kind].take(&raw);
 }
 
-enum step_status live_decoder_words(struct live_decoder *decoder, uint64_t stream,
-                                    const uint64_t *words, size_t count, size_t *consumed,
-                                    struct step_error *error)
+enum step_status live_decoder_words(void *user, uint64_t stream, const uint64_t *words,
+                                    size_t count, size_t *consumed, struct step_error *error)
 {
+    struct live_decoder *decoder = user;
     struct stream_state *state = stream_at(decoder, stream);
     *consumed = 0;
     if (state == NULL)

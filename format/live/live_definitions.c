@@ -3,129 +3,60 @@
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
-/* Returns true if the entry is the next of its dictionary; existing entries are skipped, a gap is
+/* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
+
+/* Adds the entry if it is the next of its dictionary; existing entries are skipped, a gap is
  * damage. */
-static bool entry_is_next(struct live_decoder *decoder, uint32_t record, uint64_t id,
-                          enum step_status *status)
+static enum step_status define(const struct raw *raw, uint32_t record, const uint64_t *slots)
 {
-    uint64_t known = step_writer_dictionary_count(decoder->writer, record);
-    *status = id <= known + 1 && id != 0 ? STEP_STATUS_OK : STEP_STATUS_CORRUPT;
-    return id == known + 1;
+    struct step_writer *writer = raw->decoder->writer;
+    uint64_t id = raw->words[0] >> STEP_LIVE_KIND_BITS;
+    uint64_t known = step_writer_dictionary_count(writer, record);
+    if (id == 0 || id > known + 1)
+        return STEP_STATUS_CORRUPT;
+    return id == known + 1 ? step_writer_define(writer, record, slots, NULL) : STEP_STATUS_OK;
 }
 
 enum step_status live_take_define_class(const struct raw *raw)
 {
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_CLASS, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    struct step_java_class entry = {
-        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]},
-        .loader = raw->words[1]};
-    return step_java_class_define(raw->decoder->writer, &entry, NULL);
+    const struct step_bytes name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]};
+    const uint64_t slots[] = {step_slot_of_bytes(&name), raw->words[1]};
+    return define(raw, STEP_JAVA_CLASS, slots);
 }
 
-static enum step_status take_define_field(const struct raw *raw)
-{
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_FIELD, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    const uint8_t *text = (const uint8_t *) &raw->words[4];
-    size_t name_length = (size_t) (raw->words[3] & UINT32_MAX);
-    struct step_java_field entry = {
-        .class_ = raw->words[1],
-        .name = {text, name_length},
-        .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
-        .modifiers = raw->words[2] & UINT32_MAX};
-    return step_java_field_define(raw->decoder->writer, &entry, NULL);
-}
-
-static enum step_status take_define_phase_name(const struct raw *raw)
-{
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_PHASE_NAME, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    struct step_java_phase_name entry = {
-        .name = {(const uint8_t *) &raw->words[4], (size_t) (raw->words[3] & UINT32_MAX)}};
-    return step_java_phase_name_define(raw->decoder->writer, &entry, NULL);
-}
-
-static enum step_status take_define_source(const struct raw *raw)
-{
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_SOURCE_FILE, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    const uint8_t *text = (const uint8_t *) &raw->words[4];
-    size_t file_length = (size_t) (raw->words[3] & UINT32_MAX);
-    struct step_java_source_file entry = {
-        .class_ = raw->words[1],
-        .file = {text, file_length},
-        .map = {text + file_length, (size_t) (raw->words[3] >> 32)}};
-    return step_java_source_file_define(raw->decoder->writer, &entry, NULL);
-}
-
-static enum step_status take_define_layout(const struct raw *raw)
-{
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_LAYOUT, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    struct step_java_layout entry = {
-        .class_ = raw->words[1],
-        .super = raw->words[2] & UINT32_MAX,
-        .fields = {(const uint8_t *) &raw->words[4], (size_t) (raw->words[3] & UINT32_MAX)}};
-    return step_java_layout_define(raw->decoder->writer, &entry, NULL);
-}
-
+/* The second word says of which dictionary it is. */
 enum step_status live_take_define_method(const struct raw *raw)
 {
-    enum step_status status;
-    if ((raw->words[2] & STEP_LIVE_IS_FIELD) != 0)
-        return take_define_field(raw);
-    if ((raw->words[2] & STEP_LIVE_IS_PHASE_NAME) != 0)
-        return take_define_phase_name(raw);
-    if ((raw->words[2] & STEP_LIVE_IS_SOURCE) != 0)
-        return take_define_source(raw);
-    if ((raw->words[2] & STEP_LIVE_IS_LAYOUT) != 0)
-        return take_define_layout(raw);
-    if (!entry_is_next(raw->decoder, STEP_JAVA_METHOD, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
     const uint8_t *text = (const uint8_t *) &raw->words[4];
-    size_t name_length = (size_t) (raw->words[3] & UINT32_MAX);
-    struct step_java_method entry = {
-        .class_ = raw->words[1],
-        .name = {text, name_length},
-        .descriptor = {text + name_length, (size_t) (raw->words[3] >> 32)},
-        .modifiers = raw->words[2]};
-    return step_java_method_define(raw->decoder->writer, &entry, NULL);
+    size_t length = (size_t) (raw->words[3] & UINT32_MAX);
+    const struct step_bytes first = {text, length};
+    const struct step_bytes second = {text + length, (size_t) (raw->words[3] >> 32)};
+    uint64_t class_id = raw->words[1], flags = raw->words[2];
+    uint64_t one = step_slot_of_bytes(&first), two = step_slot_of_bytes(&second);
+    if ((flags & STEP_LIVE_IS_FIELD) != 0)
+        return define(raw, STEP_JAVA_FIELD,
+                      (const uint64_t[]){class_id, one, two, flags & UINT32_MAX});
+    if ((flags & STEP_LIVE_IS_PHASE_NAME) != 0)
+        return define(raw, STEP_JAVA_PHASE_NAME, &one);
+    if ((flags & STEP_LIVE_IS_SOURCE) != 0)
+        return define(raw, STEP_JAVA_SOURCE_FILE, (const uint64_t[]){class_id, one, two});
+    if ((flags & STEP_LIVE_IS_LAYOUT) != 0)
+        return define(raw, STEP_JAVA_LAYOUT, (const uint64_t[]){class_id, flags & UINT32_MAX, one});
+    return define(raw, STEP_JAVA_METHOD, (const uint64_t[]){class_id, one, two, flags});
 }
 
 enum step_status live_take_define_thread(const struct raw *raw)
 {
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_THREAD, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    struct step_java_thread entry = {
-        .name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]}, .flags = raw->words[1]};
-    return step_java_thread_define(raw->decoder->writer, &entry, NULL);
+    const struct step_bytes name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]};
+    const uint64_t slots[] = {step_slot_of_bytes(&name), raw->words[1]};
+    return define(raw, STEP_JAVA_THREAD, slots);
 }
 
 enum step_status live_take_define_frame(const struct raw *raw)
 {
-    enum step_status status;
-    if (!entry_is_next(raw->decoder, STEP_JAVA_FRAME, raw->words[0] >> STEP_LIVE_KIND_BITS,
-                       &status))
-        return status;
-    struct step_java_frame entry = {.parent = raw->words[1] & UINT32_MAX,
-                                    .method = raw->words[1] >> 32,
-                                    .line = raw->words[2] & UINT32_MAX,
-                                    .bytecode = raw->words[2] >> 32};
-    return step_java_frame_define(raw->decoder->writer, &entry, NULL);
+    const uint64_t slots[] = {raw->words[1] & UINT32_MAX, raw->words[1] >> 32,
+                              raw->words[2] & UINT32_MAX, raw->words[2] >> 32};
+    return define(raw, STEP_JAVA_FRAME, slots);
 }
 
 /* Takes the next text of a fact.  Returns false if it is longer than the rest. */
@@ -161,14 +92,9 @@ static enum step_status take_method_count(const struct raw *raw, const uint64_t 
 {
     if (length < STEP_LIVE_METHOD_COUNT_BYTES)
         return STEP_STATUS_CORRUPT;
-    struct step_java_method_count event = {.time = raw->ticks,
-                                           .thread = raw->state->thread,
-                                           .method = words[0],
-                                           .calls = words[1],
-                                           .exceptions = words[2],
-                                           .inclusive = words[3],
-                                           .exclusive = words[4]};
-    return step_java_method_count_put(raw->decoder->writer, raw->stream, &event);
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0], words[1],
+                              words[2],   words[3],           words[4]};
+    return step_writer_put(raw->decoder->writer, raw->stream, STEP_JAVA_METHOD_COUNT, slots);
 }
 
 /* record_words() has checked that it is complete. */

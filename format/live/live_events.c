@@ -3,106 +3,61 @@
 #include "format/live/live_records.h"
 #include "steptrace/java_trace.h"
 
+/* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
+
 enum step_status live_take_vm_event(const struct raw *raw)
 {
     uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    struct step_writer *writer = raw->decoder->writer;
-    struct step_java_vm_start event = {.time = raw->ticks, .thread = raw->state->thread};
     uint32_t record = kind == STEP_LIVE_VM_START  ? STEP_JAVA_VM_START
                       : kind == STEP_LIVE_VM_INIT ? STEP_JAVA_VM_INIT
                                                   : STEP_JAVA_VM_DEATH;
-    uint64_t slots[] = {event.time, event.thread};
-    return step_writer_put(writer, raw->stream, record, slots);
+    const uint64_t slots[] = {raw->ticks, raw->state->thread};
+    return step_writer_put(raw->decoder->writer, raw->stream, record, slots);
 }
 
-enum step_status live_take_class_load(const struct raw *raw)
+enum step_status live_take_class(const struct raw *raw)
 {
-    struct step_java_class_load event = {
-        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
-    return step_java_class_load_put(raw->decoder->writer, raw->stream, &event);
-}
-
-enum step_status live_take_class_existing(const struct raw *raw)
-{
-    struct step_java_class_existing event = {
-        .time = raw->ticks, .thread = raw->state->thread, .class_ = raw->words[1]};
-    return step_java_class_existing_put(raw->decoder->writer, raw->stream, &event);
+    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    const uint64_t slots[] = {raw->ticks, raw->state->thread, raw->words[1]};
+    return step_writer_put(
+        raw->decoder->writer, raw->stream,
+        kind == STEP_LIVE_CLASS_LOAD ? STEP_JAVA_CLASS_LOAD : STEP_JAVA_CLASS_EXISTING, slots);
 }
 
 /* Starts of threads name the started thread, whichever thread wrote the record. */
-enum step_status live_take_thread_start(const struct raw *raw)
+enum step_status live_take_thread(const struct raw *raw)
 {
-    struct step_java_thread_start event = {.time = raw->ticks, .thread = raw->words[1]};
-    return step_java_thread_start_put(raw->decoder->writer, raw->stream, &event);
+    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    const uint64_t slots[] = {raw->ticks, raw->words[1]};
+    return step_writer_put(
+        raw->decoder->writer, raw->stream,
+        kind == STEP_LIVE_THREAD_START ? STEP_JAVA_THREAD_START : STEP_JAVA_THREAD_EXISTING, slots);
 }
 
-enum step_status live_take_thread_existing(const struct raw *raw)
+static enum step_status put_object(struct live_decoder *decoder, uint64_t stream,
+                                   const struct window_event *from)
 {
-    struct step_java_thread_existing event = {.time = raw->ticks, .thread = raw->words[1]};
-    return step_java_thread_existing_put(raw->decoder->writer, raw->stream, &event);
-}
-
-static enum step_status put_alloc_at(struct live_decoder *decoder, uint64_t stream,
-                                     const struct window_event *from)
-{
-    struct step_java_object_alloc_at event = {.time = from->ticks,
-                                              .thread = from->thread,
-                                              .class_ = step_live_alloc_class(from->name),
-                                              .size = step_live_alloc_size(from->name),
-                                              .padding = step_live_alloc_padding(from->name),
-                                              .object = from->object,
-                                              .stack = from->stack};
-    return step_java_object_alloc_at_put(decoder->writer, stream, &event);
-}
-
-static enum step_status put_alloc(struct live_decoder *decoder, uint64_t stream,
-                                  const struct window_event *from)
-{
-    if (from->stack != 0)
-        return put_alloc_at(decoder, stream, from);
-    struct step_java_object_alloc event = {.time = from->ticks,
-                                           .thread = from->thread,
-                                           .class_ = step_live_alloc_class(from->name),
-                                           .size = step_live_alloc_size(from->name),
-                                           .padding = step_live_alloc_padding(from->name),
-                                           .object = from->object};
-    return step_java_object_alloc_put(decoder->writer, stream, &event);
-}
-
-static enum step_status put_existing(struct live_decoder *decoder, uint64_t stream,
-                                     const struct window_event *from)
-{
-    struct step_java_object_existing event = {.time = from->ticks,
-                                              .thread = from->thread,
-                                              .class_ = step_live_alloc_class(from->name),
-                                              .size = step_live_alloc_size(from->name),
-                                              .padding = step_live_alloc_padding(from->name),
-                                              .object = from->object};
-    return step_java_object_existing_put(decoder->writer, stream, &event);
-}
-
-static enum step_status put_entry(struct live_decoder *decoder, uint64_t stream,
-                                  const struct window_event *from)
-{
-    struct step_java_method_entry event = {
-        .time = from->ticks, .thread = from->thread, .method = from->name, .object = from->object};
-    return step_java_method_entry_put(decoder->writer, stream, &event);
+    uint32_t record = from->kind == STEP_LIVE_EXISTING ? STEP_JAVA_OBJECT_EXISTING
+                      : from->stack != 0               ? STEP_JAVA_OBJECT_ALLOC_AT
+                                                       : STEP_JAVA_OBJECT_ALLOC;
+    const uint64_t slots[] = {from->ticks,
+                              from->thread,
+                              step_live_alloc_class(from->name),
+                              step_live_alloc_size(from->name),
+                              from->object,
+                              step_live_alloc_padding(from->name),
+                              from->stack}; /* of OBJECT_ALLOC_AT alone */
+    return step_writer_put(decoder->writer, stream, record, slots);
 }
 
 static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
                                   const struct window_event *from)
 {
-    struct step_java_phase_begin event = {
-        .time = from->ticks,
-        .thread = from->thread,
-        .name = from->name,
-        .depth = from->object >> 32,
-        .scope = (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0 ? 1 : 0};
-    if ((from->object & STEP_LIVE_PHASE_ENDS) == 0)
-        return step_java_phase_begin_put(decoder->writer, stream, &event);
-    struct step_java_phase_end end = {event.time, event.thread, event.name, event.depth,
-                                      event.scope};
-    return step_java_phase_end_put(decoder->writer, stream, &end);
+    const uint64_t slots[] = {from->ticks, from->thread, from->name, from->object >> 32,
+                              (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0};
+    bool ends = (from->object & STEP_LIVE_PHASE_ENDS) != 0;
+    return step_writer_put(decoder->writer, stream,
+                           ends ? STEP_JAVA_PHASE_END : STEP_JAVA_PHASE_BEGIN, slots);
 }
 
 /* Writes an event of a thread's stream under its number among the stream's records. */
@@ -111,26 +66,24 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
 {
     if (number < state->resumed)
         return STEP_STATUS_OK;
-    struct step_java_method_exit exit = {from->ticks, from->thread, from->name};
-    struct step_java_frame_pop pop = {from->ticks, from->thread, from->name};
-    struct step_java_thread_end end = {.time = from->ticks, .thread = from->name};
+    const uint64_t slots[] = {from->ticks, from->thread, from->name, from->object};
     switch (from->kind) {
     case STEP_LIVE_ALLOC:
-        return put_alloc(decoder, stream, from);
     case STEP_LIVE_EXISTING:
-        return put_existing(decoder, stream, from);
+        return put_object(decoder, stream, from);
     case STEP_LIVE_ENTRY:
-        return put_entry(decoder, stream, from);
+        return step_writer_put(decoder->writer, stream, STEP_JAVA_METHOD_ENTRY, slots);
     case STEP_LIVE_EXIT:
-        return step_java_method_exit_put(decoder->writer, stream, &exit);
+        return step_writer_put(decoder->writer, stream, STEP_JAVA_METHOD_EXIT, slots);
     case STEP_LIVE_FRAME_POP:
-        return step_java_frame_pop_put(decoder->writer, stream, &pop);
+        return step_writer_put(decoder->writer, stream, STEP_JAVA_FRAME_POP, slots);
     case STEP_LIVE_REFERENCE:
         return live_put_reference(decoder, stream, from);
     case STEP_LIVE_FACT:
         return put_phase(decoder, stream, from);
-    default:
-        return step_java_thread_end_put(decoder->writer, stream, &end);
+    default: /* the thread that ends */
+        return step_writer_put(decoder->writer, stream, STEP_JAVA_THREAD_END,
+                               (const uint64_t[]){from->ticks, from->name});
     }
 }
 

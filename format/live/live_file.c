@@ -124,14 +124,9 @@ bool step_live_is_written(const char *path)
 static enum step_status note_chunk(struct live_file *file, uint64_t offset,
                                    const struct step_live_chunk *chunk)
 {
-    if (file->count == file->capacity) {
-        struct found_chunk *grown =
-            step_grown(file->chunks, &file->capacity, file->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
-                                  "out of memory");
-        file->chunks = grown;
-    }
+    if (!STEP_MAKE_ROOM(file->chunks, file->capacity, file->count + 1))
+        return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
+                              "out of memory");
     file->chunks[file->count++] = (struct found_chunk){
         .offset = offset,
         .stream = chunk->stream,

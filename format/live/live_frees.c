@@ -10,27 +10,10 @@
 
 static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
 {
-    if (ends->count == ends->capacity) {
-        uint64_t *grown =
-            step_grown(ends->records, &ends->capacity, ends->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        ends->records = grown;
-    }
+    if (!STEP_MAKE_ROOM(ends->records, ends->capacity, ends->count + 1))
+        return STEP_STATUS_NO_MEMORY;
     ends->records[ends->count++] = record;
     return STEP_STATUS_OK;
-}
-
-static bool make_room(struct free_batch *frees, size_t count)
-{
-    if (count <= frees->capacity - frees->count)
-        return true;
-    uint64_t *grown =
-        step_grown(frees->runs, &frees->capacity, frees->count + count, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    frees->runs = grown;
-    return true;
 }
 
 static bool is_free(uint64_t word)
@@ -45,7 +28,7 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
     *taken = 0;
     if (count == 0 || !is_free(words[0]))
         return STEP_STATUS_OK;
-    if (!make_room(frees, count))
+    if (!STEP_MAKE_ROOM(frees->runs, frees->capacity, frees->count + count))
         return STEP_STATUS_NO_MEMORY;
     uint64_t *runs = frees->runs + frees->count;
     for (; i < count && is_free(words[i]); i++) {
@@ -58,26 +41,13 @@ enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words
 }
 
 /* Writes the frees one by one. */
-static enum step_status put_each(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                 uint64_t ticks)
+static enum step_status put_each(struct live_decoder *decoder, uint32_t record, const uint64_t *ids,
+                                 size_t count, uint64_t ticks)
 {
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        struct step_java_object_free event = {.time = ticks, .thread = 0, .object = ids[i]};
-        status = step_java_object_free_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
-    }
-    return status;
-}
-
-/* The same for objects of earlier files. */
-static enum step_status put_earlier(struct live_decoder *decoder, const uint64_t *ids, size_t count,
-                                    uint64_t ticks)
-{
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
-        struct step_java_object_free_earlier event = {
-            .time = ticks, .thread = 0, .object = ids[i] & ~STEP_LIVE_IS_EARLIER};
-        status = step_java_object_free_earlier_put(decoder->writer, STEP_LIVE_STREAM_FREES, &event);
+        const uint64_t slots[] = {ticks, 0, ids[i] & ~STEP_LIVE_IS_EARLIER};
+        status = step_writer_put(decoder->writer, STEP_LIVE_STREAM_FREES, record, slots);
     }
     return status;
 }
@@ -91,7 +61,7 @@ static enum step_status put_runs(struct live_decoder *decoder, const uint64_t *i
         status = live_put_free_run(decoder, ids, count, ticks, &taken);
         if (status == STEP_STATUS_OK && taken == 0) {
             taken = count;
-            status = put_each(decoder, ids, count, ticks);
+            status = put_each(decoder, STEP_JAVA_OBJECT_FREE, ids, count, ticks);
         }
         ids += taken;
         count -= taken;
@@ -173,8 +143,9 @@ enum step_status live_put_frees(struct live_decoder *decoder, struct stream_stat
     pass_objects(&place, state->resumed > first ? state->resumed - first : 0);
     while (place.run < frees->count && status == STEP_STATUS_OK) {
         size_t count = take_objects(&place, ids, IDS);
-        status = (ids[0] & STEP_LIVE_IS_EARLIER) != 0 ? put_earlier(decoder, ids, count, ticks)
-                                                      : put_runs(decoder, ids, count, ticks);
+        status = (ids[0] & STEP_LIVE_IS_EARLIER) != 0
+                     ? put_each(decoder, STEP_JAVA_OBJECT_FREE_EARLIER, ids, count, ticks)
+                     : put_runs(decoder, ids, count, ticks);
     }
     frees->count = 0;
     frees->objects = 0;

@@ -2,6 +2,7 @@
 /* Reads the records of a running program that are not in its trace yet. */
 #include <stdlib.h>
 
+#include "format/live/live_allocs.h"
 #include "format/live/live_file.h"
 #include "format/live/live_records.h"
 
@@ -11,12 +12,8 @@ struct peek {
     struct step_live_header clock;
     uint64_t *words; /* content of a chunk */
     size_t capacity;
+    bool is_java; /* otherwise a native program */
 };
-
-static uint32_t kind_of(uint64_t word)
-{
-    return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
-}
 
 static int by_place(const void *left, const void *right)
 {
@@ -52,7 +49,7 @@ static struct step_bytes text_at(const uint64_t *words, uint64_t offset, uint64_
 /* live_record_words() has checked that it is complete. */
 static void visit_entry(const struct peek *peek, const uint64_t *words)
 {
-    struct step_live_entry entry = {.kind = kind_of(words[0]),
+    struct step_live_entry entry = {.kind = live_kind(words[0]),
                                     .number = words[0] >> STEP_LIVE_KIND_BITS};
     switch (entry.kind) {
     case STEP_LIVE_DEFINE_CLASS:
@@ -145,7 +142,7 @@ static void take_phase(struct step_live_event *event, const uint64_t *words)
 
 static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
 {
-    uint32_t kind = kind_of(words[0]);
+    uint32_t kind = live_kind(words[0]);
     uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
     struct step_live_event *event = &state->event;
     bool is_short = kind == STEP_LIVE_ENTRY_SHORT || kind == STEP_LIVE_EXIT_SHORT ||
@@ -186,28 +183,12 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
     }
 }
 
-/* Processes a record of a native program.  Returns its length in words, or 0 if it is not a record;
- * see live_allocs.c. */
-static size_t take_heap_word(const struct peek *peek, struct chunk_state *state,
-                             const uint64_t *words, size_t count, bool *is_event)
+/* The same for an event record of a native program. */
+static void take_heap_event(const struct peek *peek, struct chunk_state *state,
+                            const uint64_t *words)
 {
-    static const uint8_t lengths[STEP_LIVE_HEAP_KIND_COUNT] = {
-        [STEP_LIVE_THREAD_SWITCH] = 1,      [STEP_LIVE_HEAP_IN] = 1,
-        [STEP_LIVE_HEAP_FRAME] = 3,         [STEP_LIVE_STACK] = 1,
-        [STEP_LIVE_HEAP_THREAD_CREATE] = 2, [STEP_LIVE_HEAP_THREAD_DESTROY] = 2,
-        [STEP_LIVE_HEAP_ALLOC] = 3,         [STEP_LIVE_HEAP_FREE] = 2,
-        [STEP_LIVE_HEAP_REALLOC] = 4,       [STEP_LIVE_HEAP_CREATE] = 2,
-        [STEP_LIVE_HEAP_DESTROY] = 2};
     struct step_live_event *event = &state->event;
-    uint32_t kind = kind_of(words[0]);
-    size_t length = kind < STEP_LIVE_HEAP_KIND_COUNT ? lengths[kind] : 0;
-    *is_event = length > 1 && kind != STEP_LIVE_HEAP_FRAME;
-    if (length > count)
-        return 0;
-    if (kind == STEP_LIVE_THREAD_SWITCH)
-        event->thread = words[0] >> STEP_LIVE_KIND_BITS;
-    if (!*is_event)
-        return length;
+    uint32_t kind = live_kind(words[0]);
     take_stamp(peek, state, words[0], false);
     event->kind = kind == STEP_LIVE_HEAP_ALLOC  ? STEP_LIVE_ALLOC
                   : kind == STEP_LIVE_HEAP_FREE ? STEP_LIVE_FREE_OBJECT
@@ -219,25 +200,18 @@ static size_t take_heap_word(const struct peek *peek, struct chunk_state *state,
     event->object = kind == STEP_LIVE_HEAP_ALLOC || kind == STEP_LIVE_HEAP_REALLOC
                         ? words[2]
                         : words[1] & ((UINT64_C(1) << STEP_LIVE_HEAP_CALL_SHIFT) - 1);
-    return length;
 }
 
-static void visit_heap_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
+/* Takes a record that is no event. */
+static void take_other(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
 {
-    const struct step_live_look *look = peek->look;
-    uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    struct chunk_state state = {.event = {.stream = chunk->stream, .thread = chunk->thread}};
-    bool is_event;
-    for (size_t at = 0, length; at < count; at += length) {
-        length = take_heap_word(peek, &state, peek->words + at, count - at, &is_event);
-        if (length == 0)
-            break;
-        if (!is_event)
-            continue;
-        state.event.method = number++;
-        if (state.event.method >= written)
-            look->visit(look->user, &state.event);
-    }
+    uint64_t payload = words[0] >> STEP_LIVE_KIND_BITS;
+    if (live_kind(words[0]) == STEP_LIVE_THREAD_SWITCH)
+        state->event.thread = payload;
+    else if (peek->is_java && live_kind(words[0]) == STEP_LIVE_STACK)
+        state->event.stack = payload;
+    else if (peek->is_java)
+        visit_entry(peek, words);
 }
 
 static void visit_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
@@ -249,22 +223,24 @@ static void visit_words(struct peek *peek, const struct found_chunk *chunk, size
         live_stamp_ns(&peek->clock, peek->file.header.free_stamp) / peek->clock.resolution_ns;
     for (size_t at = 0, length; at < count; at += length) {
         const uint64_t *words = peek->words + at;
-        length = live_record_words(words, count - at);
-        if (length == 0 || length == SIZE_MAX)
+        length = peek->is_java ? live_record_words(words, count - at)
+                               : live_allocs_record_words(words[0]);
+        if (length == 0 || length > count - at)
             break;
-        if (!live_record_is_event(words[0])) {
-            if (kind_of(words[0]) == STEP_LIVE_THREAD_SWITCH)
-                state.event.thread = words[0] >> STEP_LIVE_KIND_BITS;
-            else if (kind_of(words[0]) == STEP_LIVE_STACK)
-                state.event.stack = words[0] >> STEP_LIVE_KIND_BITS;
-            else
-                visit_entry(peek, words);
+        if (peek->is_java ? !live_record_is_event(words[0])
+                          : length == 1 || live_kind(words[0]) == STEP_LIVE_HEAP_FRAME) {
+            take_other(peek, &state, words);
             continue;
         }
-        take_event(peek, &state, words);
-        uint64_t objects = kind_of(words[0]) == STEP_LIVE_FREE_OBJECT
-                               ? step_live_freed_count(words[0] >> STEP_LIVE_KIND_BITS)
-                               : 1;
+        uint64_t objects = 1;
+        if (peek->is_java) {
+            take_event(peek, &state, words);
+            if (live_kind(words[0]) == STEP_LIVE_FREE_OBJECT)
+                objects = step_live_freed_count(words[0] >> STEP_LIVE_KIND_BITS);
+        } else {
+            take_heap_event(peek, &state, words);
+            state.event.method = number;
+        }
         for (; objects != 0; objects--, state.event.object++)
             if (number++ >= written)
                 look->visit(look->user, &state.event);
@@ -293,13 +269,8 @@ static enum step_status visit_chunk(struct peek *peek, const struct found_chunk 
     }
     if (live_file_read(&peek->file, chunk->offset + sizeof(struct step_live_chunk), peek->words,
                        bytes) &&
-        is_same(peek, chunk)) {
-        size_t count = bytes / sizeof *peek->words;
-        if (peek->file.header.definition == STEP_LIVE_DEFINITION_JAVA)
-            visit_words(peek, chunk, count);
-        else
-            visit_heap_words(peek, chunk, count);
-    }
+        is_same(peek, chunk))
+        visit_words(peek, chunk, bytes / sizeof *peek->words);
     return STEP_STATUS_OK;
 }
 
@@ -313,6 +284,7 @@ enum step_status step_live_peek(const char *path, const struct step_live_look *l
         status = live_file_find_chunks(&peek.file);
     if (status == STEP_STATUS_OK) {
         *dropped = peek.file.header.dropped;
+        peek.is_java = peek.file.header.definition == STEP_LIVE_DEFINITION_JAVA;
         peek.clock = live_clock(&peek.file.header);
         choose_chunks(&peek);
     }

@@ -63,10 +63,8 @@ bool live_record_is_event(uint64_t word);
 
 /* live_events.c.  Each function here and below decodes one complete raw record. */
 enum step_status live_take_vm_event(const struct raw *raw);
-enum step_status live_take_class_load(const struct raw *raw);
-enum step_status live_take_class_existing(const struct raw *raw);
-enum step_status live_take_thread_start(const struct raw *raw);
-enum step_status live_take_thread_existing(const struct raw *raw);
+enum step_status live_take_class(const struct raw *raw);
+enum step_status live_take_thread(const struct raw *raw);
 enum step_status live_take_alloc(const struct raw *raw);
 enum step_status live_take_existing(const struct raw *raw);
 enum step_status live_take_thread_end(const struct raw *raw);

@@ -164,10 +164,14 @@ static int compare_chunks(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The decoder for the file's definition; the other is NULL. */
-struct decoders {
-    struct live_decoder *java;
-    struct live_allocs_decoder *heap;
+/* The decoder for the file's definition, and its functions. */
+struct decoding {
+    void *decoder;
+    bool is_heap;
+    enum step_status (*begin)(void *decoder, uint64_t stream, uint64_t first_record,
+                              uint64_t thread);
+    enum step_status (*words)(void *decoder, uint64_t stream, const uint64_t *words, size_t count,
+                              size_t *consumed, struct step_error *error);
 };
 
 static enum step_status check_definition(struct live_file *file, const struct step_writer *writer)
@@ -180,46 +184,34 @@ static enum step_status check_definition(struct live_file *file, const struct st
                           file->header.definition == STEP_LIVE_DEFINITION_HEAP ? "native" : "Java");
 }
 
-static bool create_decoders(const struct live_file *file, struct step_writer *writer,
-                            struct decoders *decoders)
+static struct decoding start_decoding(const struct live_file *file, struct step_writer *writer)
 {
-    *decoders = (struct decoders){NULL, NULL};
-    if (file->header.definition == STEP_LIVE_DEFINITION_HEAP)
-        decoders->heap = live_allocs_decoder_create(&file->header, writer);
-    else
-        decoders->java = live_decoder_create(&file->header, writer);
-    if (decoders->heap != NULL && file->header.lost_stamp != 0)
-        live_allocs_decoder_end_before(decoders->heap, file->header.lost_stamp);
-    if (decoders->java != NULL)
-        live_decoder_end_at_death(decoders->java);
-    return decoders->heap != NULL || decoders->java != NULL;
-}
-
-static enum step_status decode_words(const struct decoders *decoders,
-                                     const struct found_chunk *chunk, const uint64_t *words,
-                                     size_t *consumed, struct step_error *error)
-{
-    size_t count = (size_t) chunk->used / sizeof *words;
-    return decoders->heap != NULL
-               ? live_allocs_decoder_words(decoders->heap, chunk->stream, words, count, consumed,
-                                           error)
-               : live_decoder_words(decoders->java, chunk->stream, words, count, consumed, error);
+    if (file->header.definition == STEP_LIVE_DEFINITION_HEAP) {
+        struct live_allocs_decoder *heap = live_allocs_decoder_create(&file->header, writer);
+        if (heap != NULL && file->header.lost_stamp != 0)
+            live_allocs_decoder_end_before(heap, file->header.lost_stamp);
+        return (struct decoding){heap, true, live_allocs_decoder_begin, live_allocs_decoder_words};
+    }
+    struct live_decoder *java = live_decoder_create(&file->header, writer);
+    if (java != NULL)
+        live_decoder_end_at_death(java);
+    return (struct decoding){java, false, live_decoder_begin, live_decoder_words};
 }
 
 /* Decodes pending frees after all records of the stream. */
-static enum step_status decode_owed(struct live_file *file, const struct decoders *decoders,
+static enum step_status decode_owed(struct live_file *file, const struct decoding *decoding,
                                     const struct found_chunk *chunk)
 {
     uint64_t words[STEP_LIVE_OWED_WORDS];
     uint64_t at = sizeof(struct step_live_chunk) + chunk->owed_at * sizeof words[0];
-    if (chunk->owed_at == 0 || decoders->heap == NULL ||
+    if (chunk->owed_at == 0 || !decoding->is_heap ||
         !live_file_read(file, chunk->offset + at, words, sizeof words))
         return STEP_STATUS_OK;
-    return live_allocs_decoder_owed(decoders->heap, chunk->stream, chunk->owed_record, words,
+    return live_allocs_decoder_owed(decoding->decoder, chunk->stream, chunk->owed_record, words,
                                     file->error);
 }
 
-static enum step_status decode_chunk(struct live_file *file, const struct decoders *decoders,
+static enum step_status decode_chunk(struct live_file *file, const struct decoding *decoding,
                                      const struct found_chunk *chunk)
 {
     uint64_t *words = malloc((size_t) chunk->used + 1);
@@ -227,17 +219,15 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
     enum step_status status =
-        decoders->heap != NULL
-            ? live_allocs_decoder_begin(decoders->heap, chunk->stream, chunk->first_record,
-                                        chunk->thread)
-            : live_decoder_begin(decoders->java, chunk->stream, chunk->first_record, chunk->thread);
+        decoding->begin(decoding->decoder, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
         live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,
                        (size_t) chunk->used))
-        status = decode_words(decoders, chunk, words, &consumed, file->error);
+        status = decoding->words(decoding->decoder, chunk->stream, words,
+                                 (size_t) chunk->used / sizeof *words, &consumed, file->error);
     if (status == STEP_STATUS_OK)
-        status = decode_owed(file, decoders, chunk);
+        status = decode_owed(file, decoding, chunk);
     free(words);
     if (status != STEP_STATUS_OK && file->error != NULL) {
         file->error->offset =
@@ -250,12 +240,12 @@ static enum step_status decode_chunk(struct live_file *file, const struct decode
 /* Decodes every readable chunk.  The caller gets the first damage. */
 static enum step_status decode_chunks(struct live_file *file, struct step_writer *writer)
 {
-    struct decoders decoders;
-    if (!create_decoders(file, writer, &decoders))
+    struct decoding decoding = start_decoding(file, writer);
+    if (decoding.decoder == NULL)
         return step_no_memory(file->error, file->path);
     enum step_status first = STEP_STATUS_OK;
     for (size_t i = 0; i < file->count; i++) {
-        enum step_status status = decode_chunk(file, &decoders, &file->chunks[i]);
+        enum step_status status = decode_chunk(file, &decoding, &file->chunks[i]);
         if (first == STEP_STATUS_OK)
             first = status;
         if (status != STEP_STATUS_OK && status != STEP_STATUS_CORRUPT)
@@ -263,10 +253,12 @@ static enum step_status decode_chunks(struct live_file *file, struct step_writer
         file->error = first == STEP_STATUS_OK ? file->error : NULL;
     }
     enum step_status status = STEP_STATUS_OK;
-    if (decoders.java != NULL)
-        status = live_decoder_finish(decoders.java, file->header.free_stamp);
-    live_decoder_destroy(decoders.java);
-    live_allocs_decoder_destroy(decoders.heap);
+    if (decoding.is_heap) {
+        live_allocs_decoder_destroy(decoding.decoder);
+    } else {
+        status = live_decoder_finish(decoding.decoder, file->header.free_stamp);
+        live_decoder_destroy(decoding.decoder);
+    }
     return first != STEP_STATUS_OK ? first : status;
 }
 

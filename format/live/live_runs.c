@@ -34,11 +34,6 @@ static const struct {
 #define METHOD_KINDS                                                                               \
     (1u << STEP_LIVE_ENTRY_SHORT | 1u << STEP_LIVE_EXIT_SHORT | 1u << STEP_LIVE_FRAME_POP_SHORT)
 
-static uint32_t kind_of(uint64_t word)
-{
-    return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
-}
-
 static bool find_free_columns(struct step_run_layout *layout, const struct step_writer *writer)
 {
     layout->count = FREE_COLUMNS;
@@ -103,7 +98,7 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
 
 bool live_starts_run(uint64_t word)
 {
-    return rows[kind_of(word)].group != 0;
+    return rows[live_kind(word)].group != 0;
 }
 
 /* Converts a stream's stamps to ticks.  Most need no arithmetic: stamps from `base` to `base` +
@@ -159,7 +154,7 @@ static inline size_t put_methods(struct filling *filling, struct ticker *ticker,
     uint64_t *objects = with_objects ? filling->objects + filling->entries : NULL;
     size_t entries = 0, i = 0;
     for (; i < count; i++) {
-        uint32_t kind = kind_of(words[i]);
+        uint32_t kind = live_kind(words[i]);
         uint64_t payload = words[i] >> STEP_LIVE_KIND_BITS;
         if ((METHOD_KINDS >> kind & 1) == 0)
             break;
@@ -222,7 +217,7 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
                               .objects = run->values[OBJECT]};
     size_t at = 0;
     while (filling.records < run->most && at < count) {
-        unsigned group = rows[kind_of(words[at])].group & groups;
+        unsigned group = rows[live_kind(words[at])].group & groups;
         size_t most = run->most - filling.records;
         most = most < count - at ? most : count - at;
         if (group == METHODS) {
@@ -267,7 +262,7 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     if (!decoder->has_runs || (state->window != NULL && window_is_open(state->window)) ||
         state->next_record < state->resumed)
         return STEP_STATUS_OK;
-    unsigned group = rows[kind_of(words[0])].group;
+    unsigned group = rows[live_kind(words[0])].group;
     /* a full entry without object is the first of a chunk, or follows a long pause */
     if (group == OBJECTS && (count < ENTRY_WORDS || words[2] == 0))
         return STEP_STATUS_OK;

@@ -60,13 +60,8 @@ void window_open(struct constructor_window *window, uint64_t number)
 enum step_status window_add(struct constructor_window *window, const struct window_event *event,
                             window_put *put, void *context)
 {
-    if (window->count == window->capacity) {
-        struct window_event *grown =
-            step_grown(window->events, &window->capacity, window->capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        window->events = grown;
-    }
+    if (!STEP_MAKE_ROOM(window->events, window->capacity, window->count + 1))
+        return STEP_STATUS_NO_MEMORY;
     window->events[window->count++] = *event;
     return window->count >= EVENTS_LIMIT ? window_close(window, put, context) : STEP_STATUS_OK;
 }
@@ -116,13 +111,8 @@ static enum step_status note_span(struct constructor_window *window)
 {
     if (!window->crosses)
         return STEP_STATUS_OK;
-    if (window->span_count == window->span_capacity) {
-        struct span *grown = step_grown(window->spans, &window->span_capacity,
-                                        window->span_capacity + 1, sizeof *grown);
-        if (grown == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        window->spans = grown;
-    }
+    if (!STEP_MAKE_ROOM(window->spans, window->span_capacity, window->span_count + 1))
+        return STEP_STATUS_NO_MEMORY;
     window->spans[window->span_count++] =
         (struct span){window->first_number, window->first_number + window->count};
     return STEP_STATUS_OK;
@@ -197,19 +187,6 @@ void live_streams_reset(struct live_streams *streams)
     *streams = (struct live_streams){0};
 }
 
-/* Grows the table of pages to contain the page. */
-static bool reach(struct live_streams *streams, size_t page)
-{
-    if (page < streams->page_count)
-        return true;
-    struct stream_state **grown =
-        step_grown_zeroed(streams->pages, &streams->page_count, page + 1, sizeof *streams->pages);
-    if (grown == NULL)
-        return false;
-    streams->pages = grown;
-    return true;
-}
-
 struct stream_state *live_streams_at(struct live_streams *streams, const struct step_writer *writer,
                                      uint64_t stream)
 {
@@ -217,7 +194,8 @@ struct stream_state *live_streams_at(struct live_streams *streams, const struct 
     size_t page = (size_t) (stream / PAGE_STREAMS);
     if (found != NULL)
         return found;
-    if (stream >= STREAM_LIMIT || !reach(streams, page))
+    if (stream >= STREAM_LIMIT ||
+        !STEP_MAKE_ZEROED_ROOM(streams->pages, streams->page_count, page + 1))
         return NULL;
     struct stream_state *states = calloc(PAGE_STREAMS, sizeof *states);
     if (states == NULL)

@@ -91,6 +91,12 @@ uint64_t live_streams_latest(const struct live_streams *streams);
 /* Returns the header with a clock that cannot cause a division by 0. */
 struct step_live_header live_clock(const struct step_live_header *header);
 
+/* Returns the kind of the raw record that begins with this word. */
+static inline uint32_t live_kind(uint64_t word)
+{
+    return (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+}
+
 static inline uint64_t live_stamp_ns(const struct step_live_header *clock, uint64_t stamp)
 {
     return (uint64_t) ((unsigned __int128) stamp * clock->clock_multiplier >> clock->clock_shift);

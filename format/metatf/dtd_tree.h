@@ -3,6 +3,7 @@
 #ifndef FORMAT_METATF_DTD_TREE_H
 #define FORMAT_METATF_DTD_TREE_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -79,6 +80,12 @@ struct dtd_parse {
     step_fault_visit report;
     void *user;
     struct step_error *error;
+};
+
+/* State of the scanner besides flex's own. */
+struct dtd_scan {
+    struct step_arena *arena;
+    jmp_buf fatal; /* target of flex's fatal errors, instead of exit() */
 };
 
 #define DTD_TEXT_LIMIT ((size_t) 1 << 20)

@@ -41,13 +41,8 @@ static uint64_t load_int(const struct metatf_file *file, const uint8_t *at, unsi
 
 static bool add_entry(struct metatf_file *file, uint64_t number, uint64_t start, uint64_t size)
 {
-    if (file->entry_count == file->entry_capacity) {
-        struct metatf_entry *entries = step_grown(file->entries, &file->entry_capacity,
-                                                  file->entry_capacity + 1, sizeof *entries);
-        if (entries == NULL)
-            return false;
-        file->entries = entries;
-    }
+    if (!STEP_MAKE_ROOM(file->entries, file->entry_capacity, file->entry_count + 1))
+        return false;
     struct metatf_entry *entry = &file->entries[file->entry_count++];
     *entry = (struct metatf_entry){.number = (uint32_t) (number & 0xffff),
                                    .method = (uint32_t) (number >> METATF_METHOD_SHIFT & 0xffff),

@@ -35,11 +35,7 @@ bool metatf_grow_section(struct metatf_writing *writing, size_t extra)
         return true;
     if (extra > SIZE_MAX / 4 - writing->capacity)
         return false;
-    uint8_t *data = step_grown(writing->data, &writing->capacity, writing->length + extra, 1);
-    if (data == NULL)
-        return false;
-    writing->data = data;
-    return true;
+    return STEP_MAKE_ROOM(writing->data, writing->capacity, writing->length + extra);
 }
 
 void metatf_write_out(struct metatf_writer *writer, const void *data, size_t length)
@@ -103,13 +99,8 @@ void metatf_write_header(struct metatf_writer *writer, uint64_t sections, uint64
 static bool add_entry(struct metatf_writer *writer, const struct metatf_entry *entry)
 {
     struct metatf_writer_rest *rest = writer->rest;
-    if (rest->entry_count == rest->entry_capacity) {
-        struct metatf_entry *entries = step_grown(rest->entries, &rest->entry_capacity,
-                                                  rest->entry_capacity + 1, sizeof *entries);
-        if (entries == NULL)
-            return false;
-        rest->entries = entries;
-    }
+    if (!STEP_MAKE_ROOM(rest->entries, rest->entry_capacity, rest->entry_count + 1))
+        return false;
     rest->entries[rest->entry_count++] = *entry;
     return true;
 }

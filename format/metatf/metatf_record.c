@@ -89,15 +89,9 @@ void metatf_put_split_record(struct metatf_writer *writer, struct metatf_writing
 bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
 {
     size_t need = writer->undo_count + 4 * ((size_t) count + writer->need);
-    if (need <= writer->undo_capacity)
-        return true;
-    struct metatf_undo *undo = step_grown(writer->undo, &writer->undo_capacity, need, sizeof *undo);
-    if (undo == NULL) {
-        writer->out_of_memory = true;
-        return false;
-    }
-    writer->undo = undo;
-    return true;
+    bool good = STEP_MAKE_ROOM(writer->undo, writer->undo_capacity, need);
+    writer->out_of_memory = writer->out_of_memory || !good;
+    return good;
 }
 
 /* In a file without index a record marks each change of section. */

@@ -118,10 +118,4 @@ struct metatf_reader_rest {
     uint64_t *last; /* for each field of the record */
 };
 
-/* Decodes the content of a metadata or section record after its tag. */
-const char *metatf_reader_metadata(struct metatf_reader *reader, const uint8_t **at,
-                                   struct metatf_metadata *metadata);
-const char *metatf_reader_section(struct metatf_reader *reader, const uint8_t **at,
-                                  uint64_t *number, struct metatf_reading **next);
-
 #endif

@@ -6,7 +6,7 @@
 #include "steptrace/text.h"
 
 static const struct {
-    const char *name;
+    char name[3];
     const char *fields;
 } text_kinds[STEP_TEXT_KIND_COUNT] = {
 #define KIND_ROW(name, fields) {#name, fields},

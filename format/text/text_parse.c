@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "format/core/utf8.h"
 #include "format/text/text_kinds.h"
 #include "steptrace/show.h"
 
@@ -16,11 +17,6 @@ enum text_byte {
     TEXT_BYTE_ESCAPE, /* always escaped: `:` `\` LF CR */
     TEXT_BYTE_MULTI   /* part of a multi-byte character, or invalid UTF-8 */
 };
-
-static inline bool text_is_surrogate(uint32_t code)
-{
-    return code >= 0xd800 && code <= 0xdfff;
-}
 
 static inline bool text_is_high_surrogate(uint32_t code)
 {
@@ -43,50 +39,6 @@ static const uint8_t text_byte_class[256] = {
     [0xe0] = SIXTEEN(TEXT_BYTE_MULTI), [0xf0] = SIXTEEN(TEXT_BYTE_MULTI),
 };
 
-static bool is_continuation(uint8_t byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-static size_t decode_two(const uint8_t *bytes, uint32_t *code)
-{
-    *code = (uint32_t) (bytes[0] & 0x1f) << 6 | (bytes[1] & 0x3f);
-    return is_continuation(bytes[1]) && *code >= 0x80 ? 2 : 0;
-}
-
-static size_t decode_three(const uint8_t *bytes, uint32_t *code)
-{
-    *code =
-        (uint32_t) (bytes[0] & 0x0f) << 12 | (uint32_t) (bytes[1] & 0x3f) << 6 | (bytes[2] & 0x3f);
-    return is_continuation(bytes[1]) && is_continuation(bytes[2]) && *code >= 0x800 ? 3 : 0;
-}
-
-static size_t decode_four(const uint8_t *bytes, uint32_t *code)
-{
-    *code = (uint32_t) (bytes[0] & 0x07) << 18 | (uint32_t) (bytes[1] & 0x3f) << 12 |
-            (uint32_t) (bytes[2] & 0x3f) << 6 | (bytes[3] & 0x3f);
-    bool follow =
-        is_continuation(bytes[1]) && is_continuation(bytes[2]) && is_continuation(bytes[3]);
-    return follow && *code >= 0x10000 && *code <= 0x10ffff ? 4 : 0;
-}
-
-/* Decodes the character at `bytes` (surrogates in three bytes included).  Returns its length, or 0
- * if it is invalid.  `available` is at least 1. */
-static size_t text_decode(const uint8_t *bytes, size_t available, uint32_t *code)
-{
-    if (bytes[0] < 0x80) {
-        *code = bytes[0];
-        return 1;
-    }
-    if (bytes[0] >= 0xc2 && bytes[0] <= 0xdf && available >= 2)
-        return decode_two(bytes, code);
-    if (bytes[0] >= 0xe0 && bytes[0] <= 0xef && available >= 3)
-        return decode_three(bytes, code);
-    if (bytes[0] >= 0xf0 && bytes[0] <= 0xf4 && available >= 4)
-        return decode_four(bytes, code);
-    return 0;
-}
-
 static size_t put_escape(char *out, uint32_t code)
 {
     static const char hex[] = "0123456789abcdef";
@@ -97,35 +49,25 @@ static size_t put_escape(char *out, uint32_t code)
     return 6;
 }
 
-/* Writes the character of a pair of surrogates. */
-static size_t put_pair(char *out, uint32_t high, uint32_t low)
-{
-    uint32_t code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-    out[0] = (char) (0xf0 | code >> 18);
-    out[1] = (char) (0x80 | (code >> 12 & 0x3f));
-    out[2] = (char) (0x80 | (code >> 6 & 0x3f));
-    out[3] = (char) (0x80 | (code & 0x3f));
-    return 4;
-}
-
 /* Escapes the multi-byte character at `*in` and moves on.  Returns 0 if it is invalid. */
 static size_t escape_multi(const uint8_t **in, const uint8_t *end, char *out)
 {
     uint32_t code;
-    size_t length = text_decode(*in, (size_t) (end - *in), &code);
+    size_t length = step_utf8_decode(*in, (size_t) (end - *in), &code);
     if (length == 0)
         return 0;
     const uint8_t *from = *in;
     *in += length;
-    if (!text_is_surrogate(code)) {
+    if (!step_utf8_is_surrogate(code)) {
         memcpy(out, from, length);
         return length;
     }
     uint32_t low;
     if (text_is_high_surrogate(code) && *in < end &&
-        text_decode(*in, (size_t) (end - *in), &low) == 3 && text_is_low_surrogate(low)) {
+        step_utf8_decode(*in, (size_t) (end - *in), &low) == 3 && text_is_low_surrogate(low)) {
         *in += 3;
-        return put_pair(out, code, low);
+        return step_utf8_encode((uint8_t *) out,
+                                0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
     }
     return put_escape(out, code);
 }
@@ -172,17 +114,11 @@ static bool refuse(struct scan *scan, const uint8_t *at, const char *reason)
     return false;
 }
 
-static const char kind_names[STEP_TEXT_KIND_COUNT][3] = {
-#define KIND_NAME(name, fields) #name,
-    STEP_TEXT_KIND_LIST(KIND_NAME)
-#undef KIND_NAME
-};
-
 static bool scan_kind(struct scan *scan, enum step_text_kind *kind)
 {
     if (scan->end - scan->at >= 2) {
         for (unsigned i = 0; i < STEP_TEXT_KIND_COUNT; i++) {
-            if (memcmp(scan->at, kind_names[i], 2) == 0 &&
+            if (memcmp(scan->at, text_kinds[i].name, 2) == 0 &&
                 (scan->at[2] == ':' || scan->at + 2 == scan->end)) {
                 *kind = (enum step_text_kind) i;
                 scan->at += 2;
@@ -240,26 +176,11 @@ static uint32_t hex_value(const uint8_t *at)
     return value;
 }
 
-static size_t put_code(uint8_t *out, uint32_t code)
-{
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : 3;
-    if (length == 1) {
-        out[0] = (uint8_t) code;
-    } else if (length == 2) {
-        out[0] = (uint8_t) (0xc0 | code >> 6);
-    } else {
-        out[0] = (uint8_t) (0xe0 | code >> 12);
-        out[1] = (uint8_t) (0x80 | (code >> 6 & 0x3f));
-    }
-    if (length > 1)
-        out[length - 1] = (uint8_t) (0x80 | (code & 0x3f));
-    return length;
-}
-
 /* `steptrace dump` escapes these for terminals, too; a tab has no escape. */
 static bool may_be_escaped(uint32_t code)
 {
-    return text_is_surrogate(code) || (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE) ||
+    return step_utf8_is_surrogate(code) ||
+           (code < 0x80 && text_byte_class[code] == TEXT_BYTE_ESCAPE) ||
            (code != '\t' && step_show_is_control(code));
 }
 
@@ -278,7 +199,7 @@ static bool scan_escape(struct scan *scan, bool *high)
     if (*high && text_is_low_surrogate(code))
         return refuse(scan, at, "a pair of surrogates written as escapes");
     *high = text_is_high_surrogate(code);
-    scan->scratch += put_code(scan->scratch, code);
+    scan->scratch += step_utf8_encode(scan->scratch, code);
     scan->at += 6;
     return true;
 }
@@ -287,8 +208,8 @@ static bool scan_escape(struct scan *scan, bool *high)
 static bool scan_multi(struct scan *scan)
 {
     uint32_t code;
-    size_t length = text_decode(scan->at, (size_t) (scan->end - scan->at), &code);
-    if (length == 0 || text_is_surrogate(code))
+    size_t length = step_utf8_decode(scan->at, (size_t) (scan->end - scan->at), &code);
+    if (length == 0 || step_utf8_is_surrogate(code))
         return refuse(scan, scan->at, "not valid UTF-8");
     scan->at += length;
     return true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the text of a trace to the single entry of a ZIP file. */
-#include <minizip/zip.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +9,6 @@
 #include "steptrace/text.h"
 
 #define PIECE_BYTES ((size_t) 1 << 18)
-#define MADE_BY_UNIX_4_5 (3u << 8 | 45u)
-#define MODE_REGULAR_0644 (0100644ul << 16)
-#define DATE_1980_01_01 (1ul << 21 | 1ul << 16) /* the earliest date in a ZIP file */
 #define LEVEL 6
 
 /* Offsets in the header of the file's only entry. */
@@ -21,7 +17,6 @@
 #define ZIP64_FIELD_BYTES 20u
 
 #define NAME "trace"
-#define MEMORY_LEVEL 8 /* zlib's own default */
 
 struct step_text_writer {
     char name[256];
@@ -52,19 +47,6 @@ static enum step_status fail_output(struct step_text_writer *writer)
                                         : "cannot write the ZIP file");
 }
 
-static bool open_entry(struct step_text_writer *writer)
-{
-    zlib_filefunc64_def functions;
-    zip_file_functions(&writer->file, &functions);
-    writer->zip = zipOpen2_64(writer->name, APPEND_STATUS_CREATE, NULL, &functions);
-    if (writer->zip == NULL)
-        return false;
-    zip_fileinfo info = {.dosDate = DATE_1980_01_01, .external_fa = MODE_REGULAR_0644};
-    return zipOpenNewFileInZip4_64(writer->zip, NAME, &info, NULL, 0, NULL, 0, NULL, Z_DEFLATED,
-                                   LEVEL, 0, -MAX_WBITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY, NULL, 0,
-                                   MADE_BY_UNIX_4_5, 0, 1) == ZIP_OK;
-}
-
 enum step_status step_text_writer_create(const char *path, struct step_text_writer **out,
                                          struct step_error *error)
 {
@@ -73,7 +55,9 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
     if (writer == NULL)
         return step_no_memory(error, path);
     memcpy(writer->name, path, strnlen(path, sizeof writer->name - 1));
-    if (zip_file_open(&writer->file, path, "wb") && open_entry(writer)) {
+    if (zip_file_open(&writer->file, path, "wb"))
+        writer->zip = zip_file_start(&writer->file, writer->name);
+    if (writer->zip != NULL && zip_file_add(writer->zip, NAME, LEVEL, false)) {
         *out = writer;
         return STEP_STATUS_OK;
     }
@@ -120,17 +104,6 @@ enum step_status step_text_writer_put_line(struct step_text_writer *writer, cons
     return STEP_STATUS_OK;
 }
 
-static bool reserve_line(struct step_text_writer *writer, size_t space)
-{
-    if (space <= writer->line_space)
-        return true;
-    char *line = step_grown(writer->line, &writer->line_space, space, 1);
-    if (line == NULL)
-        return false;
-    writer->line = line;
-    return true;
-}
-
 enum step_status step_text_writer_put(struct step_text_writer *writer,
                                       const struct step_text_event *event)
 {
@@ -141,8 +114,9 @@ enum step_status step_text_writer_put(struct step_text_writer *writer,
     if ((unsigned) event->kind >= STEP_TEXT_KIND_COUNT || class_length > STEP_TEXT_LINE_MAX ||
         method_length > STEP_TEXT_LINE_MAX)
         return fail(writer, STEP_STATUS_INVALID, "an event that has no line");
-    if (!reserve_line(writer, STEP_TEXT_LINE_SPACE(STEP_TEXT_ESCAPED_MAX(class_length),
-                                                   STEP_TEXT_ESCAPED_MAX(method_length))))
+    if (!STEP_MAKE_ROOM(writer->line, writer->line_space,
+                        STEP_TEXT_LINE_SPACE(STEP_TEXT_ESCAPED_MAX(class_length),
+                                             STEP_TEXT_ESCAPED_MAX(method_length))))
         return fail(writer, STEP_STATUS_NO_MEMORY, "out of memory");
     size_t length = step_text_format(event, writer->line);
     if (length == 0)

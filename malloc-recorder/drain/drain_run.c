@@ -84,22 +84,6 @@ static struct native_trace *trace_of(const struct drain *drain)
     return drain->owner;
 }
 
-static enum step_status begin_chunk(void *decoder, const struct step_live_chunk *chunk)
-{
-    return live_allocs_decoder_begin(decoder, chunk->stream, chunk->first_record, chunk->thread);
-}
-
-static enum step_status decode_words(void *decoder, uint64_t stream, const uint64_t *words,
-                                     size_t count, size_t *consumed, struct step_error *error)
-{
-    return live_allocs_decoder_words(decoder, stream, words, count, consumed, error);
-}
-
-static uint64_t next_record(void *decoder, uint64_t stream)
-{
-    return live_allocs_decoder_next_record(decoder, stream);
-}
-
 /* ---- the limit ---- */
 
 static uint64_t waiting_records(const struct drain *drain)
@@ -420,9 +404,9 @@ static void calibrate(struct native_trace *trace)
     trace->header->clock_shift = scale.shift;
 }
 
-static const struct drain_operations operations = {.begin = begin_chunk,
-                                                   .words = decode_words,
-                                                   .next_record = next_record,
+static const struct drain_operations operations = {.begin = live_allocs_decoder_begin,
+                                                   .words = live_allocs_decoder_words,
+                                                   .next_record = live_allocs_decoder_next_record,
                                                    .take_all_full = take_all_full};
 
 void drain_run(struct native_trace *trace)

@@ -15,61 +15,30 @@
 
 #include "capture/clock.h"
 #include "capture/log.h"
+#include "capture/provenance.h"
 #include "format/live/live_allocs.h"
 #include "steptrace/hatf_trace.h"
 
-static void put_property(struct native_trace *trace, const char *key, const char *value)
-{
-    step_writer_property(trace->writer, key, value);
-}
-
-static void put_number(struct native_trace *trace, const char *key, uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_property(trace, key, text);
-}
-
-static void put_command_line(struct native_trace *trace)
-{
-    char text[4096];
-    snprintf(text, sizeof text, "/proc/%" PRIu64 "/cmdline", trace->process);
-    int file = open(text, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    ssize_t length = read(file, text, sizeof text - 1);
-    close(file);
-    if (length <= 0)
-        return;
-    while (length > 0 && text[length - 1] == '\0')
-        length--;
-    for (ssize_t i = 0; i < length; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    text[length] = '\0';
-    put_property(trace, "command-line", text);
-}
-
 void native_trace_describe(struct native_trace *trace)
 {
-    char host[256] = "";
+    struct step_writer *writer = trace->writer;
+    char text[4096];
     clock_uses_counter = trace->numbers.uses_counter != 0;
-    gethostname(host, sizeof host - 1);
-    put_property(trace, "producer", "StepTrace libmalloctracer.so " STEPTRACE_VERSION);
-    put_property(trace, "events", "alloc+free+realloc+thread");
-    put_property(trace, "options", trace->options);
-    put_number(trace, "resolution-ns", 1);
-    put_property(trace, "clock", clock_name());
-    put_number(trace, "start-time-ns", trace->numbers.start_wall_ns);
-    put_property(trace, "host", host);
-    put_number(trace, "process-id", trace->process);
+    step_writer_property(writer, "producer", "StepTrace libmalloctracer.so " STEPTRACE_VERSION);
+    step_writer_property(writer, "events", "alloc+free+realloc+thread");
+    step_writer_property(writer, "options", trace->options);
+    provenance_number(writer, "resolution-ns", 1);
+    step_writer_property(writer, "clock", clock_name());
+    provenance_number(writer, "start-time-ns", trace->numbers.start_wall_ns);
+    provenance_host(writer);
+    provenance_number(writer, "process-id", trace->process);
     if (trace->numbers.parent_process != 0)
-        put_number(trace, "parent-process", trace->numbers.parent_process);
+        provenance_number(writer, "parent-process", trace->numbers.parent_process);
     if (trace->numbers.parent != 0)
-        put_number(trace, "forked-from", trace->numbers.parent);
+        provenance_number(writer, "forked-from", trace->numbers.parent);
     if (trace->numbers.fork_stamp != 0)
-        put_number(trace, "forked-at-stamp", trace->numbers.fork_stamp);
-    put_command_line(trace);
+        provenance_number(writer, "forked-at-stamp", trace->numbers.fork_stamp);
+    provenance_command_line(writer, trace->process, text, sizeof text);
 }
 
 /* With the clock, stamps of forks can be converted to times of this trace. */
@@ -78,7 +47,7 @@ void native_trace_describe_clock(struct native_trace *trace)
     char text[48];
     snprintf(text, sizeof text, "%" PRIu64 ">>%" PRIu32, trace->header->clock_multiplier,
              trace->header->clock_shift);
-    put_property(trace, "clock-scale", text);
+    step_writer_property(trace->writer, "clock-scale", text);
 }
 
 #define PAGE UINT64_C(4096)
@@ -107,13 +76,9 @@ static bool log_errno(const char *path)
 /* Sets the name: BASE.step, BASE-2.step, ... for the successive programs of one process. */
 static bool set_name(struct native_trace *trace, const char *base, unsigned image)
 {
-    const char *slash = strrchr(base, '/'), *ending = strrchr(slash != NULL ? slash : base, '.');
-    size_t stem = ending != NULL ? (size_t) (ending - base) : strlen(base);
-    int length = image == 1 ? snprintf(trace->path, sizeof trace->path, "%s", base)
-                            : snprintf(trace->path, sizeof trace->path, "%.*s-%u%s", (int) stem,
-                                       base, image, base + stem);
+    bool fits = trace_file_name(base, '-', image, trace->path, sizeof trace->path);
     snprintf(trace->live_path, sizeof trace->live_path, "%s%s", trace->path, STEP_LIVE_SUFFIX);
-    return length > 0 && (size_t) length < sizeof trace->path;
+    return fits;
 }
 
 /* Returns the drain that holds the file, if it served the same process while it ran another
@@ -172,7 +137,7 @@ static bool open_trace(struct native_trace *trace)
     unsigned number = 0;
     while (status == STEP_STATUS_BUSY && number++ < TRACE_FILE_NAMES_MOST &&
            (number == 1 || trace->numbers.overwrite == 0)) {
-        if (!trace_file_name(trace->wanted_file, number, base, sizeof base))
+        if (!trace_file_name(trace->wanted_file, '.', number, base, sizeof base))
             break;
         status = open_image(trace, base, &error);
     }
@@ -184,12 +149,6 @@ static bool open_trace(struct native_trace *trace)
 }
 
 /* ---- the live file ---- */
-
-static bool lock_header(const struct native_trace *trace)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    return fcntl(trace->live_file, F_SETLK, &lock) == 0;
-}
 
 static bool set_aside(struct native_trace *trace, uint64_t end)
 {
@@ -207,7 +166,8 @@ static bool make_live_file(struct native_trace *trace)
     if (trace->live_file < 0)
         return log_errno(trace->live_path);
     trace->is_live_made = true;
-    return (lock_header(trace) && set_aside(trace, DRAIN_FIRST_BYTES + AHEAD_BYTES)) ||
+    return (trace_file_lock(trace->live_file, 1) &&
+            set_aside(trace, DRAIN_FIRST_BYTES + AHEAD_BYTES)) ||
            log_errno(trace->live_path);
 }
 
@@ -247,9 +207,9 @@ static uint64_t buffer_bytes(const struct native_trace *trace)
 static void fill_live_file(struct native_trace *trace)
 {
     struct step_live_header *header = trace->header;
-    memcpy(header->magic, STEP_LIVE_MAGIC, sizeof header->magic);
-    header->version = STEP_LIVE_VERSION;
-    header->page_bytes = STEP_LIVE_PAGE;
+    live_map_init(&trace->map, &trace->control->shared, buffer_bytes(trace), false);
+    trace->map.header = header;
+    live_map_describe(&trace->map);
     header->process_id = trace->process;
     header->file_bytes = DRAIN_FIRST_BYTES;
     header->clock_zero = trace->numbers.start_raw;
@@ -259,8 +219,6 @@ static void fill_live_file(struct native_trace *trace)
     trace->control->layout = DRAIN_LAYOUT;
     trace->control->range_bytes = trace->numbers.range_bytes;
     atomic_store(&trace->control->ready_bytes, DRAIN_FIRST_BYTES + AHEAD_BYTES);
-    live_map_init(&trace->map, &trace->control->shared, buffer_bytes(trace), false);
-    trace->map.header = header;
 }
 
 /* Extends the file as far ahead as the disk allows.  Returns its new end, or 0 if not even the next

@@ -53,13 +53,8 @@ static void read_maps(struct symbols *symbols)
                    &module.end, rights, &module.offset, module.path) < 4 ||
             strchr(rights, 'x') == NULL)
             continue;
-        if (symbols->module_count == symbols->module_capacity) {
-            struct module *grown = step_grown(symbols->modules, &symbols->module_capacity,
-                                              symbols->module_count + 1, sizeof *grown);
-            if (grown == NULL)
-                break;
-            symbols->modules = grown;
-        }
+        if (!STEP_MAKE_ROOM(symbols->modules, symbols->module_capacity, symbols->module_count + 1))
+            break;
         symbols->modules[symbols->module_count++] = module;
     }
     fclose(file);

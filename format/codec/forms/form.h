@@ -34,7 +34,8 @@ struct step_form {
     const char *name;
     uint32_t parameter_count;          /* 0 or 1 */
     bool (*valid)(uint64_t parameter); /* NULL: any is valid */
-    /* Returns true if the form can encode the values, whose bits are all in `mask`. */
+    /* Returns true if the form can encode the values, whose bits are all in `mask`.  NULL: it can
+     * encode any. */
     bool (*fits)(uint64_t parameter, uint64_t mask);
     /* Returns the maximum size of `count` values, in bytes. */
     uint64_t (*bound)(uint64_t parameter, uint64_t count);

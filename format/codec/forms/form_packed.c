@@ -12,13 +12,6 @@ static bool packed_valid(uint64_t parameter)
     return parameter == 1 || parameter == 2 || parameter == 4 || parameter == 8;
 }
 
-static bool packed_fits(uint64_t parameter, uint64_t mask)
-{
-    (void) parameter;
-    (void) mask;
-    return true;
-}
-
 static uint64_t packed_bytes(uint64_t bits, uint64_t count)
 {
     return count / 8 * bits + (count % 8 * bits + 7) / 8;
@@ -146,7 +139,6 @@ const struct step_form step_form_packed = {
     .name = "packed",
     .parameter_count = 1,
     .valid = packed_valid,
-    .fits = packed_fits,
     .bound = packed_bound,
     .encode = packed_encode,
     .decode = packed_decode,

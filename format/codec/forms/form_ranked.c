@@ -27,13 +27,6 @@ struct census {
     size_t distinct;
 };
 
-static bool ranked_fits(uint64_t parameter, uint64_t mask)
-{
-    (void) parameter;
-    (void) mask;
-    return true;
-}
-
 static uint64_t ranked_bound(uint64_t parameter, uint64_t count)
 {
     (void) parameter;
@@ -201,7 +194,6 @@ static bool ranked_decode(uint64_t parameter, const uint8_t *in, size_t length, 
 const struct step_form step_form_ranked = {
     .id = STEP_FORM_RANKED,
     .name = "ranked",
-    .fits = ranked_fits,
     .bound = ranked_bound,
     .encode = ranked_encode,
     .decode = ranked_decode,

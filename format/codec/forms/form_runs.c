@@ -8,13 +8,6 @@
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
 
-static bool runs_fits(uint64_t parameter, uint64_t mask)
-{
-    (void) parameter;
-    (void) mask;
-    return true;
-}
-
 static uint64_t runs_bound(uint64_t parameter, uint64_t count)
 {
     (void) parameter;
@@ -132,7 +125,6 @@ static bool runs_decode(uint64_t parameter, const uint8_t *in, size_t length, ui
 const struct step_form step_form_runs = {
     .id = STEP_FORM_RUNS,
     .name = "runs",
-    .fits = runs_fits,
     .bound = runs_bound,
     .encode = runs_encode,
     .decode = runs_decode,

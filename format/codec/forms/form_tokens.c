@@ -19,29 +19,10 @@ static bool tokens_valid(uint64_t parameter)
     return parameter >= 1 && parameter <= 6;
 }
 
-static bool tokens_fits(uint64_t parameter, uint64_t mask)
-{
-    (void) parameter;
-    (void) mask;
-    return true;
-}
-
 static uint64_t tokens_bound(uint64_t parameter, uint64_t count)
 {
     (void) parameter;
     return count * (1 + 8 + STEP_VARINT_MAX) + 16;
-}
-
-static unsigned highest_bit(uint64_t value)
-{
-#if defined(__GNUC__)
-    return 63u - (unsigned) __builtin_clzll(value);
-#else
-    unsigned place = 0;
-    while (value >>= 1)
-        place++;
-    return place;
-#endif
 }
 
 /* Returns the token of a value, and the number of its further bits. */
@@ -50,7 +31,7 @@ static inline unsigned token_of(uint64_t value, unsigned m, unsigned *bits)
     *bits = 0;
     if (value >> (m + 1) == 0)
         return (unsigned) value;
-    unsigned e = highest_bit(value);
+    unsigned e = 63u - (unsigned) __builtin_clzll(value); /* its highest bit */
     unsigned token = ((e - m) << m) + (unsigned) (value >> (e - m));
     if (token >= ESCAPE || e - m > MOST_BITS)
         return ESCAPE;
@@ -152,7 +133,6 @@ const struct step_form step_form_tokens = {
     .name = "tokens",
     .parameter_count = 1,
     .valid = tokens_valid,
-    .fits = tokens_fits,
     .bound = tokens_bound,
     .encode = tokens_encode,
     .decode = tokens_decode,

@@ -3,13 +3,6 @@
 #include "format/codec/forms/form.h"
 #include "format/core/bytes.h"
 
-static bool any_fits(uint64_t parameter, uint64_t mask)
-{
-    (void) parameter;
-    (void) mask;
-    return true;
-}
-
 static uint64_t varint_bound(uint64_t parameter, uint64_t count)
 {
     (void) parameter;
@@ -47,7 +40,6 @@ static bool varint_decode(uint64_t parameter, const uint8_t *in, size_t length, 
 const struct step_form step_form_varint = {
     .id = STEP_FORM_VARINT,
     .name = "varint",
-    .fits = any_fits,
     .bound = varint_bound,
     .encode = varint_encode,
     .decode = varint_decode,

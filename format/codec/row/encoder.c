@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "format/codec/row/encoder_state.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -34,13 +33,8 @@ bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, 
 {
     if (identifiers->count >= UINT32_MAX)
         return false;
-    if (identifiers->count == identifiers->capacity) {
-        uint64_t *values = step_grown(identifiers->values, &identifiers->capacity,
-                                      identifiers->capacity + 1, sizeof *values);
-        if (values == NULL)
-            return false;
-        identifiers->values = values;
-    }
+    if (!STEP_MAKE_ROOM(identifiers->values, identifiers->capacity, identifiers->count + 1))
+        return false;
     if (findable &&
         !step_index_add(&identifiers->places, step_hash_half(value), (uint32_t) identifiers->count))
         return false;
@@ -50,8 +44,8 @@ bool step_identifiers_add(struct step_identifiers *identifiers, uint64_t value, 
 
 static void drop_state(struct step_encoder *encoder)
 {
-    if (encoder->state != NULL && encoder->strategy->rows.reset != NULL)
-        encoder->strategy->rows.reset(encoder->state);
+    if (encoder->state != NULL)
+        encoder->strategy->rows->reset(encoder->state);
     free(encoder->state);
     encoder->state = NULL;
 }
@@ -67,15 +61,15 @@ void step_encoder_reset(struct step_encoder *encoder)
 static bool start_strategy(struct step_encoder *encoder, const struct step_strategy *strategy,
                            unsigned bits, bool hashed)
 {
-    const struct step_row_coder *rows = &strategy->rows;
+    const struct step_row_coder *rows = strategy->rows;
     if (encoder->strategy != strategy)
         drop_state(encoder);
     encoder->strategy = strategy;
-    if (encoder->state == NULL && rows->state_size > 0)
+    if (rows == NULL)
+        return true;
+    if (encoder->state == NULL)
         encoder->state = calloc(1, rows->state_size);
-    if (encoder->state == NULL && rows->state_size > 0)
-        return false;
-    return rows->start == NULL || rows->start(encoder->state, &encoder->policy, bits, hashed);
+    return encoder->state != NULL && rows->start(encoder->state, &encoder->policy, bits, hashed);
 }
 
 enum step_status step_encoder_start(struct step_encoder *encoder, const struct step_policy *policy,

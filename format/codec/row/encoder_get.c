@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes values and changes of a field in rows by its policy. */
-#include "format/codec/row/encoder_state.h"
+#include "format/codec/row/encoder.h"
+#include "format/codec/strategies/packed_strings.h"
 
 static const char no_memory[] = "out of memory";
 
@@ -30,7 +31,7 @@ const char *step_encoder_change(struct step_encoder *encoder, struct step_change
         encoder->shifts = change.kind == STEP_CHANGE_SHIFT;
         return NULL;
     case STEP_CHANGE_RESTART:
-        if (targeted == STEP_TARGETED_NONE || encoder->strategy->rows.value != NULL)
+        if (targeted == STEP_TARGETED_NONE || encoder->strategy->rows != NULL)
             return "a change of a strategy that the definition does not have";
         encoder->restarts = true;
         return NULL;
@@ -105,13 +106,19 @@ static const char *get_subordinate(struct step_encoder *encoder, uint64_t key,
 {
     if (encoder->policy.targeted == STEP_TARGETED_NONE)
         return get_basic(encoder, cursor, value);
-    if (encoder->strategy->rows.value == NULL)
+    const struct step_row_coder *rows = encoder->strategy->rows;
+    if (rows == NULL)
         return get_measured(encoder, cursor, value);
     uint64_t code;
     const char *fault = get_varint(cursor, &code);
-    if (fault == NULL && !encoder->strategy->rows.value(encoder->state, code, key, value))
-        fault = no_memory;
-    return fault;
+    if (fault != NULL)
+        return fault;
+    if (!rows->value(encoder->state, rows->gives_differences ? step_unzigzag(code) : code, key,
+                     value))
+        return no_memory;
+    if (!rows->gives_differences)
+        *value = step_unfold(*value, encoder->policy.is_unsigned);
+    return NULL;
 }
 
 static const char *get_identifier(struct step_encoder *encoder, uint64_t key,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encodes values of a field in rows by its policy: general strategies, targeted ones, basic
  * rules. */
-#include "format/codec/row/encoder_state.h"
+#include "format/codec/row/encoder.h"
 
 /* State of a writer: bytes, and the changes before them. */
 struct putting {
@@ -74,11 +74,14 @@ static enum step_status put_subordinate(struct putting *putting, uint64_t value,
     uint64_t code;
     if (encoder->policy.targeted == STEP_TARGETED_NONE)
         return put_basic(putting, value);
-    if (encoder->strategy->rows.code == NULL)
+    const struct step_row_coder *rows = encoder->strategy->rows;
+    if (rows == NULL)
         return put_measured(putting, value);
-    if (!encoder->strategy->rows.code(encoder->state, value, key, &code))
+    if (!rows->gives_differences)
+        value = step_fold(value, encoder->policy.is_unsigned);
+    if (!rows->code(encoder->state, value, key, &code))
         return STEP_STATUS_NO_MEMORY;
-    return put_varint(putting, code);
+    return put_varint(putting, rows->gives_differences ? step_zigzag(code) : code);
 }
 
 static enum step_status put_identifier(struct putting *putting, uint64_t value, uint64_t key)

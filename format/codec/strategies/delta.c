@@ -3,8 +3,7 @@
  * The transform `delta`: the difference to the previous value plus a regular increment.  Serves the
  * strategies `delta`, `stride`, `window`, `sequence`.
  */
-#include "format/codec/strategies/candidates.h"
-#include "format/codec/strategies/policy.h"
+#include "format/codec/strategies/coder.h"
 
 /* parameters: the value before the first; the increment (0 for plain deltas) */
 /* The loop reads only the input, so the compiler can vectorise it. */
@@ -101,40 +100,19 @@ const struct step_strategy step_strategy_window = {
 };
 
 /* Strategy `sequence`: a value that follows the previous one, or is near to it. */
-struct sequence {
-    uint64_t last;
-};
-
-static bool sequence_start(void *state, const struct step_policy *policy, unsigned bits,
-                           bool hashed)
+static inline uint64_t sequence_code(struct number *state, uint64_t value, uint64_t key)
 {
-    struct sequence *sequence = state;
-    (void) policy, (void) bits, (void) hashed;
-    sequence->last = 0;
-    return true;
-}
-
-static bool sequence_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    struct sequence *sequence = state;
     (void) key;
-    *code = step_zigzag(value - sequence->last - 1);
-    sequence->last = value;
-    return true;
+    uint64_t code = value - state->number - 1;
+    state->number = value;
+    return code;
 }
 
-static bool sequence_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+static inline uint64_t sequence_value(struct number *state, uint64_t code, uint64_t key)
 {
-    struct sequence *sequence = state;
     (void) key;
-    *value = sequence->last += step_unzigzag(code) + 1;
-    return true;
+    return state->number += code + 1;
 }
 
-const struct step_strategy step_strategy_sequence = {
-    .name = "sequence",
-    .rows = {.state_size = sizeof(struct sequence),
-             .start = sequence_start,
-             .code = sequence_code,
-             .value = sequence_value},
-};
+STEP_ROW_CODER(sequence, number, true);
+const struct step_strategy step_strategy_sequence = {.name = "sequence", .rows = &sequence_rows};

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/codec/strategies/candidates.h"
-#include "format/codec/strategies/policy.h"
+#include "format/codec/strategies/coder.h"
 #include "format/core/grow.h"
 
 /* Waiting values become runs when a batch ends and there are at least that many, so that time stays
@@ -26,17 +25,6 @@ void step_departures_clear(struct step_departures *set)
 {
     set->run_count = set->waiting_count = set->at = 0;
     set->gone = set->base = set->last = 0;
-}
-
-static bool reserve_runs(struct step_gone_run **runs, size_t *capacity, size_t count)
-{
-    if (count <= *capacity)
-        return true;
-    struct step_gone_run *grown = step_grown(*runs, capacity, count, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    *runs = grown;
-    return true;
 }
 
 static int compare_values(const void *left, const void *right)
@@ -74,7 +62,7 @@ static bool settle(struct step_departures *set)
         set->waiting_count = 0;
         return true;
     }
-    if (!reserve_runs(&set->merged, &set->merged_capacity, set->run_count + set->waiting_count))
+    if (!STEP_MAKE_ROOM(set->merged, set->merged_capacity, set->run_count + set->waiting_count))
         return false;
     qsort(set->waiting, set->waiting_count, sizeof *set->waiting, compare_values);
     size_t count = 0;
@@ -173,13 +161,8 @@ static bool wait(struct step_departures *set, uint64_t value)
 {
     if (set->waiting_count == MOST)
         return true;
-    if (set->waiting_count == set->waiting_capacity) {
-        uint64_t *waiting =
-            step_grown(set->waiting, &set->waiting_capacity, WAITING_LEAST, sizeof *waiting);
-        if (waiting == NULL)
-            return false;
-        set->waiting = waiting;
-    }
+    if (!STEP_MAKE_ROOM(set->waiting, set->waiting_capacity, set->waiting_count + 1))
+        return false;
     set->waiting[set->waiting_count++] = value;
     return true;
 }
@@ -227,31 +210,40 @@ bool step_departures_value(struct step_departures *set, uint64_t code, uint64_t 
     return take(set, *value, place, gone);
 }
 
-static enum step_status live_forward(const uint64_t *parameters, const struct step_series *series,
-                                     const uint64_t *in, uint64_t *out, size_t count)
+struct live {
+    struct step_departures set;
+    bool failed;
+};
+
+static bool live_begin(struct live *live, uint64_t parameter, unsigned bits, bool hashed)
 {
-    struct step_departures set = {0};
-    bool good = true;
-    (void) parameters;
-    (void) series;
-    for (size_t i = 0; i < count && good; i++)
-        good = step_departures_code(&set, in[i], &out[i]);
-    step_departures_reset(&set);
-    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    (void) parameter, (void) bits, (void) hashed;
+    step_departures_clear(&live->set);
+    return true;
 }
 
-static enum step_status live_inverse(const uint64_t *parameters, const struct step_series *series,
-                                     uint64_t *values, size_t count)
+static inline uint64_t live_code(struct live *live, uint64_t value, uint64_t key)
 {
-    struct step_departures set = {0};
-    bool good = true;
-    (void) parameters;
-    (void) series;
-    for (size_t i = 0; i < count && good; i++)
-        good = step_departures_value(&set, values[i], &values[i]);
-    step_departures_reset(&set);
-    return good ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    (void) key;
+    uint64_t code;
+    live->failed = !step_departures_code(&live->set, value, &code);
+    return code;
 }
+
+static inline uint64_t live_value(struct live *live, uint64_t code, uint64_t key)
+{
+    (void) key;
+    uint64_t value;
+    live->failed = !step_departures_value(&live->set, code, &value);
+    return value;
+}
+
+static void live_end(struct live *live)
+{
+    step_departures_reset(&live->set);
+}
+
+STEP_COLUMN_CODER(live, live, false, 0, 0, false)
 
 static void live_propose(const struct step_trial *trial)
 {
@@ -270,39 +262,10 @@ const struct step_transform step_transform_live = {
     .propose = live_propose,
 };
 
-static bool live_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
-{
-    (void) policy, (void) bits, (void) hashed;
-    step_departures_clear(state);
-    return true;
-}
-
-static bool live_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    (void) key;
-    bool good = step_departures_code(state, value, code);
-    *code = step_zigzag(*code);
-    return good;
-}
-
-static bool live_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
-{
-    (void) key;
-    return step_departures_value(state, step_unzigzag(code), value);
-}
-
-static void live_reset(void *state)
-{
-    step_departures_reset(state);
-}
-
 /* Strategy `live`: values that leave a set in ascending batches. */
+STEP_ROW_CODER(live, live, true);
 const struct step_strategy step_strategy_live = {
     .name = "live",
     .wants_long_sample = true,
-    .rows = {.state_size = sizeof(struct step_departures),
-             .start = live_start,
-             .code = live_code,
-             .value = live_value,
-             .reset = live_reset},
+    .rows = &live_rows,
 };

@@ -3,12 +3,7 @@
  * Transforms that predict a value from earlier ones: `dfcm` predicts differences, `keyed` also uses
  * the value of another column, `recent` keeps the last distinct values.
  */
-#include <stdlib.h>
-
-#include "format/codec/strategies/candidates.h"
-#include "format/codec/strategies/policy.h"
-#include "format/codec/strategies/predictor.h"
-#include "format/core/hash.h"
+#include "format/codec/strategies/coder.h"
 
 /* Parameters of `dfcm`: the number of preceding differences in the context, 1 to 4; the table's
  * bits. */
@@ -18,44 +13,47 @@ static bool dfcm_valid(const uint64_t *parameters)
            parameters[1] <= STEP_TABLE_BITS_MAX;
 }
 
-static enum step_status dfcm_forward(const uint64_t *parameters, const struct step_series *series,
-                                     const uint64_t *in, uint64_t *out, size_t count)
+struct dfcm {
+    struct step_table table;
+    struct step_context context;
+    uint64_t last;
+    bool failed;
+};
+
+static inline bool dfcm_begin(struct dfcm *dfcm, uint64_t order, unsigned bits, bool hashed)
 {
-    (void) series;
-    uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
-    if (table == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
-    uint64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t *guess = &table[step_context_entry(&context)];
-        uint64_t difference = in[i] - last;
-        last = in[i];
-        out[i] = difference - *guess;
-        step_context_push(&context, *guess = difference);
-    }
-    free(table);
-    return STEP_STATUS_OK;
+    (void) hashed;
+    dfcm->last = 0;
+    dfcm->context = (struct step_context){{0}, (size_t) order, 64 - bits};
+    return step_table_start(&dfcm->table, bits);
 }
 
-static enum step_status dfcm_inverse(const uint64_t *parameters, const struct step_series *series,
-                                     uint64_t *values, size_t count)
+static inline uint64_t dfcm_code(struct dfcm *dfcm, uint64_t value, uint64_t key)
 {
-    (void) series;
-    uint64_t *table = calloc((size_t) 1 << parameters[1], sizeof *table);
-    if (table == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    struct step_context context = {{0}, (size_t) parameters[0], 64 - (unsigned) parameters[1]};
-    uint64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t *guess = &table[step_context_entry(&context)];
-        uint64_t difference = values[i] + *guess;
-        values[i] = last += difference;
-        step_context_push(&context, *guess = difference);
-    }
-    free(table);
-    return STEP_STATUS_OK;
+    (void) key;
+    uint64_t *guess = &dfcm->table.entries[step_context_entry(&dfcm->context)];
+    uint64_t difference = value - dfcm->last;
+    uint64_t code = difference - *guess;
+    dfcm->last = value;
+    step_context_push(&dfcm->context, *guess = difference);
+    return code;
 }
+
+static inline uint64_t dfcm_value(struct dfcm *dfcm, uint64_t code, uint64_t key)
+{
+    (void) key;
+    uint64_t *guess = &dfcm->table.entries[step_context_entry(&dfcm->context)];
+    uint64_t difference = code + *guess;
+    step_context_push(&dfcm->context, *guess = difference);
+    return dfcm->last += difference;
+}
+
+static inline void dfcm_end(struct dfcm *dfcm)
+{
+    step_table_reset(&dfcm->table);
+}
+
+STEP_COLUMN_CODER(dfcm, dfcm, false, parameters[0], parameters[1], false)
 
 static void dfcm_propose(const struct step_trial *trial)
 {
@@ -76,62 +74,15 @@ const struct step_transform step_transform_dfcm = {
     .propose = dfcm_propose,
 };
 
-struct dfcm_row {
-    struct step_table table;
-    struct step_context context;
-    uint64_t last;
-};
-
-static bool dfcm_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
-{
-    struct dfcm_row *row = state;
-    (void) hashed;
-    row->last = 0;
-    row->context = (struct step_context){{0}, (size_t) policy->parameter, 64 - bits};
-    return step_table_start(&row->table, bits);
-}
-
-static bool dfcm_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    struct dfcm_row *row = state;
-    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
-    uint64_t difference = value - row->last;
-    (void) key;
-    *code = step_zigzag(difference - *entry);
-    step_context_push(&row->context, *entry = difference);
-    row->last = value;
-    return true;
-}
-
-static bool dfcm_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
-{
-    struct dfcm_row *row = state;
-    uint64_t *entry = &row->table.entries[step_context_entry(&row->context)];
-    uint64_t difference = *entry + step_unzigzag(code);
-    (void) key;
-    step_context_push(&row->context, *entry = difference);
-    *value = row->last += difference;
-    return true;
-}
-
-static void dfcm_reset(void *state)
-{
-    struct dfcm_row *row = state;
-    step_table_reset(&row->table);
-}
-
 /* Strategy `dfcm`: like `context`, on differences. */
+STEP_ROW_CODER(dfcm, dfcm, true);
 const struct step_strategy step_strategy_dfcm = {
     .name = "dfcm",
     .parameter = STEP_PARAMETER_COUNT,
     .usual_parameter = 2,
     .parameter_max = STEP_CONTEXT_MAX,
     .has_table = true,
-    .rows = {.state_size = sizeof(struct dfcm_row),
-             .start = dfcm_start,
-             .code = dfcm_code,
-             .value = dfcm_value,
-             .reset = dfcm_reset},
+    .rows = &dfcm_rows,
 };
 
 /* Parameter of `recent`: the number of values kept, 1 to 16. */
@@ -140,25 +91,36 @@ static bool recent_valid(const uint64_t *parameters)
     return parameters[0] >= 1 && parameters[0] <= STEP_RECENT_MAX;
 }
 
-static enum step_status recent_forward(const uint64_t *parameters, const struct step_series *series,
-                                       const uint64_t *in, uint64_t *out, size_t count)
+struct recent {
+    struct step_recent recent;
+    bool failed;
+};
+
+static inline bool recent_begin(struct recent *state, uint64_t size, unsigned bits, bool hashed)
 {
-    (void) series;
-    struct step_recent recent = {.size = (size_t) parameters[0]};
-    for (size_t i = 0; i < count; i++)
-        out[i] = step_recent_code(&recent, in[i]);
-    return STEP_STATUS_OK;
+    (void) bits, (void) hashed;
+    *state = (struct recent){.recent.size = (size_t) size};
+    return true;
 }
 
-static enum step_status recent_inverse(const uint64_t *parameters, const struct step_series *series,
-                                       uint64_t *values, size_t count)
+static inline uint64_t recent_code(struct recent *state, uint64_t value, uint64_t key)
 {
-    (void) series;
-    struct step_recent recent = {.size = (size_t) parameters[0]};
-    for (size_t i = 0; i < count; i++)
-        values[i] = step_recent_value(&recent, values[i]);
-    return STEP_STATUS_OK;
+    (void) key;
+    return step_recent_code(&state->recent, value);
 }
+
+static inline uint64_t recent_value(struct recent *state, uint64_t code, uint64_t key)
+{
+    (void) key;
+    return step_recent_value(&state->recent, code);
+}
+
+static inline void recent_end(struct recent *state)
+{
+    (void) state;
+}
+
+STEP_COLUMN_CODER(recent, recent, false, parameters[0], 0, false)
 
 static void recent_propose(const struct step_trial *trial)
 {
@@ -181,45 +143,14 @@ const struct step_transform step_transform_recent = {
     .propose = recent_propose,
 };
 
-struct recent_row {
-    struct step_recent recent;
-    bool is_unsigned;
-};
-
-static bool recent_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
-{
-    (void) bits, (void) hashed;
-    *(struct recent_row *) state = (struct recent_row){.recent.size = (size_t) policy->parameter,
-                                                       .is_unsigned = policy->is_unsigned};
-    return true;
-}
-
-static bool recent_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    struct recent_row *row = state;
-    (void) key;
-    *code = step_recent_code(&row->recent, step_fold(value, row->is_unsigned));
-    return true;
-}
-
-static bool recent_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
-{
-    struct recent_row *row = state;
-    (void) key;
-    *value = step_unfold(step_recent_value(&row->recent, code), row->is_unsigned);
-    return true;
-}
-
 /* Strategy `recent`: one of the last values; the parameter is their number. */
+STEP_ROW_CODER(recent, recent, false);
 const struct step_strategy step_strategy_recent = {
     .name = "recent",
     .parameter = STEP_PARAMETER_COUNT,
     .usual_parameter = 4,
     .parameter_max = STEP_RECENT_MAX,
-    .rows = {.state_size = sizeof(struct recent_row),
-             .start = recent_start,
-             .code = recent_code,
-             .value = recent_value},
+    .rows = &recent_rows,
 };
 
 /*
@@ -235,6 +166,7 @@ struct keyed {
     uint64_t last[STEP_CONTEXT_MAX];
     size_t order;
     unsigned shift;
+    bool failed;
 };
 
 static bool keyed_valid(const uint64_t *parameters)
@@ -243,15 +175,19 @@ static bool keyed_valid(const uint64_t *parameters)
            parameters[2] <= STEP_TABLE_BITS_MAX;
 }
 
-static bool keyed_start(struct keyed *keyed, const uint64_t *parameters)
+static inline bool keyed_begin(struct keyed *keyed, uint64_t order, unsigned bits, bool hashed)
 {
-    size_t size = (size_t) 1 << parameters[2];
-    uint64_t *tables = calloc(LEVELS * size, sizeof *tables);
-    *keyed =
-        (struct keyed){.order = (size_t) parameters[1], .shift = 64 - (unsigned) parameters[2]};
+    (void) hashed;
+    uint64_t *tables = calloc((size_t) LEVELS << bits, sizeof *tables);
+    *keyed = (struct keyed){.order = (size_t) order, .shift = 64 - bits};
     for (size_t i = 0; tables != NULL && i < LEVELS; i++)
-        keyed->tables[i] = tables + i * size;
+        keyed->tables[i] = tables + (i << bits);
     return tables != NULL;
+}
+
+static inline void keyed_end(struct keyed *keyed)
+{
+    free(keyed->tables[0]);
 }
 
 static inline uint64_t keyed_guess(struct keyed *keyed, uint64_t key)
@@ -279,36 +215,21 @@ static inline void keyed_learn(struct keyed *keyed, uint64_t value)
     keyed->last[0] = value;
 }
 
-static enum step_status keyed_forward(const uint64_t *parameters, const struct step_series *series,
-                                      const uint64_t *in, uint64_t *out, size_t count)
+static inline uint64_t keyed_code(struct keyed *keyed, uint64_t value, uint64_t key)
 {
-    struct keyed keyed;
-    if (!keyed_start(&keyed, parameters))
-        return STEP_STATUS_NO_MEMORY;
-    const uint64_t *key = series->values;
-    for (size_t i = 0; i < count; i++, key += series->step) {
-        uint64_t value = in[i];
-        out[i] = step_front_code(value, keyed_guess(&keyed, *key));
-        keyed_learn(&keyed, value);
-    }
-    free(keyed.tables[0]);
-    return STEP_STATUS_OK;
+    uint64_t code = step_front_code(value, keyed_guess(keyed, key));
+    keyed_learn(keyed, value);
+    return code;
 }
 
-static enum step_status keyed_inverse(const uint64_t *parameters, const struct step_series *series,
-                                      uint64_t *values, size_t count)
+static inline uint64_t keyed_value(struct keyed *keyed, uint64_t code, uint64_t key)
 {
-    struct keyed keyed;
-    if (!keyed_start(&keyed, parameters))
-        return STEP_STATUS_NO_MEMORY;
-    const uint64_t *key = series->values;
-    for (size_t i = 0; i < count; i++, key += series->step) {
-        values[i] = step_front_value(values[i], keyed_guess(&keyed, *key));
-        keyed_learn(&keyed, values[i]);
-    }
-    free(keyed.tables[0]);
-    return STEP_STATUS_OK;
+    uint64_t value = step_front_value(code, keyed_guess(keyed, key));
+    keyed_learn(keyed, value);
+    return value;
 }
+
+STEP_COLUMN_CODER(keyed, keyed, true, parameters[1], parameters[2], false)
 
 static void keyed_propose(const struct step_trial *trial)
 {

@@ -9,17 +9,12 @@
 #include "format/codec/strategies/candidates.h"
 #include "format/codec/strategies/predictor.h"
 
-enum {
-    HOLDER_SHIFT = 24, /* in parameter 0: the key's field in the low bits; above them 1 plus the
-                          holder's field, or 0 */
-    GUESSES = 3,
-    LIST = GUESSES + STEP_RECENT_MAX
-};
+enum { GUESSES = 3, LIST = GUESSES + STEP_RECENT_MAX };
 
 /* Parameters: fields of the record; 1 plus the reference column, or 0; bits of the tables. */
 static bool linked_valid(const uint64_t *parameters)
 {
-    return parameters[0] >> (2 * HOLDER_SHIFT) == 0 && parameters[2] >= 1 &&
+    return parameters[0] >> (2 * LINKED_HOLDER_SHIFT) == 0 && parameters[2] >= 1 &&
            parameters[2] <= STEP_TABLE_BITS_MAX;
 }
 
@@ -44,7 +39,7 @@ static bool start(struct linked *linked, const uint64_t *parameters)
     size_t size = (size_t) 1 << parameters[2];
     uint64_t *tables = calloc(TABLES * size, sizeof *tables);
     *linked = (struct linked){.shift = 64 - (unsigned) parameters[2],
-                              .has_holder = parameters[0] >> HOLDER_SHIFT != 0,
+                              .has_holder = parameters[0] >> LINKED_HOLDER_SHIFT != 0,
                               .recent.size = STEP_RECENT_MAX};
     for (size_t i = 0; tables != NULL && i < TABLES; i++)
         linked->tables[i] = tables + i * size;
@@ -140,41 +135,18 @@ static inline uint64_t value_of(const struct linked *linked, uint64_t code, uint
     return newest - step_unzigzag(distance);
 }
 
-/* The series at the current value. */
-struct at {
-    struct step_series series[STEP_LINKED_SERIES];
-};
-
-static inline void advance(struct at *at)
-{
-    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
-        at->series[i].values += at->series[i].step;
-}
-
-static struct at at_start(const struct step_series *series)
-{
-    struct at at;
-    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
-        at.series[i] = series->linked[i];
-    return at;
-}
-
-static inline uint64_t now(const struct at *at, enum step_linked_series which)
-{
-    return *at->series[which].values;
-}
-
 static enum step_status linked_forward(const uint64_t *parameters, const struct step_series *series,
                                        const uint64_t *in, uint64_t *out, size_t count)
 {
     struct linked linked;
-    struct at at = at_start(series);
+    struct linked_series at = linked_series_start(series);
     if (!start(&linked, parameters))
         return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++, advance(&at)) {
+    for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
         uint64_t value = in[i];
-        expect(&linked, now(&at, STEP_LINKED_KEY), now(&at, STEP_LINKED_HOLDER));
-        out[i] = code_of(&linked, value, now(&at, STEP_LINKED_NEWEST));
+        expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
+               linked_series_now(&at, STEP_LINKED_HOLDER));
+        out[i] = code_of(&linked, value, linked_series_now(&at, STEP_LINKED_NEWEST));
         learn(&linked, value);
     }
     free(linked.tables[0]);
@@ -185,12 +157,13 @@ static enum step_status linked_inverse(const uint64_t *parameters, const struct 
                                        uint64_t *values, size_t count)
 {
     struct linked linked;
-    struct at at = at_start(series);
+    struct linked_series at = linked_series_start(series);
     if (!start(&linked, parameters))
         return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++, advance(&at)) {
-        expect(&linked, now(&at, STEP_LINKED_KEY), now(&at, STEP_LINKED_HOLDER));
-        values[i] = value_of(&linked, values[i], now(&at, STEP_LINKED_NEWEST));
+    for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
+        expect(&linked, linked_series_now(&at, STEP_LINKED_KEY),
+               linked_series_now(&at, STEP_LINKED_HOLDER));
+        values[i] = value_of(&linked, values[i], linked_series_now(&at, STEP_LINKED_NEWEST));
         learn(&linked, values[i]);
     }
     free(linked.tables[0]);

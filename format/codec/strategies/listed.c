@@ -11,8 +11,6 @@
 #include "format/codec/strategies/predictor.h"
 
 enum {
-    HOLDER_SHIFT = 24, /* in parameter 0: the key's field in the low bits; above them 1 plus the
-                          holder's field, or 0 */
     KEPT_MAX = 64,
     ENTRIES_BITS = 20 /* limit for all lists together */
 };
@@ -43,7 +41,7 @@ static inline size_t kept_of(uint64_t sizes)
 static bool listed_valid(const uint64_t *parameters)
 {
     uint64_t sizes = parameters[2];
-    return parameters[0] >> (2 * HOLDER_SHIFT) == 0 && bits_of(sizes) <= ENTRIES_BITS &&
+    return parameters[0] >> (2 * LINKED_HOLDER_SHIFT) == 0 && bits_of(sizes) <= ENTRIES_BITS &&
            met_of(sizes) <= STEP_RECENT_MAX && kept_of(sizes) >= 1 && sizes >> 16 <= KEPT_MAX &&
            kept_of(sizes) << bits_of(sizes) <= 1 << ENTRIES_BITS;
 }
@@ -173,38 +171,14 @@ static inline uint64_t value_of(const struct listed *listed, uint64_t code)
     return value;
 }
 
-/* The series at the current value. */
-struct at {
-    struct step_series series[STEP_LINKED_SERIES];
-};
-
-static inline void advance(struct at *at)
+static inline void expect(struct listed *listed, const struct lists *lists,
+                          const struct linked_series *at, bool has_holder)
 {
-    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
-        at->series[i].values += at->series[i].step;
-}
-
-static inline uint64_t now(const struct at *at, enum step_linked_series which)
-{
-    return *at->series[which].values;
-}
-
-static struct at at_start(const struct step_series *series)
-{
-    struct at at;
-    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
-        at.series[i] = series->linked[i];
-    return at;
-}
-
-static inline void expect(struct listed *listed, const struct lists *lists, const struct at *at,
-                          bool has_holder)
-{
-    listed->newest = now(at, STEP_LINKED_NEWEST);
-    listed->kept =
-        lists->values + (size_t) (now(at, STEP_LINKED_KEY) & lists->mask) * listed->kept_count;
+    listed->newest = linked_series_now(at, STEP_LINKED_NEWEST);
+    listed->kept = lists->values + (size_t) (linked_series_now(at, STEP_LINKED_KEY) & lists->mask) *
+                                       listed->kept_count;
     if (has_holder)
-        bring(listed->met, listed->met_count, now(at, STEP_LINKED_HOLDER));
+        bring(listed->met, listed->met_count, linked_series_now(at, STEP_LINKED_HOLDER));
 }
 
 static enum step_status listed_forward(const uint64_t *parameters, const struct step_series *series,
@@ -212,11 +186,11 @@ static enum step_status listed_forward(const uint64_t *parameters, const struct 
 {
     struct listed listed;
     struct lists lists;
-    struct at at = at_start(series);
-    bool has_holder = parameters[0] >> HOLDER_SHIFT != 0;
+    struct linked_series at = linked_series_start(series);
+    bool has_holder = parameters[0] >> LINKED_HOLDER_SHIFT != 0;
     if (!start(&listed, &lists, parameters))
         return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++, advance(&at)) {
+    for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
         expect(&listed, &lists, &at, has_holder);
         out[i] = take(&listed, in[i]);
     }
@@ -229,11 +203,11 @@ static enum step_status listed_inverse(const uint64_t *parameters, const struct 
 {
     struct listed listed;
     struct lists lists;
-    struct at at = at_start(series);
-    bool has_holder = parameters[0] >> HOLDER_SHIFT != 0;
+    struct linked_series at = linked_series_start(series);
+    bool has_holder = parameters[0] >> LINKED_HOLDER_SHIFT != 0;
     if (!start(&listed, &lists, parameters))
         return STEP_STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++, advance(&at)) {
+    for (size_t i = 0; i < count; i++, linked_series_advance(&at)) {
         expect(&listed, &lists, &at, has_holder);
         values[i] = value_of(&listed, values[i]);
         if (bring(listed.met, listed.met_count, values[i]) == listed.met_count)

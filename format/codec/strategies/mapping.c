@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transforms that map each value independently: `zigzag`, `offset`, `front`. */
-#include "format/codec/strategies/candidates.h"
-#include "format/codec/strategies/policy.h"
+/* Transforms that map each value independently: `zigzag`, `offset`, `front`, `scale`. */
+#include "format/codec/strategies/coder.h"
+#include "format/codec/strategies/scale.h"
 
 /* Signed to unsigned, small magnitudes to small values: 0, -1, 1, -2 become 0, 1, 2, 3. */
-static enum step_status zigzag_forward(const uint64_t *parameters, const struct step_series *series,
-                                       const uint64_t *in, uint64_t *out, size_t count)
+static inline uint64_t zigzag_code(struct number *state, uint64_t value, uint64_t key)
 {
-    (void) parameters;
-    (void) series;
-    for (size_t i = 0; i < count; i++)
-        out[i] = step_zigzag(in[i]);
-    return STEP_STATUS_OK;
+    (void) state, (void) key;
+    return step_zigzag(value);
 }
 
-static enum step_status zigzag_inverse(const uint64_t *parameters, const struct step_series *series,
-                                       uint64_t *values, size_t count)
+static inline uint64_t zigzag_value(struct number *state, uint64_t code, uint64_t key)
 {
-    (void) parameters;
-    (void) series;
-    for (size_t i = 0; i < count; i++)
-        values[i] = values[i] >> 1 ^ (0 - (values[i] & 1));
-    return STEP_STATUS_OK;
+    (void) state, (void) key;
+    return step_unzigzag(code);
 }
+
+STEP_COLUMN_CODER(zigzag, number, false, 0, 0, false)
 
 const struct step_transform step_transform_zigzag = {
     .id = STEP_TRANSFORM_ZIGZAG,
@@ -31,24 +25,20 @@ const struct step_transform step_transform_zigzag = {
     .inverse = zigzag_inverse,
 };
 
-/* parameter: the base that is subtracted */
-static enum step_status offset_forward(const uint64_t *parameters, const struct step_series *series,
-                                       const uint64_t *in, uint64_t *out, size_t count)
+/* Parameter: the base that is subtracted. */
+static inline uint64_t offset_code(struct number *base, uint64_t value, uint64_t key)
 {
-    (void) series;
-    for (size_t i = 0; i < count; i++)
-        out[i] = in[i] - parameters[0];
-    return STEP_STATUS_OK;
+    (void) key;
+    return value - base->number;
 }
 
-static enum step_status offset_inverse(const uint64_t *parameters, const struct step_series *series,
-                                       uint64_t *values, size_t count)
+static inline uint64_t offset_value(struct number *base, uint64_t code, uint64_t key)
 {
-    (void) series;
-    for (size_t i = 0; i < count; i++)
-        values[i] += parameters[0];
-    return STEP_STATUS_OK;
+    (void) key;
+    return base->number + code;
 }
+
+STEP_COLUMN_CODER(offset, number, false, parameters[0], 0, false)
 
 static void offset_propose(const struct step_trial *trial)
 {
@@ -66,64 +56,27 @@ const struct step_transform step_transform_offset = {
     .propose = offset_propose,
 };
 
-struct offset {
-    uint64_t base;
-};
-
-static bool offset_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
-{
-    struct offset *offset = state;
-    (void) bits, (void) hashed;
-    offset->base = policy->parameter;
-    return true;
-}
-
-static bool offset_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    const struct offset *offset = state;
-    (void) key;
-    *code = step_zigzag(value - offset->base);
-    return true;
-}
-
-static bool offset_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
-{
-    const struct offset *offset = state;
-    (void) key;
-    *value = offset->base + step_unzigzag(code);
-    return true;
-}
-
-/* Parameter: the base. */
+STEP_ROW_CODER(offset, number, true);
 const struct step_strategy step_strategy_offset = {
     .name = "offset",
     .parameter = STEP_PARAMETER_SIGNED,
-    .rows = {.state_size = sizeof(struct offset),
-             .start = offset_start,
-             .code = offset_code,
-             .value = offset_value},
+    .rows = &offset_rows,
 };
 
-/* parameter: the value that becomes 0; those below it move up by one */
-static enum step_status front_forward(const uint64_t *parameters, const struct step_series *series,
-                                      const uint64_t *in, uint64_t *out, size_t count)
+/* Parameter: the value that becomes 0; those below it move up by one. */
+static inline uint64_t front_code(struct number *usual, uint64_t value, uint64_t key)
 {
-    (void) series;
-    uint64_t usual = parameters[0];
-    for (size_t i = 0; i < count; i++)
-        out[i] = in[i] == usual ? 0 : in[i] + (in[i] < usual);
-    return STEP_STATUS_OK;
+    (void) key;
+    return step_front_code(value, usual->number);
 }
 
-static enum step_status front_inverse(const uint64_t *parameters, const struct step_series *series,
-                                      uint64_t *values, size_t count)
+static inline uint64_t front_value(struct number *usual, uint64_t code, uint64_t key)
 {
-    (void) series;
-    uint64_t usual = parameters[0];
-    for (size_t i = 0; i < count; i++)
-        values[i] = values[i] == 0 ? usual : values[i] - (values[i] <= usual);
-    return STEP_STATUS_OK;
+    (void) key;
+    return step_front_value(code, usual->number);
 }
+
+STEP_COLUMN_CODER(front, number, false, parameters[0], 0, false)
 
 /* Returns the value with a majority, if there is one. */
 static uint64_t majority(const uint64_t *values, size_t count)
@@ -151,4 +104,51 @@ const struct step_transform step_transform_front = {
     .forward = front_forward,
     .inverse = front_inverse,
     .propose = front_propose,
+};
+
+/* For values whose resolution is coarser than their unit.  Parameter: the number whose multiples
+ * the values are; 1 to 2^63. */
+struct scale {
+    struct step_scale scale;
+    bool failed;
+};
+
+static bool scale_valid(const uint64_t *parameters)
+{
+    return parameters[0] >= 1 && parameters[0] <= UINT64_C(1) << 63;
+}
+
+static inline bool scale_begin(struct scale *state, uint64_t parameter, unsigned bits, bool hashed)
+{
+    (void) bits, (void) hashed;
+    state->scale = step_scale_of(parameter);
+    return true;
+}
+
+static inline uint64_t scale_code(struct scale *state, uint64_t value, uint64_t key)
+{
+    (void) key;
+    return step_scale_down(&state->scale, value);
+}
+
+static inline uint64_t scale_value(struct scale *state, uint64_t code, uint64_t key)
+{
+    (void) key;
+    return step_scale_up(&state->scale, code);
+}
+
+static inline void scale_end(struct scale *state)
+{
+    (void) state;
+}
+
+STEP_COLUMN_CODER(scale, scale, false, parameters[0], 0, false)
+
+const struct step_transform step_transform_scale = {
+    .id = STEP_TRANSFORM_SCALE,
+    .name = "scale",
+    .parameter_count = 1,
+    .valid = scale_valid,
+    .forward = scale_forward,
+    .inverse = scale_inverse,
 };

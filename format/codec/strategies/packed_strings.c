@@ -23,13 +23,8 @@ void step_string_numbers_clear(struct step_string_numbers *numbers)
 
 static bool add_place(struct step_string_numbers *numbers, struct step_string_place place)
 {
-    if (numbers->count == numbers->capacity) {
-        struct step_string_place *places =
-            step_grown(numbers->places, &numbers->capacity, numbers->capacity + 1, sizeof *places);
-        if (places == NULL)
-            return false;
-        numbers->places = places;
-    }
+    if (!STEP_MAKE_ROOM(numbers->places, numbers->capacity, numbers->count + 1))
+        return false;
     numbers->places[numbers->count++] = place;
     return true;
 }

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "format/codec/strategies/strategy_table.h"
 #include "format/core/hash.h"
 
 enum { STEP_TABLE_BITS_MAX = 20, STEP_CONTEXT_MAX = 4, STEP_RECENT_MAX = 16 };
@@ -36,7 +39,7 @@ static inline size_t step_given_entry(uint64_t key, bool hashed, unsigned bits)
     return hashed ? step_top_bits(key, 64 - bits) : (size_t) (key & ((UINT64_C(1) << bits) - 1));
 }
 
-/* A table of a row strategy.  Zero-initialise for no entries. */
+/* A prediction table.  Zero-initialise for no entries. */
 struct step_table {
     uint64_t *entries;
     size_t capacity;
@@ -44,8 +47,25 @@ struct step_table {
 };
 
 /* Sets all entries to 0.  Returns false if out of memory. */
-bool step_table_start(struct step_table *table, unsigned bits);
-void step_table_reset(struct step_table *table);
+static inline bool step_table_start(struct step_table *table, unsigned bits)
+{
+    size_t size = (size_t) 1 << bits;
+    table->bits = bits;
+    if (size <= table->capacity) {
+        memset(table->entries, 0, size * sizeof *table->entries);
+        return true;
+    }
+    free(table->entries);
+    table->entries = calloc(size, sizeof *table->entries);
+    table->capacity = table->entries != NULL ? size : 0;
+    return table->entries != NULL;
+}
+
+static inline void step_table_reset(struct step_table *table)
+{
+    free(table->entries);
+    *table = (struct step_table){0};
+}
 
 /* The last values, the newest first; values beyond the order stay 0. */
 struct step_context {
@@ -132,6 +152,35 @@ static inline uint64_t step_recent_value(struct step_recent *recent, uint64_t co
         value++;
     step_recent_push(recent, recent->count, value);
     return value;
+}
+
+/* The series of `linked` and `listed` at the current value. */
+struct linked_series {
+    struct step_series series[STEP_LINKED_SERIES];
+};
+
+/* In their parameter 0: the key's field in the low bits; above them 1 plus the holder's field, or
+ * 0. */
+enum { LINKED_HOLDER_SHIFT = 24 };
+
+static inline struct linked_series linked_series_start(const struct step_series *series)
+{
+    struct linked_series at;
+    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
+        at.series[i] = series->linked[i];
+    return at;
+}
+
+static inline void linked_series_advance(struct linked_series *at)
+{
+    for (size_t i = 0; i < STEP_LINKED_SERIES; i++)
+        at->series[i].values += at->series[i].step;
+}
+
+static inline uint64_t linked_series_now(const struct linked_series *at,
+                                         enum step_linked_series which)
+{
+    return *at->series[which].values;
 }
 
 #endif

@@ -3,11 +3,7 @@
  * Transforms that use other records of the block: `stack` predicts the value popped from a stack,
  * `age` codes values relative to the latest value of another field.
  */
-#include <stdlib.h>
-
-#include "format/codec/strategies/candidates.h"
-#include "format/codec/strategies/policy.h"
-#include "format/codec/strategies/predictor.h"
+#include "format/codec/strategies/coder.h"
 #include "format/core/grow.h"
 
 /* Parameter of `stack`: the record type that pushes.  A 1 in the series means that the value is
@@ -90,95 +86,75 @@ const struct step_transform step_transform_stack = {
 
 enum { STACK_MOST = 1 << 20 };
 
-struct stack_row {
+struct stack {
     uint64_t *values;
     size_t depth;
     size_t capacity;
-    bool is_unsigned;
+    bool failed;
 };
 
-static bool stack_start(void *state, const struct step_policy *policy, unsigned bits, bool hashed)
+static bool stack_begin(struct stack *stack, uint64_t parameter, unsigned bits, bool hashed)
 {
-    struct stack_row *row = state;
-    (void) bits, (void) hashed;
-    row->depth = 0;
-    row->is_unsigned = policy->is_unsigned;
+    (void) parameter, (void) bits, (void) hashed;
+    stack->depth = 0;
     return true;
 }
 
 /* Values beyond the maximum depth are not kept, by reader and writer alike; predictions only become
  * worse. */
-static bool push(struct stack_row *row, uint64_t value)
+static uint64_t push(struct stack *stack, uint64_t value)
 {
-    if (row->depth == STACK_MOST)
-        return true;
-    if (row->depth == row->capacity) {
-        uint64_t *values =
-            step_grown(row->values, &row->capacity, row->capacity + 1, sizeof *values);
-        if (values == NULL)
-            return false;
-        row->values = values;
-    }
-    row->values[row->depth++] = value;
-    return true;
+    if (stack->depth == STACK_MOST)
+        return value;
+    if (STEP_MAKE_ROOM(stack->values, stack->capacity, stack->depth + 1))
+        stack->values[stack->depth++] = value;
+    else
+        stack->failed = true;
+    return value;
 }
 
-static uint64_t pop(struct stack_row *row)
+static uint64_t pop(struct stack *stack)
 {
-    return row->depth > 0 ? row->values[--row->depth] : 0;
+    return stack->depth > 0 ? stack->values[--stack->depth] : 0;
 }
 
-static bool stack_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
+static uint64_t stack_code(struct stack *stack, uint64_t value, uint64_t key)
 {
-    struct stack_row *row = state;
-    *code = step_fold(value, row->is_unsigned);
-    if (key != 0)
-        return push(row, *code);
-    *code = step_front_code(*code, pop(row));
-    return true;
+    return key != 0 ? push(stack, value) : step_front_code(value, pop(stack));
 }
 
-static bool stack_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
+static uint64_t stack_value(struct stack *stack, uint64_t code, uint64_t key)
 {
-    struct stack_row *row = state;
-    bool good = key == 0 || push(row, code);
-    *value = step_unfold(key != 0 ? code : step_front_value(code, pop(row)), row->is_unsigned);
-    return good;
+    return key != 0 ? push(stack, code) : step_front_value(code, pop(stack));
 }
 
-static void stack_reset(void *state)
+static void stack_end(struct stack *stack)
 {
-    struct stack_row *row = state;
-    free(row->values);
+    free(stack->values);
 }
 
 /* Strategy `stack`: values that records of another type pushed. */
+STEP_ROW_CODER(stack, stack, false);
 const struct step_strategy step_strategy_stack = {
     .name = "stack",
     .needs = STEP_SERIES_PUSHES,
-    .rows = {.state_size = sizeof(struct stack_row),
-             .start = stack_start,
-             .code = stack_code,
-             .value = stack_value,
-             .reset = stack_reset},
+    .rows = &stack_rows,
 };
 
 /* Parameter of `age`: the column whose latest values are in the series. */
-static enum step_status age_forward(const uint64_t *parameters, const struct step_series *series,
-                                    const uint64_t *in, uint64_t *out, size_t count)
+static inline uint64_t age_code(struct number *state, uint64_t value, uint64_t latest)
 {
-    (void) parameters;
-    const uint64_t *latest = series->values;
-    for (size_t i = 0; i < count; i++, latest += series->step)
-        out[i] = *latest - in[i];
-    return STEP_STATUS_OK;
+    (void) state;
+    return latest - value;
 }
 
-static enum step_status age_inverse(const uint64_t *parameters, const struct step_series *series,
-                                    uint64_t *values, size_t count)
+static inline uint64_t age_value(struct number *state, uint64_t code, uint64_t latest)
 {
-    return age_forward(parameters, series, values, values, count);
+    (void) state;
+    return latest - code;
 }
+
+STEP_COLUMN_CODER(age, number, true, 0, 0, false)
 
 static void age_propose(const struct step_trial *trial)
 {
@@ -196,23 +172,10 @@ const struct step_transform step_transform_age = {
     .propose = age_propose,
 };
 
-static bool age_code(void *state, uint64_t value, uint64_t key, uint64_t *code)
-{
-    (void) state;
-    *code = step_zigzag(key - value);
-    return true;
-}
-
-static bool age_value(void *state, uint64_t code, uint64_t key, uint64_t *value)
-{
-    (void) state;
-    *value = key - step_unzigzag(code);
-    return true;
-}
-
 /* Strategy `age`: relative to the latest value of another field. */
+STEP_ROW_CODER(age, number, true);
 const struct step_strategy step_strategy_age = {
     .name = "age",
     .needs = STEP_SERIES_LATEST,
-    .rows = {.code = age_code, .value = age_value},
+    .rows = &age_rows,
 };

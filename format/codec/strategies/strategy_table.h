@@ -4,9 +4,9 @@
  *
  * To add one: a separate source file beside this one, named in the folder's CMakeLists.txt, with
  * `step_transform_NAME` (its transform of a column, and when to try it) and `step_strategy_NAME`
- * (its attribute, and its code in rows); its row here; its lines in docs/formats/step.md.
- * Attributes and their check by stepc, the directory of rows, messages, tests and fuzzers use the
- * table.
+ * (its attribute, and its code in rows), which coder.h makes of one pair of functions; its row
+ * here; its lines in docs/formats/step.md. Attributes and their check by stepc, the directory of
+ * rows, messages, tests and fuzzers use the table.
  */
 #ifndef FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
 #define FORMAT_CODEC_STRATEGIES_STRATEGY_TABLE_H
@@ -130,12 +130,15 @@ struct step_policy;
 struct step_row_coder {
     size_t state_size; /* of its state: zeroed at first, then kept */
     /* Called before the first value of each block; `bits` and `hashed` as in step_encoder_start().
-     * May be NULL.  Returns false if out of memory, like the other functions. */
+     * Returns false if out of memory, like the other functions. */
     bool (*start)(void *state, const struct step_policy *policy, unsigned bits, bool hashed);
     /* `key` is what the strategy needs (step_strategy.needs) at this value; for PUSHES 1 or 0. */
     bool (*code)(void *state, uint64_t value, uint64_t key, uint64_t *code);
     bool (*value)(void *state, uint64_t code, uint64_t key, uint64_t *value);
-    void (*reset)(void *state); /* frees memory of the state; may be NULL */
+    void (*reset)(void *state); /* frees memory of the state */
+    /* Codes are signed and stored zigzag-coded; else the values of signed fields are zigzag-coded
+     * before they are coded. */
+    bool gives_differences;
 };
 
 enum step_parameter { STEP_PARAMETER_NONE, STEP_PARAMETER_COUNT, STEP_PARAMETER_SIGNED };
@@ -150,8 +153,8 @@ struct step_strategy {
     uint64_t parameter_max;   /* the minimum is then 1; 0: any is valid */
     bool wants_long_sample;   /* the first values of a block predict nothing */
     bool has_table;           /* in rows, of 2^bits entries */
-    struct step_row_coder rows;
-    /* If rows.code is NULL, values in rows are coded relative to an earlier one: differences that
+    const struct step_row_coder *rows;
+    /* If `rows` is NULL, values in rows are coded relative to an earlier one: differences that
      * the parameter allows are stored, others need a restart. */
     bool is_silent;  /* only one difference is allowed, which takes no bytes */
     bool keeps_base; /* the earlier value is the last one that was stored in full */

@@ -50,10 +50,9 @@ static const char *link_node(struct linking *linking, const struct step_plan_nod
     if (node->kind == STEP_NODE_INNER)
         return link_inner(linking, node->record, slots);
     if (node->kind == STEP_NODE_ARRAY)
-        return link_array(linking, &plan->nodes[plan->children[node->first_child]],
-                          step_slot_array(slots[0]));
+        return link_array(linking, step_node_child(plan, node, 0), step_slot_array(slots[0]));
     for (uint32_t i = 0; i < node->child_count && fault == NULL; i++) {
-        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        const struct step_plan_node *child = step_node_child(plan, node, i);
         fault = link_node(linking, child, slots);
         slots += child->slot_count;
     }
@@ -70,7 +69,7 @@ static const char *link_value(struct linking *linking, const struct step_plan_no
         return NULL;
     uint32_t place = step_node_variant(plan, element, variant->record);
     linking->depth = linking->depths[at];
-    return link_node(linking, &plan->nodes[plan->children[element->first_child + place]],
+    return link_node(linking, step_node_child(plan, element, place),
                      (uint64_t *) (uintptr_t) variant->slots);
 }
 
@@ -80,7 +79,7 @@ enum step_status step_decoding_link(struct step_decoding *decoding,
 {
     const struct step_plan *plan = decoding->plan;
     const struct step_series *lengths = &decoding->series[node->column];
-    const struct step_plan_node *element = &plan->nodes[plan->children[node->first_child]];
+    const struct step_plan_node *element = step_node_child(plan, node, 0);
     enum step_status status = STEP_STATUS_OK;
     struct linking linking = {.plan = plan, .list = list};
     linking.depths = step_decoding_borrow(decoding, total, sizeof *linking.depths, &status);

@@ -400,13 +400,8 @@ static enum step_status write_apart(void *user, unsigned member, size_t part)
 static enum step_status write_shared(const struct encoding *encoding, size_t count)
 {
     struct step_block_writer *writer = encoding->writer;
-    if (writer->part_count < count) {
-        struct step_encoded *parts =
-            step_grown_zeroed(writer->parts, &writer->part_count, count, sizeof *parts);
-        if (parts == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        writer->parts = parts;
-    }
+    if (!STEP_MAKE_ZEROED_ROOM(writer->parts, writer->part_count, count))
+        return STEP_STATUS_NO_MEMORY;
     enum step_status status = step_crew_run(writer->crew, count, write_apart, (void *) encoding);
     struct step_encoded *out = &writer->encoder.out;
     clear(out);

@@ -120,8 +120,7 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
     enum step_status status = step_decoding_decode(decoding, node->column);
     if (status != STEP_STATUS_OK)
         return status;
-    const struct step_plan_node *element =
-        &decoding->plan->nodes[decoding->plan->children[node->first_child]];
+    const struct step_plan_node *element = step_node_child(decoding->plan, node, 0);
     const struct step_series *lengths = &decoding->series[node->column];
     uint64_t total;
     uint64_t most = STEP_MAX_BLOCK_MEMORY / sizeof(uint64_t);
@@ -167,7 +166,7 @@ static enum step_status fill_types(struct step_decoding *decoding,
         counts[place]++;
     }
     for (uint32_t k = 0; k < node->child_count; k++) {
-        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + k]];
+        const struct step_plan_node *child = step_node_child(plan, node, k);
         enum step_status status = STEP_STATUS_OK;
         slots[k] =
             step_decoding_take(decoding, counts[k] * child->slot_count, sizeof **slots, &status);
@@ -203,7 +202,7 @@ static enum step_status fill_variants(struct step_decoding *decoding,
         variants[i] = none ? (struct step_variant){STEP_NO_RECORD, NULL}
                            : (struct step_variant){(uint32_t) record, slots[place]};
         out[i * stride] = step_slot_of_variant(&variants[i]);
-        slots[place] += plan->nodes[plan->children[node->first_child + place]].slot_count;
+        slots[place] += step_node_child(plan, node, place)->slot_count;
     }
     return status;
 }
@@ -229,7 +228,7 @@ static enum step_status fill_numbered(struct step_decoding *decoding,
                                       const struct step_plan_node *node, uint64_t count,
                                       uint64_t *out, size_t stride)
 {
-    const struct step_plan_node *value = step_node_child(decoding->plan, node);
+    const struct step_plan_node *value = step_node_child(decoding->plan, node, 0);
     size_t width = value->slot_count;
     if (decoding->columns[node->column].state == STEP_COLUMN_ABSENT) {
         step_decoding_count(decoding, value, count);
@@ -276,8 +275,7 @@ static enum step_status fill(struct step_decoding *decoding, const struct step_p
         break;
     }
     for (uint32_t i = 0; i < node->child_count; i++) {
-        const struct step_plan_node *child =
-            &decoding->plan->nodes[decoding->plan->children[node->first_child + i]];
+        const struct step_plan_node *child = step_node_child(decoding->plan, node, i);
         enum step_status status = fill(decoding, child, count, out, stride);
         if (status != STEP_STATUS_OK)
             return status;
@@ -298,9 +296,7 @@ void step_decoding_count(struct step_decoding *decoding, const struct step_plan_
         return;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
-        step_decoding_count(decoding,
-                            &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
-                            count);
+        step_decoding_count(decoding, step_node_child(decoding->plan, node, i), count);
 }
 
 /* Makes a cursor for each slot of the node's values: just one, except for numbered values. */
@@ -340,9 +336,7 @@ enum step_status step_decoding_slots(struct step_decoding *decoding,
     enum step_status status = STEP_STATUS_OK;
     if (node->kind == STEP_NODE_RECORD) {
         for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++)
-            status = step_decoding_slots(
-                decoding, &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
-                slots);
+            status = step_decoding_slots(decoding, step_node_child(decoding->plan, node, i), slots);
         return status;
     }
     struct step_decoding_column *column = &decoding->columns[node->column];
@@ -363,9 +357,7 @@ void step_decoding_moved(struct step_decoding *decoding, const struct step_plan_
 {
     if (node->kind == STEP_NODE_RECORD) {
         for (uint32_t i = 0; i < node->child_count; i++)
-            step_decoding_moved(
-                decoding, &decoding->plan->nodes[decoding->plan->children[node->first_child + i]],
-                slots);
+            step_decoding_moved(decoding, step_node_child(decoding->plan, node, i), slots);
         return;
     }
     struct step_decoding_column *column = &decoding->columns[node->column];

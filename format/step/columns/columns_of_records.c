@@ -54,20 +54,9 @@ void step_columns_destroy(struct step_columns *columns)
     free(columns);
 }
 
-static bool reserve_values(struct step_column_data *column, size_t capacity)
-{
-    if (capacity <= column->capacity)
-        return true;
-    uint64_t *values = step_grown(column->values, &column->capacity, capacity, sizeof *values);
-    if (values == NULL)
-        return false;
-    column->values = values;
-    return true;
-}
-
 static bool push(struct step_column_data *column, uint64_t value)
 {
-    if (column->count == column->capacity && !reserve_values(column, column->count + 1))
+    if (!STEP_MAKE_ROOM(column->values, column->capacity, column->count + 1))
         return false;
     column->values[column->count++] = value;
     return true;
@@ -92,14 +81,14 @@ static enum step_status use_node(struct step_columns *columns, const struct step
         if (!plan->columns[node->column].in_array) {
             /* `count` is the room requested so far; several types may share a column */
             data->count += (size_t) count;
-            if (!reserve_values(data, data->count))
+            if (!STEP_MAKE_ROOM(data->values, data->capacity, data->count))
                 return STEP_STATUS_NO_MEMORY;
         }
     }
     if (node->kind == STEP_NODE_BYTES)
         use_column(columns, node->column + 1);
     for (uint32_t i = 0; i < node->child_count; i++) {
-        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        const struct step_plan_node *child = step_node_child(plan, node, i);
         enum step_status status = use_node(columns, child, count);
         if (status != STEP_STATUS_OK)
             return status;
@@ -186,20 +175,15 @@ static enum step_status count_types(struct step_columns *columns, const struct s
 static enum step_status number_types(struct step_columns *columns, const struct step_pending *rows)
 {
     columns->record_count = rows->record_count;
-    if (!reserve_values(&columns->types, rows->record_count))
+    if (!STEP_MAKE_ROOM(columns->types.values, columns->types.capacity, rows->record_count))
         return STEP_STATUS_NO_MEMORY;
     if (columns->type_count == 1) {
         columns->types.values[0] = 0;
         columns->types.count = 1;
         return STEP_STATUS_OK;
     }
-    if (rows->record_count > columns->local_capacity) {
-        uint16_t *narrow = step_grown(columns->local_types, &columns->local_capacity,
-                                      rows->record_count, sizeof *narrow);
-        if (narrow == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        columns->local_types = narrow;
-    }
+    if (!STEP_MAKE_ROOM(columns->local_types, columns->local_capacity, rows->record_count))
+        return STEP_STATUS_NO_MEMORY;
     const uint16_t *types = rows->types;
     const uint64_t *numbers = columns->tally;
     uint64_t *values = columns->types.values;
@@ -220,7 +204,7 @@ static bool scatter_numbered(struct step_columns *columns, const struct step_pla
                              struct step_word_source *source)
 {
     struct step_word_source start = *source;
-    const struct step_plan_node *value = step_node_child(columns->plan, node);
+    const struct step_plan_node *value = step_node_child(columns->plan, node, 0);
     uint64_t number;
     if (!step_numbered_find(columns->numbered, columns->plan, node, source, &number) ||
         !push(&columns->columns[node->column], number))
@@ -232,12 +216,11 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
                          struct step_word_source *source)
 {
     const struct step_plan *plan = columns->plan;
-    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
     if (node->kind == STEP_NODE_NUMBERED)
         return scatter_numbered(columns, node, source);
     if (!step_node_has_column(node)) {
         for (uint32_t i = 0; i < node->child_count; i++)
-            if (!scatter_node(columns, &plan->nodes[children[i]], source))
+            if (!scatter_node(columns, step_node_child(plan, node, i), source))
                 return false;
         return true;
     }
@@ -250,11 +233,11 @@ static bool scatter_node(struct step_columns *columns, const struct step_plan_no
         return step_buffer_append(&columns->columns[node->column + 1].bytes, bytes, (size_t) word);
     }
     if (node->kind == STEP_NODE_VARIANT)
-        return scatter_node(columns, &plan->nodes[children[step_node_variant(plan, node, word)]],
-                            source);
+        return scatter_node(
+            columns, step_node_child(plan, node, step_node_variant(plan, node, word)), source);
     if (node->kind == STEP_NODE_ARRAY || node->kind == STEP_NODE_TREE)
         for (uint64_t i = 0; i < word; i++)
-            if (!scatter_node(columns, &plan->nodes[children[0]], source))
+            if (!scatter_node(columns, step_node_child(plan, node, 0), source))
                 return false;
     return true;
 }

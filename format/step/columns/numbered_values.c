@@ -49,11 +49,10 @@ static uint64_t rounded(const struct step_plan *plan, const struct step_plan_nod
 static bool append_value(const struct step_plan *plan, const struct step_plan_node *node,
                          struct step_word_source *source, struct step_buffer *out)
 {
-    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
     bool good = true;
     if (!step_node_has_column(node) || node->kind == STEP_NODE_NUMBERED) {
         for (uint32_t i = 0; i < node->child_count && good; i++)
-            good = append_value(plan, &plan->nodes[children[i]], source, out);
+            good = append_value(plan, step_node_child(plan, node, i), source, out);
         return good;
     }
     uint64_t word = rounded(plan, node, *source->words++);
@@ -65,11 +64,11 @@ static bool append_value(const struct step_plan *plan, const struct step_plan_no
         return step_buffer_append(out, bytes, (size_t) word);
     }
     if (node->kind == STEP_NODE_VARIANT)
-        return append_value(plan, &plan->nodes[children[step_node_variant(plan, node, word)]],
+        return append_value(plan, step_node_child(plan, node, step_node_variant(plan, node, word)),
                             source, out);
     if (node->kind == STEP_NODE_ARRAY || node->kind == STEP_NODE_TREE)
         for (uint64_t i = 0; i < word && good; i++)
-            good = append_value(plan, &plan->nodes[children[0]], source, out);
+            good = append_value(plan, step_node_child(plan, node, 0), source, out);
     return good;
 }
 
@@ -79,7 +78,7 @@ bool step_numbered_find(struct step_numbered_values *values, const struct step_p
 {
     struct step_numbered_values *known = &values[node->column];
     size_t start = known->bytes.length, count = known->numbers.count;
-    if (!append_value(plan, step_node_child(plan, node), source, &known->bytes) ||
+    if (!append_value(plan, step_node_child(plan, node, 0), source, &known->bytes) ||
         !step_string_number(&known->numbers, known->bytes.data, start, known->bytes.length - start,
                             number))
         return false;

@@ -34,27 +34,14 @@ static bool step_pending_columns_create(struct step_pending_columns *columns, si
     return columns->columns != NULL;
 }
 
-static bool make_room(struct step_pending_columns *columns, struct step_row_column *column,
-                      size_t extra)
-{
-    size_t need = column->count + extra;
-    if (need <= column->capacity)
-        return true;
-    size_t before = column->capacity;
-    uint64_t *values = step_grown(column->values, &column->capacity, need, sizeof *values);
-    if (values == NULL)
-        return false;
-    columns->capacity += column->capacity - before;
-    column->values = values;
-    return true;
-}
-
 uint64_t *step_pending_columns_reserve(struct step_pending_columns *columns, uint32_t number,
                                        size_t count)
 {
     struct step_row_column *column = &columns->columns[number];
-    if (!make_room(columns, column, count))
+    size_t before = column->capacity;
+    if (!STEP_MAKE_ROOM(column->values, column->capacity, column->count + count))
         return NULL;
+    columns->capacity += column->capacity - before;
     if (!column->varies)
         for (size_t i = 0; i < column->count; i++)
             column->values[i] = column->same;
@@ -142,27 +129,9 @@ void step_pending_clear(struct step_pending *rows)
     rows->by_columns = false;
 }
 
-static bool grow_words(struct step_pending *rows, size_t extra)
-{
-    uint64_t *words =
-        step_grown(rows->words, &rows->word_capacity, rows->word_count + extra, sizeof *words);
-    if (words != NULL)
-        rows->words = words;
-    return words != NULL;
-}
-
-static bool grow_types(struct step_pending *rows, size_t extra)
-{
-    uint16_t *types =
-        step_grown(rows->types, &rows->record_capacity, rows->record_count + extra, sizeof *types);
-    if (types != NULL)
-        rows->types = types;
-    return types != NULL;
-}
-
 static bool append_word(struct step_pending *rows, uint64_t word)
 {
-    if (rows->word_count == rows->word_capacity && !grow_words(rows, 1))
+    if (!STEP_MAKE_ROOM(rows->words, rows->word_capacity, rows->word_count + 1))
         return false;
     rows->words[rows->word_count++] = word;
     return true;
@@ -224,7 +193,7 @@ static enum step_status append_variant(struct step_pending *rows, const struct s
     uint32_t place = variant != NULL ? step_node_variant(plan, node, variant->record) : 0;
     if (place == STEP_NO_INDEX)
         return STEP_STATUS_INVALID;
-    const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + place]];
+    const struct step_plan_node *child = step_node_child(plan, node, place);
     if (!append_word(rows, child->record))
         return STEP_STATUS_NO_MEMORY;
     rows->nested_bytes += ITEM_BYTES;
@@ -240,13 +209,8 @@ static enum step_status append_variant(struct step_pending *rows, const struct s
 
 static bool add_to_tree(struct step_pending *rows, const struct step_variant *variant)
 {
-    if (rows->tree_count == rows->tree_capacity) {
-        const struct step_variant **tree =
-            step_grown(rows->tree, &rows->tree_capacity, rows->tree_count + 1, sizeof *tree);
-        if (tree == NULL)
-            return false;
-        rows->tree = tree;
-    }
+    if (!STEP_MAKE_ROOM(rows->tree, rows->tree_capacity, rows->tree_count + 1))
+        return false;
     rows->tree[rows->tree_count++] = variant;
     return true;
 }
@@ -274,30 +238,29 @@ static enum step_status append_node(struct step_pending *rows, const struct step
     if (*budget < 8)
         return STEP_STATUS_LIMIT;
     *budget -= 8;
-    const uint32_t *children = node->child_count != 0 ? &plan->children[node->first_child] : NULL;
     switch (node->kind) {
     case STEP_NODE_VALUE:
         return append_word(rows, slots[0]) ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     case STEP_NODE_BYTES:
         return append_bytes(rows, step_slot_bytes(slots[0]), budget);
     case STEP_NODE_ARRAY:
-        return append_array(rows, plan, &plan->nodes[children[0]], step_slot_array(slots[0]),
+        return append_array(rows, plan, step_node_child(plan, node, 0), step_slot_array(slots[0]),
                             budget);
     case STEP_NODE_VARIANT:
         return append_variant(rows, plan, node, step_slot_variant(slots[0]), budget);
     case STEP_NODE_TREE:
-        return append_tree(rows, plan, &plan->nodes[children[0]], step_slot_variant(slots[0]),
+        return append_tree(rows, plan, step_node_child(plan, node, 0), step_slot_variant(slots[0]),
                            budget);
     case STEP_NODE_INNER:
         return add_to_tree(rows, step_slot_variant(slots[0])) ? STEP_STATUS_OK
                                                               : STEP_STATUS_NO_MEMORY;
     case STEP_NODE_NUMBERED:
-        return append_node(rows, plan, &plan->nodes[children[0]], slots, budget);
+        return append_node(rows, plan, step_node_child(plan, node, 0), slots, budget);
     case STEP_NODE_RECORD:
         break;
     }
     for (uint32_t i = 0; i < node->child_count; i++) {
-        const struct step_plan_node *child = &plan->nodes[children[i]];
+        const struct step_plan_node *child = step_node_child(plan, node, i);
         enum step_status status = append_node(rows, plan, child, slots, budget);
         if (status != STEP_STATUS_OK)
             return status;
@@ -333,8 +296,7 @@ static enum step_status append_nested(struct step_pending *rows, const struct st
 /* Appends a flat record. */
 static enum step_status append_words(struct step_pending *rows, const uint64_t *slots, size_t count)
 {
-    bool has_room = rows->words != NULL && count <= rows->word_capacity - rows->word_count;
-    if (!has_room && !grow_words(rows, count))
+    if (!STEP_MAKE_ROOM(rows->words, rows->word_capacity, rows->word_count + count + 1))
         return STEP_STATUS_NO_MEMORY;
     uint64_t *words = rows->words + rows->word_count;
     for (size_t i = 0; i < count; i++)
@@ -407,7 +369,7 @@ enum step_status step_pending_to_columns(struct step_pending *rows, const struct
 enum step_status step_pending_append(struct step_pending *rows, const struct step_plan *plan,
                                      uint32_t record, const uint64_t *slots)
 {
-    if (rows->record_count == rows->record_capacity && !grow_types(rows, 1))
+    if (!STEP_MAKE_ROOM(rows->types, rows->record_capacity, rows->record_count + 1))
         return STEP_STATUS_NO_MEMORY;
     const struct step_plan_record *planned = &plan->records[record];
     enum step_status status = STEP_STATUS_OK;
@@ -429,7 +391,7 @@ enum step_status step_pending_append(struct step_pending *rows, const struct ste
 
 bool step_pending_reserve_types(struct step_pending *rows, size_t records)
 {
-    return records <= rows->record_capacity - rows->record_count || grow_types(rows, records);
+    return STEP_MAKE_ROOM(rows->types, rows->record_capacity, rows->record_count + records);
 }
 
 struct step_pending_mark step_pending_mark(const struct step_pending *rows)

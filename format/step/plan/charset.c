@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "format/core/utf8.h"
+
 static const struct {
     const char *name;
     enum step_charset charset;
@@ -31,36 +33,13 @@ static bool is_ascii(const uint8_t *text, size_t length)
     return all < 0x80;
 }
 
-/* Returns the length of the character that starts with `byte`, and its bits in that byte; 0: none
- * starts so. */
-static size_t sequence_of(uint8_t byte, uint32_t *bits)
-{
-    size_t length = byte < 0x80             ? 1
-                    : (byte & 0xe0) == 0xc0 ? 2
-                    : (byte & 0xf0) == 0xe0 ? 3
-                    : (byte & 0xf8) == 0xf0 ? 4
-                                            : 0;
-    *bits = length <= 1 ? byte : byte & (0xffu >> (length + 1));
-    return length;
-}
-
 static bool is_utf8(const uint8_t *text, size_t length)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    for (size_t i = 0; i < length;) {
-        uint32_t character;
-        size_t count = sequence_of(text[i], &character);
-        if (count == 0 || count > length - i)
+    uint32_t code;
+    for (size_t i = 0, count; i < length; i += count) {
+        count = step_utf8_decode(text + i, length - i, &code);
+        if (count == 0 || step_utf8_is_surrogate(code))
             return false;
-        for (size_t k = 1; k < count; k++) {
-            if ((text[i + k] & 0xc0) != 0x80)
-                return false;
-            character = character << 6 | (text[i + k] & 0x3f);
-        }
-        if (character < least[count] || character > 0x10ffff ||
-            (character >= 0xd800 && character < 0xe000))
-            return false;
-        i += count;
     }
     return true;
 }

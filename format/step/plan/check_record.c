@@ -113,7 +113,7 @@ static enum step_status check_array(const struct checking *checking,
 {
     const struct step_plan *plan = checking->plan;
     const struct step_array *array = step_slot_array(slot);
-    const struct step_plan_node *element = &plan->nodes[plan->children[node->first_child]];
+    const struct step_plan_node *element = step_node_child(plan, node, 0);
     enum step_status status = check_value(checking, node->column, array != NULL ? array->count : 0);
     for (size_t i = 0; array != NULL && i < array->count && status == STEP_STATUS_OK; i++)
         status = check_node(checking, element, array->slots + i * element->slot_count);
@@ -130,8 +130,7 @@ static enum step_status check_variant(const struct checking *checking,
     uint32_t place = step_node_variant(plan, node, variant->record);
     if (place == STEP_NO_INDEX)
         return refuse(checking, node->column, "has a value of a type that does not extend its own");
-    return check_node(checking, &plan->nodes[plan->children[node->first_child + place]],
-                      variant->slots);
+    return check_node(checking, step_node_child(plan, node, place), variant->slots);
 }
 
 static bool append_variant_value(const struct checking *checking, const struct step_plan_node *node,
@@ -164,7 +163,7 @@ static bool append_value(const struct checking *checking, const struct step_plan
     case STEP_NODE_INNER:
         return append_tree(checking, NULL, step_slot_variant(slots[0]), out);
     case STEP_NODE_NUMBERED:
-        return append_value(checking, step_node_child(plan, node), slots, out);
+        return append_value(checking, step_node_child(plan, node, 0), slots, out);
     case STEP_NODE_ARRAY:
         array = array != NULL ? array : &no_array;
         good = step_buffer_append_varint(out, array->count);
@@ -175,8 +174,7 @@ static bool append_value(const struct checking *checking, const struct step_plan
     }
     size_t count = array != NULL ? array->count : node->child_count;
     for (size_t i = 0; i < count && good; i++) {
-        const struct step_plan_node *child =
-            &plan->nodes[plan->children[node->first_child + (array != NULL ? 0 : i)]];
+        const struct step_plan_node *child = step_node_child(plan, node, array != NULL ? 0 : i);
         good = append_value(checking, child, slots, out);
         slots += child->slot_count;
     }
@@ -191,8 +189,7 @@ static bool append_variant_value(const struct checking *checking, const struct s
     if (variant == NULL || place == STEP_NO_INDEX)
         return step_buffer_append_varint(out, 0);
     return step_buffer_append_varint(out, place + (uint64_t) 1) &&
-           append_value(checking, &plan->nodes[plan->children[node->first_child + place]],
-                        variant->slots, out);
+           append_value(checking, step_node_child(plan, node, place), variant->slots, out);
 }
 
 /* Appends a value of a tree with its children.  If it is too deep or large, its check will report
@@ -209,8 +206,8 @@ static bool append_tree(const struct checking *checking, const struct step_plan_
         return true;
     inner.tree->depth++;
     inner.tree->values++;
-    bool good = append_variant_value(
-        &inner, &plan->nodes[plan->children[inner.tree->node->first_child]], variant, out);
+    bool good =
+        append_variant_value(&inner, step_node_child(plan, inner.tree->node, 0), variant, out);
     inner.tree->depth--;
     return good;
 }
@@ -238,7 +235,7 @@ static enum step_status check_constant(const struct checking *checking,
         (value->length == 0 || memcmp(value->data, constant->data, value->length) == 0))
         return STEP_STATUS_OK;
     while (node->kind == STEP_NODE_RECORD && node->child_count > 0) /* has no column itself */
-        node = &checking->plan->nodes[checking->plan->children[node->first_child]];
+        node = step_node_child(checking->plan, node, 0);
     return refuse(checking, node->column, "is constant, and changes");
 }
 
@@ -248,7 +245,7 @@ static enum step_status check_inner(const struct checking *checking, uint32_t ty
 {
     const struct step_plan *plan = checking->plan;
     struct checked_tree *tree = checking->tree;
-    const struct step_plan_node *element = &plan->nodes[plan->children[tree->node->first_child]];
+    const struct step_plan_node *element = step_node_child(plan, tree->node, 0);
     if (tree->values++ == STEP_MAX_TREE_VALUES)
         return refuse(checking, tree->node->column, "holds more values than 1,048,576");
     if (tree->depth == STEP_MAX_TREE_DEPTH)
@@ -297,12 +294,12 @@ static enum step_status check_node(const struct checking *checking,
     case STEP_NODE_INNER:
         return check_inner(checking, node->record, step_slot_variant(slots[0]));
     case STEP_NODE_NUMBERED:
-        return check_node(checking, step_node_child(plan, node), slots);
+        return check_node(checking, step_node_child(plan, node, 0), slots);
     case STEP_NODE_RECORD:
         break;
     }
     for (uint32_t i = 0; i < node->child_count && status == STEP_STATUS_OK; i++) {
-        const struct step_plan_node *child = &plan->nodes[plan->children[node->first_child + i]];
+        const struct step_plan_node *child = step_node_child(plan, node, i);
         status = check_node(checking, child, slots);
         slots += child->slot_count;
     }

@@ -53,7 +53,7 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
             return true;
     }
     for (uint32_t i = 0; i < node->child_count; i++)
-        if (needs_check(plan, &plan->nodes[plan->children[node->first_child + i]]))
+        if (needs_check(plan, step_node_child(plan, node, i)))
             return true;
     return false;
 }

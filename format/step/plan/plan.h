@@ -89,19 +89,18 @@ struct step_plan {
     uint32_t *storage; /* memory of the arrays in records */
 };
 
-/* Returns the only child of a node that has one. */
 static inline const struct step_plan_node *step_node_child(const struct step_plan *plan,
-                                                           const struct step_plan_node *node)
+                                                           const struct step_plan_node *node,
+                                                           size_t child)
 {
-    return &plan->nodes[plan->children[node->first_child]];
+    return &plan->nodes[plan->children[node->first_child + child]];
 }
 
 /* Returns false for an array whose elements have no values at all. */
 static inline bool step_node_has_values(const struct step_plan *plan,
                                         const struct step_plan_node *node)
 {
-    return node->kind != STEP_NODE_ARRAY ||
-           plan->nodes[plan->children[node->first_child]].slot_count > 0;
+    return node->kind != STEP_NODE_ARRAY || step_node_child(plan, node, 0)->slot_count > 0;
 }
 
 static inline bool step_node_has_column(const struct step_plan_node *node)
@@ -114,7 +113,7 @@ static inline uint32_t step_node_variant(const struct step_plan *plan,
                                          const struct step_plan_node *node, uint64_t record)
 {
     for (uint32_t i = 0; i < node->child_count; i++)
-        if (plan->nodes[plan->children[node->first_child + i]].record == record)
+        if (step_node_child(plan, node, i)->record == record)
             return i;
     return STEP_NO_INDEX;
 }

@@ -87,17 +87,6 @@ static enum step_status step_plan_find_tree(const struct step_definition *defini
 
 enum { PATH_BYTES = 512 };
 
-/* Makes room for one more item; items are plain data, so realloc() may move them. */
-static bool make_room(void **items, size_t *capacity, uint32_t count, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    void *moved = step_grown(*items, capacity, count + 1, size);
-    if (moved != NULL)
-        *items = moved;
-    return moved != NULL;
-}
-
 /* Numbers of dictionary entries are identifiers already. */
 static void settle_identifier(struct step_field_coding *field_coding)
 {
@@ -117,8 +106,7 @@ static enum step_status add_column(struct step_plan_builder *builder, enum step_
     if (plan->column_count >= STEP_MAX_COLUMNS)
         return step_plan_fail(builder, STEP_STATUS_LIMIT,
                               "the definition needs more than 65,536 columns");
-    if (!make_room((void **) &plan->columns, &builder->column_capacity, plan->column_count,
-                   sizeof *plan->columns))
+    if (!STEP_MAKE_ROOM(plan->columns, builder->column_capacity, plan->column_count + 1))
         return STEP_STATUS_NO_MEMORY;
     *column = plan->column_count++;
     plan->columns[*column] = (struct step_plan_column){
@@ -143,8 +131,7 @@ static enum step_status add_node(struct step_plan_builder *builder, struct step_
     struct step_plan *plan = builder->plan;
     if (plan->node_count >= STEP_MAX_NODES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
-    if (!make_room((void **) &plan->nodes, &builder->node_capacity, plan->node_count,
-                   sizeof *plan->nodes))
+    if (!STEP_MAKE_ROOM(plan->nodes, builder->node_capacity, plan->node_count + 1))
         return STEP_STATUS_NO_MEMORY;
     *index = plan->node_count++;
     plan->nodes[*index] = node;
@@ -160,8 +147,7 @@ static enum step_status add_children(struct step_plan_builder *builder, uint32_t
     for (uint32_t i = 0; i < count; i++) {
         if (plan->child_count >= STEP_MAX_NODES)
             return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
-        if (!make_room((void **) &plan->children, &builder->child_capacity, plan->child_count,
-                       sizeof *plan->children))
+        if (!STEP_MAKE_ROOM(plan->children, builder->child_capacity, plan->child_count + 1))
             return STEP_STATUS_NO_MEMORY;
         plan->children[plan->child_count++] = 0;
     }

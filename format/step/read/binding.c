@@ -6,15 +6,7 @@
 #include <string.h>
 
 #include "format/core/no_memory.h"
-
-static const struct step_bytes no_bytes = {(const uint8_t *) "", 0};
-static const struct step_array no_elements = {NULL, 0};
-static const struct step_variant no_variant = {STEP_NO_RECORD, NULL};
-
-static size_t field_slots(const struct step_definition *definition, const struct step_field *field)
-{
-    return step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
-}
+#include "format/language/dl_tree.h"
 
 static bool same_layout(const struct step_binding *binding, uint32_t ours, uint32_t theirs);
 
@@ -70,7 +62,7 @@ static void map_record(const struct step_binding *binding, uint32_t ours, uint32
         size_t at = base, j = 0;
         while (j < their_record->field_count &&
                strcmp(their_record->fields[j].name, field->name) != 0)
-            at += field_slots(binding->file, &their_record->fields[j++]);
+            at += dl_field_slots(binding->file, &their_record->fields[j++]);
         bool found =
             j < their_record->field_count && fits(binding, field, &their_record->fields[j]);
         if (!step_field_is_nested(field))
@@ -142,42 +134,18 @@ static bool bind_record(struct step_binding *binding, uint32_t file_record, uint
     return bound->record == STEP_NO_RECORD || map_slots(binding, bound, file_record);
 }
 
-struct named {
-    const char *name;
-    uint32_t index;
-};
-
-static int compare_named(const void *left, const void *right)
-{
-    return strcmp(((const struct named *) left)->name, ((const struct named *) right)->name);
-}
-
-static struct named *sort_names(const struct step_definition *definition)
-{
-    struct named *names = calloc(definition->record_count + 1, sizeof *names);
-    for (uint32_t i = 0; names != NULL && i < definition->record_count; i++)
-        names[i] = (struct named){definition->records[i].name, i};
-    if (names != NULL)
-        qsort(names, definition->record_count, sizeof *names, compare_named);
-    return names;
-}
-
 static bool bind_records(struct step_binding *binding)
 {
     const struct step_definition *file = binding->file, *ours = binding->ours;
-    struct named *names = sort_names(ours);
-    bool good = names != NULL;
-    for (uint32_t i = 0; good && i < ours->record_count; i++)
+    bool good = true;
+    for (uint32_t i = 0; i < ours->record_count; i++)
         binding->file_records[i] = STEP_NO_RECORD;
     for (uint32_t i = 0; good && i < file->record_count; i++) {
-        struct named key = {file->records[i].name, 0};
-        const struct named *found =
-            bsearch(&key, names, ours->record_count, sizeof *names, compare_named);
-        if (found != NULL)
-            binding->file_records[found->index] = i;
-        good = bind_record(binding, i, found != NULL ? found->index : STEP_NO_RECORD);
+        uint32_t known = step_definition_find(ours, file->records[i].name);
+        if (known != STEP_NO_RECORD)
+            binding->file_records[known] = i;
+        good = bind_record(binding, i, known);
     }
-    free(names);
     return good;
 }
 
@@ -227,20 +195,14 @@ static uint64_t missing_value(const struct step_binding *binding, uint32_t recor
     const struct step_record *ours = &binding->ours->records[record];
     for (size_t i = 0; i < ours->field_count; i++) {
         const struct step_field *field = &ours->fields[i];
-        size_t slots = field_slots(binding->ours, field);
+        size_t slots = dl_field_slots(binding->ours, field);
         if (slot >= slots) {
             slot -= slots;
             continue;
         }
         if (step_field_is_nested(field))
             return missing_value(binding, field->record, slot);
-        if (step_field_is_identifier(field))
-            return 0;
-        if (field->array_depth > 0)
-            return step_slot_of_array(&no_elements);
-        if (step_field_is_variant(field))
-            return step_slot_of_variant(&no_variant);
-        return field->kind == STEP_TYPE_INT ? 0 : step_slot_of_bytes(&no_bytes);
+        return dl_empty_slot(field);
     }
     return 0;
 }

@@ -9,14 +9,8 @@
 
 static bool add_part(struct step_dictionary *dictionary, const struct step_dictionary_part *part)
 {
-    if (dictionary->part_count == dictionary->part_capacity) {
-        struct step_dictionary_part *parts =
-            step_grown(dictionary->parts, &dictionary->part_capacity, dictionary->part_capacity + 1,
-                       sizeof *parts);
-        if (parts == NULL)
-            return false;
-        dictionary->parts = parts;
-    }
+    if (!STEP_MAKE_ROOM(dictionary->parts, dictionary->part_capacity, dictionary->part_count + 1))
+        return false;
     dictionary->parts[dictionary->part_count++] = *part;
     dictionary->entry_count += part->count;
     return true;
@@ -169,6 +163,20 @@ void step_dictionaries_destroy(struct step_reader *reader)
     reader->dictionaries = NULL;
 }
 
+/* Returns the first part with an entry that is not before `id`, or the number of parts. */
+static size_t part_at(const struct step_dictionary *dictionary, uint64_t id)
+{
+    size_t low = 0, high = dictionary->part_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dictionary->parts[middle].first + dictionary->parts[middle].count < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 uint64_t step_reader_dictionary_count(const struct step_reader *reader, uint32_t record)
 {
     return record < reader->definition->record_count ? end_of(&reader->dictionaries[record]) : 0;
@@ -184,19 +192,10 @@ const uint64_t *step_reader_dictionary_entry(const struct step_reader *reader, u
         return NULL;
     if (dictionary->table != NULL)
         return dictionary->table[id - 1];
-    size_t low = 0;
-    size_t high = dictionary->part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct step_dictionary_part *part = &dictionary->parts[middle];
-        if (id <= part->first)
-            high = middle;
-        else if (id - part->first > part->count)
-            low = middle + 1;
-        else
-            return part->slots + (id - part->first - 1) * reader->plan->records[record].slot_count;
-    }
-    return NULL;
+    const struct step_dictionary_part *part = &dictionary->parts[part_at(dictionary, id)];
+    return id > part->first
+               ? part->slots + (id - part->first - 1) * reader->plan->records[record].slot_count
+               : NULL;
 }
 
 uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t record, uint64_t id)
@@ -204,17 +203,8 @@ uint64_t step_reader_dictionary_next(const struct step_reader *reader, uint32_t 
     if (record >= reader->definition->record_count)
         return 0;
     const struct step_dictionary *dictionary = &reader->dictionaries[record];
-    size_t low = 0, high = dictionary->part_count;
-    while (low < high) { /* find the first part that ends after it */
-        size_t middle = low + (high - low) / 2;
-        const struct step_dictionary_part *part = &dictionary->parts[middle];
-        if (part->first + part->count <= id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == dictionary->part_count)
+    if (id >= end_of(dictionary))
         return 0;
-    uint64_t first = dictionary->parts[low].first;
+    uint64_t first = dictionary->parts[part_at(dictionary, id + 1)].first;
     return (first > id ? first : id) + 1;
 }

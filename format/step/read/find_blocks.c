@@ -18,6 +18,15 @@ static bool header_at(struct step_reader *reader, const struct step_byte_source 
            step_block_header_unpack(bytes, header);
 }
 
+static bool footer_at(struct step_reader *reader, const struct step_byte_source *source,
+                      uint64_t offset, uint64_t *index_offset, uint64_t *file_bytes)
+{
+    const uint8_t *bytes;
+    return step_byte_source_read(source, offset, STEP_FOOTER_BYTES, &reader->head, &bytes, NULL) ==
+               STEP_STATUS_OK &&
+           step_footer_unpack(bytes, index_offset, file_bytes);
+}
+
 /* Returns the next position from `offset` on with a valid block header, or the source's size. */
 static uint64_t search(struct step_reader *reader, const struct step_byte_source *source,
                        uint64_t offset)
@@ -73,12 +82,8 @@ static enum step_status note_rest(struct step_reader *reader, const struct step_
 {
     uint64_t length = next - offset;
     if (next == source->size && after_index && length == STEP_FOOTER_BYTES) {
-        const uint8_t *bytes;
-        uint64_t index_offset;
-        uint64_t file_bytes;
-        if (step_byte_source_read(source, offset, length, &reader->head, &bytes, NULL) ==
-                STEP_STATUS_OK &&
-            step_footer_unpack(bytes, &index_offset, &file_bytes))
+        uint64_t index_offset, file_bytes;
+        if (footer_at(reader, source, offset, &index_offset, &file_bytes))
             return STEP_STATUS_OK;
         return step_reader_note(reader, source->base + offset, length, "the footer is damaged");
     }
@@ -136,11 +141,8 @@ enum step_status step_reader_walk_on(struct step_reader *reader, struct step_err
         reader->walked_bytes += STEP_BLOCK_HEADER_BYTES + header.payload_bytes;
     }
     if (after_index && file->size - reader->walked_bytes == STEP_FOOTER_BYTES) {
-        const uint8_t *bytes;
         uint64_t index_offset, file_bytes;
-        reader->whole = step_byte_source_read(file, reader->walked_bytes, STEP_FOOTER_BYTES,
-                                              &reader->head, &bytes, NULL) == STEP_STATUS_OK &&
-                        step_footer_unpack(bytes, &index_offset, &file_bytes) &&
+        reader->whole = footer_at(reader, file, reader->walked_bytes, &index_offset, &file_bytes) &&
                         file_bytes == file->size;
     }
     return status;
@@ -194,15 +196,12 @@ static bool index_is_good(const uint8_t *bytes, size_t length, uint64_t count,
 static bool load_index(struct step_reader *reader, uint64_t *count, uint64_t *index_offset)
 {
     const struct step_byte_source *file = &reader->file;
-    const uint8_t *bytes;
     uint64_t file_bytes;
     struct step_block_header header;
     struct step_payload payload;
     if (file->size < STEP_FILE_HEADER_BYTES + STEP_FOOTER_BYTES ||
-        step_byte_source_read(file, file->size - STEP_FOOTER_BYTES, STEP_FOOTER_BYTES,
-                              &reader->head, &bytes, NULL) != STEP_STATUS_OK ||
-        !step_footer_unpack(bytes, index_offset, &file_bytes) || file_bytes != file->size ||
-        *index_offset > file->size - STEP_FOOTER_BYTES ||
+        !footer_at(reader, file, file->size - STEP_FOOTER_BYTES, index_offset, &file_bytes) ||
+        file_bytes != file->size || *index_offset > file->size - STEP_FOOTER_BYTES ||
         !header_at(reader, file, *index_offset, &header) || header.kind != STEP_BLOCK_INDEX ||
         header.payload_bytes !=
             file->size - STEP_FOOTER_BYTES - *index_offset - STEP_BLOCK_HEADER_BYTES)

@@ -22,13 +22,8 @@ enum step_status step_reader_note(struct step_reader *reader, uint64_t offset, u
 {
     if (reader->damage_count == MAX_DAMAGE)
         return STEP_STATUS_OK; /* sufficient to know that the file is incomplete */
-    if (reader->damage_count == reader->damage_capacity) {
-        struct step_damage *damage = step_grown(reader->damage, &reader->damage_capacity,
-                                                reader->damage_capacity + 1, sizeof *damage);
-        if (damage == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        reader->damage = damage;
-    }
+    if (!STEP_MAKE_ROOM(reader->damage, reader->damage_capacity, reader->damage_count + 1))
+        return STEP_STATUS_NO_MEMORY;
     struct step_damage *damage = &reader->damage[reader->damage_count++];
     damage->offset = offset;
     damage->length = length;

@@ -83,13 +83,8 @@ static enum step_status add_entry(struct step_reader *reader, const struct step_
                                   uint64_t offset, const struct step_block_header *header,
                                   const struct step_summary *summary)
 {
-    if (reader->entry_count == reader->entry_capacity) {
-        struct step_block_entry *entries = step_grown(reader->entries, &reader->entry_capacity,
-                                                      reader->entry_capacity + 1, sizeof *entries);
-        if (entries == NULL)
-            return STEP_STATUS_NO_MEMORY;
-        reader->entries = entries;
-    }
+    if (!STEP_MAKE_ROOM(reader->entries, reader->entry_capacity, reader->entry_count + 1))
+        return STEP_STATUS_NO_MEMORY;
     struct step_record_count *counts =
         step_arena_take(&reader->counts, summary->count, sizeof *counts);
     if (counts == NULL)

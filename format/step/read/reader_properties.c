@@ -9,18 +9,6 @@
 
 enum { MAX_PROPERTIES = 65536 };
 
-/* Returns a NUL-terminated copy. */
-static char *copy_text(const uint8_t *bytes, size_t length)
-{
-    char *text = malloc(length + 1);
-    if (text == NULL)
-        return NULL;
-    if (length > 0)
-        memcpy(text, bytes, length);
-    text[length] = '\0';
-    return text;
-}
-
 enum step_status step_reader_set_property(struct step_reader *reader, char *key, char *value)
 {
     if (key == NULL || value == NULL)
@@ -68,8 +56,8 @@ enum step_status step_reader_properties(struct step_reader *reader,
             reader->property_count == MAX_PROPERTIES)
             return step_error_set(error, STEP_STATUS_CORRUPT, payload->file, payload->offset,
                                   "the properties are damaged");
-        status = step_reader_set_property(reader, copy_text(key, (size_t) key_length),
-                                          copy_text(value, (size_t) value_length));
+        status = step_reader_set_property(reader, strndup((const char *) key, (size_t) key_length),
+                                          strndup((const char *) value, (size_t) value_length));
         if (status != STEP_STATUS_OK)
             return step_reader_no_memory(reader, error);
     }

@@ -36,22 +36,13 @@ static uint64_t key_of(const struct step_row_reading *reading, uint32_t index)
     return data->count > 0 ? data->values[data->count - 1] : 0;
 }
 
-/* Separate from push(), so that push() stays small where it is inlined. */
-__attribute__((noinline)) static bool grow(struct step_column_data *data)
-{
-    uint64_t *values =
-        step_grown(data->values, &data->capacity, data->capacity * 2 + 64, sizeof *values);
-    data->values = values != NULL ? values : data->values;
-    return values != NULL;
-}
-
 static const char *push(struct step_row_reading *reading, struct step_column_data *data,
                         uint64_t value)
 {
     if (reading->budget < sizeof value)
         return too_large;
     reading->budget -= sizeof value;
-    if (data->count == data->capacity && !grow(data))
+    if (!STEP_MAKE_ROOM(data->values, data->capacity, data->count + 1))
         return memory;
     data->values[data->count++] = value;
     return NULL;
@@ -176,7 +167,7 @@ static const char *get_numbered(struct step_row_reading *reading, const struct s
     struct step_row_reader *reader = reading->reader;
     struct step_encoder *encoder = &reader->encoders[node->column];
     struct step_string_numbers *numbers = &reader->strings[node->column].numbers;
-    const struct step_plan_node *given = step_node_child(reading->decoding->plan, node);
+    const struct step_plan_node *given = step_node_child(reading->decoding->plan, node, 0);
     uint64_t number;
     if (reading->decoding->columns[node->column].state != STEP_COLUMN_LISTED)
         return get_node(reading, given);
@@ -210,13 +201,12 @@ static const char *get_node(struct step_row_reading *reading, const struct step_
         return fault;
     if (node->kind == STEP_NODE_VARIANT) {
         uint32_t place = step_node_variant(plan, node, value);
-        return place != STEP_NO_INDEX
-                   ? get_node(reading, &plan->nodes[plan->children[node->first_child + place]])
-                   : "a value of a type that does not extend its field's";
+        return place != STEP_NO_INDEX ? get_node(reading, step_node_child(plan, node, place))
+                                      : "a value of a type that does not extend its field's";
     }
     for (uint64_t i = 0; i < value && fault == NULL; i++)
         for (uint32_t k = 0; k < node->child_count && fault == NULL; k++)
-            fault = get_node(reading, &plan->nodes[plan->children[node->first_child + k]]);
+            fault = get_node(reading, step_node_child(plan, node, k));
     return fault;
 }
 

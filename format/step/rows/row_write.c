@@ -107,13 +107,8 @@ static enum step_status note_changes(struct step_row_writer *writer, uint64_t en
                                      const struct step_change *changes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (writer->change_count == writer->change_capacity) {
-            struct step_row_change *grown = step_grown(writer->changes, &writer->change_capacity,
-                                                       writer->change_capacity + 1, sizeof *grown);
-            if (grown == NULL)
-                return STEP_STATUS_NO_MEMORY;
-            writer->changes = grown;
-        }
+        if (!STEP_MAKE_ROOM(writer->changes, writer->change_capacity, writer->change_count + 1))
+            return STEP_STATUS_NO_MEMORY;
         writer->changes[writer->change_count++] =
             (struct step_row_change){at, writer->values, encoder, changes[i]};
     }
@@ -226,7 +221,7 @@ static enum step_status put_numbered(struct rowing *rowing, const struct step_pl
 {
     static const struct step_change spell = {STEP_CHANGE_SPELL, 0};
     struct step_row_writer *writer = rowing->writer;
-    const struct step_plan_node *value = step_node_child(rowing->plan, node);
+    const struct step_plan_node *value = step_node_child(rowing->plan, node, 0);
     uint64_t number;
     if (!rowing->columns->columns[node->column].used)
         return put_node(rowing, value);
@@ -259,12 +254,10 @@ static enum step_status put_node(struct rowing *rowing, const struct step_plan_n
     if (status != STEP_STATUS_OK || node->child_count == 0 || !step_node_has_values(plan, node))
         return status;
     if (node->kind == STEP_NODE_VARIANT)
-        return put_node(
-            rowing,
-            &plan->nodes[plan->children[node->first_child + step_node_variant(plan, node, value)]]);
+        return put_node(rowing, step_node_child(plan, node, step_node_variant(plan, node, value)));
     for (uint64_t i = 0; i < value; i++)
         for (uint32_t k = 0; k < node->child_count && status == STEP_STATUS_OK; k++)
-            status = put_node(rowing, &plan->nodes[plan->children[node->first_child + k]]);
+            status = put_node(rowing, step_node_child(plan, node, k));
     return status;
 }
 

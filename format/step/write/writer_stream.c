@@ -29,25 +29,12 @@ struct step_stream *step_stream_find(const struct step_stream_table *table, uint
     return NULL;
 }
 
-static bool grow(struct step_stream_table *table)
-{
-    if (table->count >= UINT32_MAX - 1 || !step_index_reserve(&table->index))
-        return false;
-    if (table->count < table->capacity)
-        return true;
-    struct step_stream **streams = step_grown(table->streams, &table->capacity, table->capacity + 1,
-                                              sizeof(struct step_stream *));
-    if (streams == NULL)
-        return false;
-    table->streams = streams;
-    return true;
-}
-
 struct step_stream *step_stream_get(struct step_stream_table *table, uint64_t number)
 {
     struct step_stream *stream = step_stream_find(table, number);
     if (stream == NULL) {
-        if (!grow(table))
+        if (table->count >= UINT32_MAX - 1 || !step_index_reserve(&table->index) ||
+            !STEP_MAKE_ROOM(table->streams, table->capacity, table->count + 1))
             return NULL;
         stream = calloc(1, sizeof *stream);
         if (stream == NULL)

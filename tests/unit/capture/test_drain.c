@@ -20,9 +20,10 @@ static struct live_stream *stream;
 static uint64_t decoded;
 static bool fails, late;
 
-static enum step_status begin(void *decoder, const struct step_live_chunk *chunk)
+static enum step_status begin(void *decoder, uint64_t number, uint64_t first_record,
+                              uint64_t thread)
 {
-    (void) decoder, (void) chunk;
+    (void) decoder, (void) number, (void) first_record, (void) thread;
     return STEP_STATUS_OK;
 }
 

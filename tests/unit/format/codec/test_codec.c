@@ -130,7 +130,7 @@ static bool fits(const struct step_form *row, uint64_t parameter, const uint64_t
     uint64_t mask = 0;
     for (size_t i = 0; i < count; i++)
         mask |= values[i];
-    return row->fits(parameter, mask);
+    return row->fits == NULL || row->fits(parameter, mask);
 }
 
 /* Copies to a block of exactly that size, so that a sanitizer sees a read past the end. */

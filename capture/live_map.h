@@ -186,12 +186,8 @@ static inline void live_commit(struct live_stream *stream, size_t words, unsigne
                           memory_order_release);
 }
 
-static inline uint64_t live_word(enum step_live_kind kind, uint64_t payload)
-{
-    return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
-}
-
-static inline uint64_t live_allocs_word(enum step_live_heap_kind kind, uint64_t payload)
+/* `kind`: enum step_live_kind, or enum step_live_heap_kind. */
+static inline uint64_t live_word(uint32_t kind, uint64_t payload)
 {
     return (uint64_t) kind | payload << STEP_LIVE_KIND_BITS;
 }

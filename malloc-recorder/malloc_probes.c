@@ -12,7 +12,7 @@ static int define_frame(void *user, uint64_t frame, uint64_t parent, uintptr_t a
     uint64_t *room = probe_reserve(recording, recording->global, 3);
     if (room == NULL)
         return 0;
-    room[0] = (uint64_t) STEP_LIVE_HEAP_FRAME | frame << STEP_LIVE_KIND_BITS;
+    room[0] = live_word(STEP_LIVE_HEAP_FRAME, frame);
     room[1] = parent;
     room[2] = address;
     live_commit(recording->global, 3, 0);
@@ -88,8 +88,7 @@ void record_early(struct recording *recording)
     for (uint32_t i = 0; i < count && i < EARLY_EVENTS; i++) {
         uint64_t stamp = early[i].words[0] >> STEP_LIVE_KIND_BITS;
         uint64_t kind = early[i].words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1);
-        early[i].words[0] = live_allocs_word((enum step_live_heap_kind) kind,
-                                             probe_later_stamp(thread->stream, stamp));
+        early[i].words[0] = live_word((uint32_t) kind, probe_later_stamp(thread->stream, stamp));
         probe_put(recording, thread->stream, early[i].words, early[i].count, 1);
     }
 }
@@ -104,7 +103,7 @@ static void put_event(struct recorder_thread *thread, struct recording *recordin
     struct live_stream *stream = thread->stream;
     uint64_t *room = probe_reserve(recording, stream, count);
     if (room != NULL) {
-        room[0] = live_allocs_word(kind, probe_later_stamp(stream, stamp));
+        room[0] = live_word(kind, probe_later_stamp(stream, stamp));
         room[1] = first;
         if (count > 2)
             room[2] = second;
@@ -122,9 +121,8 @@ static void put_heap_event(struct recorder_thread *thread, struct recording *rec
         probe_record_stack(thread, recording, count + 1);
     uint64_t *room = probe_reserve(recording, stream, count + 1);
     if (room != NULL) {
-        room[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
-        room[1] =
-            live_allocs_word((enum step_live_heap_kind) words[0], probe_later_stamp(stream, stamp));
+        room[0] = live_word(STEP_LIVE_HEAP_IN, heap);
+        room[1] = live_word((uint32_t) words[0], probe_later_stamp(stream, stamp));
         for (size_t i = 1; i < count; i++)
             room[1 + i] = words[i];
         live_commit(stream, count + 1, 1);
@@ -175,7 +173,7 @@ void record_alloc(size_t size, const void *block, uint64_t call)
                   3);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, stamp), size | call,
+    const uint64_t words[] = {live_word(STEP_LIVE_HEAP_ALLOC, stamp), size | call,
                               (uintptr_t) block};
     note_early(words, 3);
 }
@@ -189,8 +187,7 @@ void record_free(const void *block, uint64_t call)
         put_event(thread, recording, STEP_LIVE_HEAP_FREE, stamp, (uintptr_t) block | call, 0, 2);
         return;
     }
-    const uint64_t words[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, stamp),
-                              (uintptr_t) block | call};
+    const uint64_t words[] = {live_word(STEP_LIVE_HEAP_FREE, stamp), (uintptr_t) block | call};
     note_early(words, 2);
 }
 
@@ -198,9 +195,9 @@ void record_free(const void *block, uint64_t call)
 static void note_early_realloc(const struct record_resize *resize, const void *old_block,
                                size_t size, const void *new_block)
 {
-    const uint64_t freed[] = {live_allocs_word(STEP_LIVE_HEAP_FREE, resize->before),
+    const uint64_t freed[] = {live_word(STEP_LIVE_HEAP_FREE, resize->before),
                               (uintptr_t) old_block};
-    const uint64_t made[] = {live_allocs_word(STEP_LIVE_HEAP_ALLOC, recorder_stamp()), size,
+    const uint64_t made[] = {live_word(STEP_LIVE_HEAP_ALLOC, recorder_stamp()), size,
                              (uintptr_t) new_block};
     if (old_block != NULL)
         note_early(freed, 2);
@@ -216,8 +213,8 @@ static _Atomic uint32_t *owe_free(struct live_stream *stream, uint64_t stamp, ui
     struct step_live_chunk *chunk = atomic_load_explicit(&stream->ref, memory_order_relaxed)->chunk;
     uint64_t *words = stream->cursor + RESIZE_WORDS;
     atomic_thread_fence(memory_order_release);
-    words[0] = (uint64_t) STEP_LIVE_HEAP_IN | heap << STEP_LIVE_KIND_BITS;
-    words[1] = live_allocs_word(STEP_LIVE_HEAP_FREE, stamp);
+    words[0] = live_word(STEP_LIVE_HEAP_IN, heap);
+    words[1] = live_word(STEP_LIVE_HEAP_FREE, stamp);
     words[2] = (uintptr_t) block;
     chunk->owed_record = stream->events;
     atomic_store_explicit(&chunk->owed_at, (uint32_t) (words - stream->base), memory_order_release);
@@ -280,17 +277,17 @@ void record_realloc(const struct record_resize *resize, const void *old_block, s
         unsigned events = 1;
         uint64_t stamp =
             probe_later_stamp(stream, in_place && !resize->shrinks ? after : resize->before);
-        room[0] = live_allocs_word(STEP_LIVE_HEAP_REALLOC, stamp);
+        room[0] = live_word(STEP_LIVE_HEAP_REALLOC, stamp);
         room[1] = size | resize->call;
         room[2] = (uintptr_t) old_block;
         room[3] = (uintptr_t) new_block;
         if (!in_place && old_block != NULL) {
-            room[used++] = live_allocs_word(STEP_LIVE_HEAP_FREE, stamp);
+            room[used++] = live_word(STEP_LIVE_HEAP_FREE, stamp);
             room[used++] = (uintptr_t) old_block;
             events++;
         }
         if (!in_place && new_block != NULL) {
-            room[used++] = live_allocs_word(STEP_LIVE_HEAP_ALLOC, probe_later_stamp(stream, after));
+            room[used++] = live_word(STEP_LIVE_HEAP_ALLOC, probe_later_stamp(stream, after));
             room[used++] = size;
             room[used++] = (uintptr_t) new_block;
             events++;

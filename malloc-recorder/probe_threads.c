@@ -100,8 +100,8 @@ void probe_put(struct recording *recording, struct live_stream *stream, const ui
 static void put_thread_event(struct recording *recording, const struct recorder_thread *thread,
                              enum step_live_heap_kind kind)
 {
-    const uint64_t words[] = {
-        live_allocs_word(kind, probe_later_stamp(thread->stream, recorder_stamp())), thread->id};
+    const uint64_t words[] = {live_word(kind, probe_later_stamp(thread->stream, recorder_stamp())),
+                              thread->id};
     probe_put(recording, thread->stream, words, 2, 1);
 }
 

@@ -114,11 +114,6 @@ struct step_crew *step_crew_create(unsigned size)
     return NULL;
 }
 
-unsigned step_crew_size(const struct step_crew *crew)
-{
-    return crew->size;
-}
-
 enum step_status step_crew_run(struct step_crew *crew, size_t count, step_crew_work work,
                                void *user)
 {

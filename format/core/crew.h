@@ -10,7 +10,7 @@
 struct step_crew;
 
 /* Does one part of a job.  `member` is 0 for the caller of step_crew_run(), and less than
- * step_crew_size(); no two threads have the same number. */
+ * the crew's size; no two threads have the same number. */
 typedef enum step_status (*step_crew_work)(void *user, unsigned member, size_t part);
 
 /* Returns the number of processors that the process may use, at most 8. */
@@ -18,8 +18,6 @@ unsigned step_crew_processors(void);
 /* Starts `size` - 1 threads, or as many of them as the system allows; they block all signals.
  * Returns NULL if there are none, or no memory. */
 struct step_crew *step_crew_create(unsigned size);
-/* Returns the number of threads, the caller's included. */
-unsigned step_crew_size(const struct step_crew *crew);
 /* Does the parts 0 to `count` - 1, begun in this order.  Returns after all have ended; after a
  * failure no more are begun.  Returns the status of the first part that failed. */
 enum step_status step_crew_run(struct step_crew *crew, size_t count, step_crew_work work,

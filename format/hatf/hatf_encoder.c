@@ -161,24 +161,6 @@ void hatf_encoder_destroy(struct hatf_encoder *encoder)
 
 /* ---- a window's plans ---- */
 
-static uint64_t number_of(const struct hatf_record *record, unsigned field)
-{
-    switch (field) {
-    case HATF_SIZE:
-        return record->size;
-    case HATF_ADDRESS:
-        return record->address;
-    case HATF_TIME:
-        return record->time;
-    case HATF_THREAD:
-        return record->thread;
-    case HATF_HEAP:
-        return record->heap;
-    default:
-        return record->attributes.length;
-    }
-}
-
 static bool gather_items(struct hatf_encoder *encoder, unsigned field)
 {
     struct track *track = &encoder->tracks[field];
@@ -190,7 +172,8 @@ static bool gather_items(struct hatf_encoder *encoder, unsigned field)
         if (!hatf_tag_has(record->tag, (enum hatf_field) field))
             continue;
         track->items[track->count++] = (struct hatf_plan_item){
-            .value = number_of(record, field),
+            .value = field == HATF_ATTRIBUTES ? record->attributes.length
+                                              : hatf_number_of(record, (uint8_t) field),
             .second = record->new_address,
             .record = (uint32_t) i,
             .has_second = field == HATF_ADDRESS && record->tag >= HATF_REALLOC_NO_ALLOC &&
@@ -402,19 +385,6 @@ enum step_status hatf_encoder_flush(struct hatf_encoder *encoder, struct step_er
     return flush_window(encoder, true, error);
 }
 
-static bool make_room(struct hatf_encoder *encoder)
-{
-    size_t capacity = encoder->capacity * 2 + 64;
-    if (capacity > WINDOW_RECORDS)
-        capacity = WINDOW_RECORDS;
-    struct pending *records = realloc(encoder->records, capacity * sizeof *records);
-    if (records == NULL)
-        return false;
-    encoder->records = records;
-    encoder->capacity = capacity;
-    return true;
-}
-
 enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hatf_record *record,
                                   struct step_error *error)
 {
@@ -427,7 +397,7 @@ enum step_status hatf_encoder_put(struct hatf_encoder *encoder, const struct hat
     if (bytes.length > (is_comment ? HATF_COMMENT_MAX : HATF_ATTRIBUTES_MAX))
         return step_error_set(error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET, "%s of %zu bytes",
                               is_comment ? "a comment" : "attributes", bytes.length);
-    if (encoder->count == encoder->capacity && !make_room(encoder))
+    if (!STEP_MAKE_ROOM(encoder->records, encoder->capacity, encoder->count + 1))
         return no_memory(error);
     struct pending *pending = &encoder->records[encoder->count];
     pending->record = *record;

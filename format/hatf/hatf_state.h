@@ -23,6 +23,24 @@ struct hatf_state {
 #define HATF_PART_END 7u
 extern const uint8_t hatf_layouts[HATF_TAG_COUNT][8];
 
+static inline uint64_t hatf_number_of(const struct hatf_record *record, uint8_t part)
+{
+    switch (part) {
+    case HATF_SIZE:
+        return record->size;
+    case HATF_ADDRESS:
+        return record->address;
+    case HATF_PART_NEW_ADDRESS:
+        return record->new_address;
+    case HATF_TIME:
+        return record->time;
+    case HATF_THREAD:
+        return record->thread;
+    default:
+        return record->heap;
+    }
+}
+
 void hatf_state_init(struct hatf_state *state);
 
 /* Returns NULL, or the reason why a metadata record is not valid. */

@@ -127,24 +127,6 @@ static bool attributes_fit(const struct hatf_field_state *field, size_t length)
     }
 }
 
-static uint64_t number_of(const struct hatf_record *record, uint8_t part)
-{
-    switch (part) {
-    case HATF_SIZE:
-        return record->size;
-    case HATF_ADDRESS:
-        return record->address;
-    case HATF_PART_NEW_ADDRESS:
-        return record->new_address;
-    case HATF_TIME:
-        return record->time;
-    case HATF_THREAD:
-        return record->thread;
-    default:
-        return record->heap;
-    }
-}
-
 static enum hatf_field field_of(uint8_t part)
 {
     return part == HATF_PART_NEW_ADDRESS ? HATF_ADDRESS : (enum hatf_field) part;
@@ -157,7 +139,7 @@ static bool part_fits(const struct hatf_state *state, const struct hatf_record *
     if (part == HATF_ATTRIBUTES)
         return attributes_fit(field, record->attributes.length);
     uint64_t previous = part == HATF_PART_NEW_ADDRESS ? record->address : field->previous;
-    return number_fits(field, number_of(record, part), previous);
+    return number_fits(field, hatf_number_of(record, part), previous);
 }
 
 /* Returns the first part of the record that does not fit, or HATF_PART_END. */
@@ -333,7 +315,7 @@ static enum step_status refuse(const struct hatf_writer *writer, const struct ha
         error, STEP_STATUS_LIMIT, NULL, STEP_NO_OFFSET,
         "record %" PRIu64 ": %s%s %" PRIu64 " does not fit (%s, %u bytes)",
         writer->record_count + 1, part == HATF_PART_NEW_ADDRESS ? "new " : "", name,
-        number_of(record, part),
+        hatf_number_of(record, part),
         hatf_interpretation_name((enum hatf_interpretation) field->interpretation), field->width);
 }
 
@@ -342,7 +324,7 @@ static uint8_t *store_part(uint8_t *out, struct hatf_field_state *field,
                            const struct hatf_record *record, uint8_t part)
 {
     return part == HATF_ATTRIBUTES ? store_attributes(out, field, record->attributes)
-                                   : store_number(out, field, number_of(record, part));
+                                   : store_number(out, field, hatf_number_of(record, part));
 }
 
 /* All streams have room before the first byte is stored. */

@@ -23,9 +23,13 @@ struct step_text_reader {
     struct step_error error;
 };
 
-static enum step_status create(struct text_source *source, struct step_text_reader **out,
-                               struct step_error *error)
+/* Makes the reader of a source if that was opened. */
+static enum step_status create(enum step_status status, struct text_source *source,
+                               struct step_text_reader **out, struct step_error *error)
 {
+    *out = NULL;
+    if (status != STEP_STATUS_OK)
+        return status;
     struct step_text_reader *reader = calloc(1, sizeof *reader);
     if (reader != NULL) {
         reader->source = source;
@@ -33,7 +37,7 @@ static enum step_status create(struct text_source *source, struct step_text_read
         reader->scratch = malloc(STEP_TEXT_LINE_MAX);
     }
     if (reader == NULL || reader->buffer == NULL || reader->scratch == NULL) {
-        enum step_status status = step_no_memory(error, text_source_name(source));
+        status = step_no_memory(error, text_source_name(source));
         if (reader == NULL)
             text_source_destroy(source);
         step_text_reader_destroy(reader);
@@ -46,39 +50,35 @@ static enum step_status create(struct text_source *source, struct step_text_read
 enum step_status step_text_reader_open(const char *path, struct step_text_reader **out,
                                        struct step_error *error)
 {
-    struct text_source *source;
-    *out = NULL;
+    struct text_source *source = NULL;
     enum step_status status = text_source_open(path, &source, error);
-    return status == STEP_STATUS_OK ? create(source, out, error) : status;
+    return create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_memory(const void *data, size_t length, const char *name,
                                               struct step_text_reader **out,
                                               struct step_error *error)
 {
-    struct text_source *source;
-    *out = NULL;
+    struct text_source *source = NULL;
     enum step_status status = text_source_open_memory(data, length, name, &source, error);
-    return status == STEP_STATUS_OK ? create(source, out, error) : status;
+    return create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_plain(const void *data, size_t length, const char *name,
                                              struct step_text_reader **out,
                                              struct step_error *error)
 {
-    struct text_source *source;
-    *out = NULL;
+    struct text_source *source = NULL;
     enum step_status status = text_source_open_plain(data, length, name, &source, error);
-    return status == STEP_STATUS_OK ? create(source, out, error) : status;
+    return create(status, source, out, error);
 }
 
 enum step_status step_text_reader_open_file(int file, uint64_t size, const char *name,
                                             struct step_text_reader **out, struct step_error *error)
 {
-    struct text_source *source;
-    *out = NULL;
+    struct text_source *source = NULL;
     enum step_status status = text_source_open_file(file, size, name, &source, error);
-    return status == STEP_STATUS_OK ? create(source, out, error) : status;
+    return create(status, source, out, error);
 }
 
 /* Keeps the error of a faulty line; its message starts with line and column. */

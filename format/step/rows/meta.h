@@ -11,6 +11,7 @@
 #define FORMAT_STEP_ROWS_META_H
 
 #include "format/codec/row/encoder.h"
+#include "format/codec/strategies/packed_strings.h"
 
 enum {
     STEP_META_TAG = 0,    /* in place of a record's or an event's type */
@@ -27,5 +28,13 @@ static inline struct step_policy step_meta_event_policy(void)
 {
     return (struct step_policy){.general = STEP_DEFAULT, .is_unsigned = true};
 }
+
+/* State of the strings of a column that are stored by number, or without a common prefix, for
+ * readers and writers. */
+struct step_row_strings {
+    struct step_string_numbers numbers;
+    size_t last_start; /* of the last stored string */
+    size_t last_length;
+};
 
 #endif

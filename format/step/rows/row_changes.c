@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads meta-events: the changes of policy in a meta-record, which must agree with the policies in
  * the block's directory. */
-#include "format/step/rows/meta.h"
 #include "format/step/rows/row_read.h"
 
 static const char cut[] = "the bytes end too early";

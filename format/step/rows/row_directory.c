@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "format/step/plan/record_series.h"
-#include "format/step/rows/meta.h"
 #include "format/step/rows/row_read.h"
 
 void step_row_reader_destroy(struct step_row_reader *rows)

@@ -10,7 +10,6 @@
 
 #include "format/core/grow.h"
 #include "format/step/plan/record_series.h"
-#include "format/step/rows/meta.h"
 
 enum { KEPT_VALUES = 1 << 20 };
 

@@ -6,7 +6,7 @@
 #include "format/codec/row/encoder.h"
 #include "format/step/columns/columns_of_records.h"
 #include "format/step/columns/decoding.h"
-#include "format/step/rows/row_strings.h"
+#include "format/step/rows/meta.h"
 
 /* State kept from block to block. */
 struct step_row_reader {

@@ -10,7 +10,6 @@
 #include "format/core/grow.h"
 #include "format/step/layout.h"
 #include "format/step/plan/record_series.h"
-#include "format/step/rows/meta.h"
 
 /* The input of one block. */
 struct rowing {

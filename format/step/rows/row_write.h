@@ -8,7 +8,7 @@
 
 #include "format/codec/row/encoder.h"
 #include "format/step/columns/columns_of_records.h"
-#include "format/step/rows/row_strings.h"
+#include "format/step/rows/meta.h"
 
 /* A change, and its position in the current record. */
 struct step_row_change {

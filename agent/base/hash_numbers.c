@@ -16,7 +16,7 @@ struct hash_number *hash_numbers_place(struct hash_numbers *table, uint64_t hash
     STEP_INDEX_EACH (&table->index, index_hash(hash), place)
         if (table->entries[place].hash == hash)
             return &table->entries[place];
-    if (!step_room(&table->entries, &table->capacity, table->count + 1, sizeof *table->entries) ||
+    if (!STEP_MAKE_ROOM(table->entries, table->capacity, table->count + 1) ||
         !step_index_reserve(&table->index))
         return NULL;
     table->entries[table->count] = (struct hash_number){0, 0};

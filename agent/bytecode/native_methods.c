@@ -99,7 +99,7 @@ __asm__(".text\n"
 
 static bool push(const struct native_method *method, const uintptr_t *return_slot, JNIEnv *jni)
 {
-    if (!step_room(&stack.frames, &stack.capacity, stack.depth + 1, sizeof *stack.frames))
+    if (!STEP_MAKE_ROOM(stack.frames, stack.capacity, stack.depth + 1))
         return false;
     stack.frames[stack.depth++] = (struct native_frame){*return_slot, return_slot, method, jni};
     return true;

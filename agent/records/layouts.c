@@ -76,7 +76,7 @@ static bool add_field(void *context, jclass class, struct class_field *field)
     (void) class;
     if (field->is_static)
         return true;
-    if (need > TEXT_LIMIT || !step_room(&fields->text, &fields->capacity, need, 1))
+    if (need > TEXT_LIMIT || !STEP_MAKE_ROOM(fields->text, fields->capacity, need))
         return false;
     memcpy(fields->text + fields->length, field->descriptor, length + 1);
     fields->length += length;

@@ -62,7 +62,7 @@ static bool put_mark(struct session *session, struct os_thread *os, const struct
 static void begin_in(struct session *session, struct os_thread *os, const struct java_thread *java,
                      struct phase_list *list, struct open_phase phase, uint64_t bits)
 {
-    if (step_room(&list->open, &list->capacity, list->count + 1, sizeof *list->open) &&
+    if (STEP_MAKE_ROOM(list->open, list->capacity, list->count + 1) &&
         put_mark(session, os, java, phase.name, list->count + 1, bits))
         list->open[list->count++] = phase;
 }

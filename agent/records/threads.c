@@ -277,7 +277,7 @@ struct os_thread *threads_first(void)
 
 bool thread_grow_frames(struct java_thread *java)
 {
-    return step_room(&java->frames, &java->capacity, java->capacity + 1, sizeof *java->frames);
+    return STEP_MAKE_ROOM(java->frames, java->capacity, java->capacity + 1);
 }
 
 struct live_stream *thread_stream(struct session *session, struct os_thread *os)

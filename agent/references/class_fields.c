@@ -88,7 +88,7 @@ static bool make_room(struct class_fields *held)
 static bool keep(struct class_fields *held, jobject holder, const struct held_field *field,
                  jobject value)
 {
-    if (!step_room(&held->values, &held->capacity, held->count + 1, sizeof *held->values))
+    if (!STEP_MAKE_ROOM(held->values, held->capacity, held->count + 1))
         return false;
     held->values[held->count++] = (struct held_value){holder, value, field};
     held->frame_used++;

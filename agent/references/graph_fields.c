@@ -49,7 +49,7 @@ static bool add_field(void *context, jclass class, struct class_field *field)
 {
     struct graph_fields *all = context;
     (void) class;
-    all->failed = !step_room(&all->fields, &all->capacity, all->count + 1, sizeof *all->fields);
+    all->failed = !STEP_MAKE_ROOM(all->fields, all->capacity, all->count + 1);
     if (all->failed)
         return false;
     all->fields[all->count++] =

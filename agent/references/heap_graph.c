@@ -60,8 +60,7 @@ static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER; /* taken befor
 
 static bool keep_marked(struct walk *walk, jlong tag, uint64_t id)
 {
-    if (!step_room(&walk->marked, &walk->marked_capacity, walk->marked_count + 1,
-                   sizeof *walk->marked))
+    if (!STEP_MAKE_ROOM(walk->marked, walk->marked_capacity, walk->marked_count + 1))
         return false;
     walk->marked[walk->marked_count++] = (struct marked_object){tag, id};
     return true;
@@ -149,7 +148,7 @@ static void put_edge(struct walk *walk, enum step_live_reference kind, uint64_t 
 
 static void keep_root(struct walk *walk, const struct graph_root *root)
 {
-    if (step_room(&walk->roots, &walk->root_capacity, walk->root_count + 1, sizeof *walk->roots))
+    if (STEP_MAKE_ROOM(walk->roots, walk->root_capacity, walk->root_count + 1))
         walk->roots[walk->root_count++] = *root;
     else
         walk->unknown++;

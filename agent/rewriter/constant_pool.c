@@ -20,7 +20,7 @@ bool output_reserve(struct class_output *output, size_t count)
 {
     if (output->failed)
         return false;
-    if (!step_room(&output->bytes, &output->room, output->used + count, 1)) {
+    if (!STEP_MAKE_ROOM(output->bytes, output->room, output->used + count)) {
         output->failed = true;
         output->room = output->used; /* nothing fits from now on */
     }

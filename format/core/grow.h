@@ -21,19 +21,21 @@ static inline void *step_grown(void *items, size_t *capacity, size_t need, size_
     return grown;
 }
 
-/* Makes room for at least `need` items in the array whose pointer is at `items`.  Returns false if
- * out of memory; nothing has changed then. */
-static inline bool step_room(void *items, size_t *capacity, size_t need, size_t item_bytes)
+/* Grows the array whose address is `array`.  Returns false if out of memory. */
+static inline bool step_make_room(void *array, size_t *capacity, size_t need, size_t item_bytes)
 {
-    void *array;
-    if (need <= *capacity)
-        return true;
-    memcpy(&array, items, sizeof array);
-    array = step_grown(array, capacity, need, item_bytes);
-    if (array != NULL)
-        memcpy(items, &array, sizeof array);
-    return array != NULL;
+    void *items;
+    memcpy(&items, array, sizeof items);
+    items = step_grown(items, capacity, need, item_bytes);
+    if (items != NULL)
+        memcpy(array, &items, sizeof items);
+    return items != NULL;
 }
+
+/* Makes room for `need` items in `array`, which has room for `capacity` (a size_t).  Returns false
+ * if out of memory; both are then unchanged. */
+#define STEP_MAKE_ROOM(array, capacity, need)                                                      \
+    ((need) <= (capacity) || step_make_room(&(array), &(capacity), (need), sizeof *(array)))
 
 /* Like step_grown(); the new items are zeros. */
 static inline void *step_grown_zeroed(void *items, size_t *capacity, size_t need, size_t item_bytes)

@@ -14,8 +14,8 @@ SET_MADE = 20_000  # as SampledSet.java makes them
 
 
 def record_set(session, options):
-    """Objects are made in the first file, others in the second, where the first ones die, and some more in
-    the third. Returns the number of files."""
+    """Objects are made in the second file, others in the third, where the first ones die, and some more in
+    the fourth: each time a file has just begun. Returns the number of files."""
     ring = pathlib.Path(session.path("ring"))
     ring.mkdir(exist_ok=True)
     for path in ring.iterdir():
@@ -25,7 +25,7 @@ def record_set(session, options):
     try:
         for stage in ("begin", "made", "both", "fewer", "last"):
             expect_line(process, stage)
-            if stage in ("made", "fewer"):
+            if stage in ("begin", "made", "fewer"):
                 await_file(session, next_file(session))
                 await_begin(session, process)
             answer(process)

@@ -43,7 +43,7 @@ static inline void number_end(struct number *state)
  * three arguments are those of begin, made of `parameters`. */
 #define STEP_COLUMN_LOOP(name, coder, function, keyed, parameter, bits, hashed, in, out)           \
     struct coder state = {.failed = false};                                                        \
-    const uint64_t *key = (keyed) ? series->values : parameters;                                   \
+    const uint64_t none = 0, *key = (keyed) ? series->values : &none;                              \
     size_t step = (keyed) ? series->step : 0;                                                      \
     (void) parameters, (void) series;                                                              \
     if (!coder##_begin(&state, (parameter), (unsigned) (bits), (hashed)))                          \

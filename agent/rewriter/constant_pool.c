@@ -166,7 +166,7 @@ uint32_t type_next(struct class_text descriptor, size_t *at)
         while (end + 1 < descriptor.length && descriptor.bytes[end] != ';')
             end++;
     *at = end + 1;
-    return descriptor.bytes[start];
+    return descriptor.bytes[start] != 0 ? descriptor.bytes[start] : 'I'; /* 0 is the end */
 }
 
 bool text_is(struct class_text text, const char *wanted)

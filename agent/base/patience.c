@@ -21,7 +21,7 @@ static bool try_semaphore(void *semaphore)
     return sem_trywait(semaphore) == 0;
 }
 
-bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
+bool succeeds_within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
 {
     if (attempt(what))
         return true;
@@ -37,12 +37,12 @@ bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns)
 
 bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns)
 {
-    return within(try_lock, lock, limit_ns);
+    return succeeds_within(try_lock, lock, limit_ns);
 }
 
 bool semaphore_within(sem_t *semaphore, uint64_t limit_ns)
 {
-    return within(try_semaphore, semaphore, limit_ns);
+    return succeeds_within(try_semaphore, semaphore, limit_ns);
 }
 
 bool session_lock(struct session *session, pthread_mutex_t *lock)

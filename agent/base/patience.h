@@ -17,7 +17,7 @@
 #define COMMAND_PATIENCE_NS (60 * SECOND_NS)
 
 /* Waits until `attempt` returns true. Returns false if it did not within `limit_ns`. */
-bool within(bool (*attempt)(void *), void *what, uint64_t limit_ns);
+bool succeeds_within(bool (*attempt)(void *), void *what, uint64_t limit_ns);
 /* Takes the lock. Returns false if it was not available within `limit_ns`. */
 bool lock_within(pthread_mutex_t *lock, uint64_t limit_ns);
 /* Takes a lock without which the session cannot continue. After PATIENCE_NS gives up the session

@@ -517,7 +517,7 @@ bool rotation_window_entered(void)
         want();
     }
     pthread_mutex_unlock(&ring.lock);
-    if (is_start && !within(has_begun, NULL, PATIENCE_NS))
+    if (is_start && !succeeds_within(has_begun, NULL, PATIENCE_NS))
         log_message("option window: the method of start= waits no longer: what it allocates before "
                     "the window begins is missing");
     return is_start;

@@ -8,6 +8,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
+#include "converter/records/record_values.h"
 #include "steptrace/show.h"
 
 enum form {
@@ -44,15 +45,6 @@ struct record_text {
     struct shown_field **records; /* by record and field */
 };
 
-static bool is_address(const struct step_field *field)
-{
-    bool found = step_attributes_rule(&field->attributes, "property", "address", NULL, NULL);
-    for (size_t i = 0; i < field->sub_attribute_count && field->array_depth > 0; i++)
-        found = found || step_attributes_rule(&field->sub_attributes[i].attributes, "property",
-                                              "address", NULL, NULL);
-    return found;
-}
-
 static enum form form_of(const struct step_field *field)
 {
     if (step_field_is_identifier(field))
@@ -69,7 +61,7 @@ static enum form form_of(const struct step_field *field)
     case STEP_TYPE_INT:
         break;
     }
-    if (is_address(field))
+    if (record_field_is_address(field))
         return FORM_ADDRESS;
     return step_field_is_unsigned(field) ? FORM_UNSIGNED : FORM_SIGNED;
 }

@@ -9,6 +9,15 @@
 #include "converter/base/csv_output.h"
 #include "format/core/grow.h"
 
+bool record_field_is_address(const struct step_field *field)
+{
+    bool found = step_attributes_rule(&field->attributes, "property", "address", NULL, NULL);
+    for (size_t i = 0; i < field->sub_attribute_count && field->array_depth > 0; i++)
+        found = found || step_attributes_rule(&field->sub_attributes[i].attributes, "property",
+                                              "address", NULL, NULL);
+    return found;
+}
+
 void record_values_init(struct record_values *values, const struct step_reader *reader, FILE *file)
 {
     *values = (struct record_values){

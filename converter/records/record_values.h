@@ -8,6 +8,9 @@
 #include "format/json/json_output.h"
 #include "steptrace/reader.h"
 
+/* Returns true if the definition says that the field, or what its array holds, is an address. */
+bool record_field_is_address(const struct step_field *field);
+
 struct record_values {
     const struct step_reader *reader;
     const struct step_definition *definition;

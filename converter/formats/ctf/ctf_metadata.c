@@ -11,6 +11,7 @@
 
 #include "converter/base/name_index.h"
 #include "converter/base/trace_ticks.h"
+#include "converter/records/record_values.h"
 #include "steptrace/show.h"
 
 bool ctf_holds_record(const struct step_field *field)
@@ -273,15 +274,6 @@ static void put_plain_types(FILE *out)
           out);
 }
 
-static bool is_address(const struct step_field *field)
-{
-    bool found = step_attributes_rule(&field->attributes, "property", "address", NULL, NULL);
-    for (size_t i = 0; i < field->sub_attribute_count && field->array_depth > 0; i++)
-        found = found || step_attributes_rule(&field->sub_attributes[i].attributes, "property",
-                                              "address", NULL, NULL);
-    return found;
-}
-
 /* The type of the innermost elements. */
 static void put_element_type(FILE *out, const struct step_field *field)
 {
@@ -296,7 +288,7 @@ static void put_element_type(FILE *out, const struct step_field *field)
     else if (field->kind == STEP_TYPE_DATA)
         fputs("struct data", out);
     else
-        fputs(is_address(field)               ? "address"
+        fputs(record_field_is_address(field)  ? "address"
               : step_field_is_unsigned(field) ? "uint64"
                                               : "int64",
               out);

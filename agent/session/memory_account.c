@@ -13,7 +13,7 @@
 #define RECORDS_SHARE 4u
 /* Without memory=. Few threads fill blocks as before, many threads smaller ones. The ring keeps its
  * chunks until their records are written, so it is smaller, too. */
-#define RECORDS_BYTES ((size_t) 48 << 20)
+#define RECORDS_BYTES ((size_t) 24 << 20)
 #define MIB ((uint64_t) 1 << 20)
 
 static const char *const names[MEMORY_COUNT] = {

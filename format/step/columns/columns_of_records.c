@@ -343,7 +343,8 @@ static enum step_status scatter(struct step_columns *columns, const struct step_
     return STEP_STATUS_OK;
 }
 
-/* Returns the values; `*count` is their number in memory, one if they are all equal. */
+/* Returns the values, in one array; NULL if out of memory.  `*count` is their number in memory, one
+ * if they are all equal. */
 static uint64_t *find_values(struct step_columns *columns, struct step_pending *rows,
                              uint32_t column, size_t *count)
 {
@@ -354,10 +355,16 @@ static uint64_t *find_values(struct step_columns *columns, struct step_pending *
     struct step_row_column *held = &rows->columns.columns[column];
     *count = data->count = held->count;
     data->ascends = !held->jumps;
-    if (held->varies)
-        return held->values;
-    *count = 1;
-    return &held->same;
+    if (!held->varies) {
+        *count = 1;
+        return &held->last;
+    }
+    if (held->pages.first == held->pages.last)
+        return held->pages.first->values;
+    if (!STEP_MAKE_ROOM(data->values, data->capacity, data->count))
+        return NULL;
+    step_pages_copy(&held->pages, data->values);
+    return data->values;
 }
 
 /* Rounds the values of fields with a resolution to those that the file will have. */
@@ -406,6 +413,8 @@ enum step_status step_columns_fill(struct step_columns *columns, struct step_pen
         uint32_t column = columns->used[i];
         size_t count;
         uint64_t *values = find_values(columns, rows, column, &count);
+        if (values == NULL && count > 0)
+            return STEP_STATUS_NO_MEMORY;
         round_values(&columns->plan->columns[column].field_coding, values, count);
         columns->series[column] =
             (struct step_series){values, count == columns->columns[column].count, NULL};

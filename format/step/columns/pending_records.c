@@ -8,25 +8,18 @@
 #include "format/core/grow.h"
 #include "format/step/layout.h"
 
-static void step_pending_columns_reset(struct step_pending_columns *columns)
-{
-    for (size_t i = 0; i < columns->column_count; i++)
-        free(columns->columns[i].values);
-    free(columns->columns);
-    *columns = (struct step_pending_columns){0};
-}
-
 static void step_pending_columns_clear(struct step_pending_columns *columns)
 {
     for (size_t i = 0; i < columns->column_count; i++) {
-        columns->columns[i].count = 0;
-        columns->columns[i].varies = false;
-        columns->columns[i].jumps = false;
+        step_pages_clear(&columns->columns[i].pages, &columns->share);
+        columns->columns[i] = (struct step_row_column){.count = 0};
     }
 }
 
-static bool step_pending_columns_create(struct step_pending_columns *columns, size_t column_count)
+static bool step_pending_columns_create(struct step_pending_columns *columns, size_t column_count,
+                                        struct step_page_pool *pool)
 {
+    columns->share.pool = pool;
     if (columns->columns != NULL)
         return true;
     columns->columns = calloc(column_count + 1, sizeof *columns->columns);
@@ -34,19 +27,46 @@ static bool step_pending_columns_create(struct step_pending_columns *columns, si
     return columns->columns != NULL;
 }
 
-uint64_t *step_pending_columns_reserve(struct step_pending_columns *columns, uint32_t number,
-                                       size_t count)
+/* Adds copies to the pages. */
+static bool fill(struct step_pending_columns *columns, struct step_row_column *column,
+                 uint64_t value, size_t count)
+{
+    while (count > 0) {
+        size_t room;
+        uint64_t *values = step_pages_room(&column->pages, &columns->share, count, &room);
+        if (values == NULL)
+            return false;
+        for (size_t i = 0; i < room; i++)
+            values[i] = value;
+        step_pages_take(&column->pages, room);
+        count -= room;
+    }
+    return true;
+}
+
+uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32_t number,
+                                    size_t wanted, size_t *room)
 {
     struct step_row_column *column = &columns->columns[number];
-    size_t before = column->capacity;
-    if (!STEP_MAKE_ROOM(column->values, column->capacity, column->count + count))
+    if (!column->varies && !fill(columns, column, column->last, column->count))
         return NULL;
-    columns->capacity += column->capacity - before;
-    if (!column->varies)
-        for (size_t i = 0; i < column->count; i++)
-            column->values[i] = column->same;
     column->varies = true;
-    return column->values + column->count;
+    return step_pages_room(&column->pages, &columns->share, wanted, room);
+}
+
+void step_pending_columns_take(struct step_pending_columns *columns, uint32_t number, size_t count,
+                               bool ascend)
+{
+    struct step_row_column *column = &columns->columns[number];
+    if (count == 0)
+        return;
+    const struct step_page *page = column->pages.last;
+    const uint64_t *first = page->values + page->count;
+    if (!ascend || (column->count != 0 && column->last > first[0]))
+        column->jumps = true;
+    column->last = first[count - 1];
+    column->count += count;
+    step_pages_take(&column->pages, count);
 }
 
 bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t number,
@@ -55,24 +75,25 @@ bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t 
     struct step_row_column *column = &columns->columns[number];
     if (count == 0)
         return true;
-    if (!column->varies && (column->count == 0 || column->same == value)) {
-        column->same = value;
-        column->count += count;
-        return true;
+    bool differs = column->count != 0 && column->last != value;
+    if (!column->varies && differs) {
+        if (!fill(columns, column, column->last, column->count))
+            return false;
+        column->varies = true;
     }
-    uint64_t *values = step_pending_columns_reserve(columns, number, count);
-    if (values == NULL)
+    if (column->varies && !fill(columns, column, value, count))
         return false;
-    for (size_t i = 0; i < count; i++)
-        values[i] = value;
-    step_pending_columns_take(columns, number, count, true);
+    column->jumps = column->jumps || (differs && column->last > value);
+    column->last = value;
+    column->count += count;
     return true;
 }
 
 static bool has_room(const struct step_row_column *column, uint64_t value)
 {
-    return column->varies ? column->count < column->capacity
-                          : column->count == 0 || column->same == value;
+    if (!column->varies)
+        return column->count == 0 || column->last == value;
+    return column->pages.last->count < column->pages.last->capacity;
 }
 
 bool step_pending_columns_append(struct step_pending_columns *columns, const uint32_t *numbers,
@@ -84,27 +105,14 @@ bool step_pending_columns_append(struct step_pending_columns *columns, const uin
     for (size_t i = 0; i < count; i++) {
         struct step_row_column *column = &columns->columns[numbers[i]];
         if (column->varies) {
-            uint64_t *place = column->values + column->count;
-            column->jumps = column->jumps || (column->count != 0 && place[-1] > values[i]);
-            *place = values[i];
-        } else {
-            column->same = values[i];
+            struct step_page *page = column->pages.last;
+            column->jumps = column->jumps || (column->count != 0 && column->last > values[i]);
+            page->values[page->count++] = values[i];
         }
+        column->last = values[i];
         column->count++;
     }
     return true;
-}
-
-void step_pending_columns_take(struct step_pending_columns *columns, uint32_t number, size_t count,
-                               bool ascend)
-{
-    struct step_row_column *column = &columns->columns[number];
-    const uint64_t *first = column->values + column->count;
-    if (count == 0)
-        return;
-    if (!ascend || (column->count != 0 && first[-1] > first[0]))
-        column->jumps = true;
-    column->count += count;
 }
 
 void step_pending_reset(struct step_pending *rows)
@@ -113,7 +121,8 @@ void step_pending_reset(struct step_pending *rows)
     free(rows->words);
     free(rows->tree);
     step_buffer_reset(&rows->bytes);
-    step_pending_columns_reset(&rows->columns);
+    step_pending_columns_clear(&rows->columns);
+    free(rows->columns.columns);
     *rows = (struct step_pending){0};
 }
 
@@ -317,22 +326,37 @@ static enum step_status append_columns(struct step_pending_columns *columns,
     return STEP_STATUS_OK;
 }
 
+/* A place in a column. */
+struct cursor {
+    const struct step_page *page;
+    size_t place;
+};
+
+static uint64_t next_value(const struct step_row_column *column, struct cursor *cursor)
+{
+    if (!column->varies)
+        return column->last;
+    if (cursor->page == NULL)
+        cursor->page = column->pages.first;
+    if (cursor->place == cursor->page->count)
+        *cursor = (struct cursor){cursor->page->next, 0};
+    return cursor->page->values[cursor->place++];
+}
+
 /* Converts columns back to rows. */
 static enum step_status to_words(struct step_pending *rows, const struct step_plan *plan)
 {
-    size_t *places = calloc(plan->column_count + 1u, sizeof *places);
-    enum step_status status = places != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
+    struct cursor *cursors = calloc(plan->column_count + 1u, sizeof *cursors);
+    enum step_status status = cursors != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < rows->record_count && status == STEP_STATUS_OK; i++) {
         const struct step_plan_record *planned = &plan->records[rows->types[i]];
         for (uint32_t k = 0; k < planned->slot_count; k++) {
             uint32_t column = planned->slot_columns[k];
-            uint64_t value =
-                step_pending_columns_value(&rows->columns.columns[column], places[column]++);
-            if (!append_word(rows, value))
+            if (!append_word(rows, next_value(&rows->columns.columns[column], &cursors[column])))
                 status = STEP_STATUS_NO_MEMORY;
         }
     }
-    free(places);
+    free(cursors);
     if (status == STEP_STATUS_OK) {
         step_pending_columns_clear(&rows->columns);
         rows->by_columns = false;
@@ -342,13 +366,14 @@ static enum step_status to_words(struct step_pending *rows, const struct step_pl
     return status;
 }
 
-enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan)
+enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan,
+                                         struct step_page_pool *pool)
 {
     if (rows->by_columns)
         return STEP_STATUS_OK;
     if (rows->nested)
         return STEP_STATUS_INVALID;
-    if (!step_pending_columns_create(&rows->columns, plan->column_count))
+    if (!step_pending_columns_create(&rows->columns, plan->column_count, pool))
         return STEP_STATUS_NO_MEMORY;
     const uint64_t *words = rows->words;
     enum step_status status = STEP_STATUS_OK;
@@ -418,7 +443,8 @@ uint64_t step_pending_decoded_bytes(const struct step_pending *rows)
 
 size_t step_pending_memory(const struct step_pending *rows)
 {
-    size_t words = rows->word_capacity + rows->columns.capacity;
-    return rows->record_capacity * sizeof *rows->types + words * sizeof *rows->words +
-           rows->columns.column_count * sizeof *rows->columns.columns + rows->bytes.capacity;
+    const struct step_pending_columns *columns = &rows->columns;
+    return columns->column_count * sizeof *columns->columns + columns->share.bytes +
+           rows->record_capacity * sizeof *rows->types +
+           rows->word_capacity * sizeof *rows->words + rows->bytes.capacity;
 }

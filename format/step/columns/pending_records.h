@@ -7,14 +7,14 @@
 #define FORMAT_STEP_COLUMNS_PENDING_RECORDS_H
 
 #include "format/core/bytes.h"
+#include "format/step/columns/value_pages.h"
 #include "format/step/plan/plan.h"
 #include "steptrace/value.h"
 
 struct step_row_column {
-    uint64_t *values;
+    struct step_pages pages; /* the values, if they vary */
     size_t count;
-    size_t capacity;
-    uint64_t same; /* the common value, */
+    uint64_t last; /* the last value; the common one, */
     bool varies;   /* unless they differ */
     bool jumps;    /* may not be ascending */
 };
@@ -23,12 +23,16 @@ struct step_row_column {
 struct step_pending_columns {
     struct step_row_column *columns; /* by number in the plan */
     size_t column_count;
-    size_t capacity; /* of all columns */
+    struct step_page_share share; /* of the pages */
 };
 
-/* Returns room for `count` more, differing values; NULL: out of memory. */
-uint64_t *step_pending_columns_reserve(struct step_pending_columns *columns, uint32_t column,
-                                       size_t count);
+/* Returns a place for 1 to `wanted` more, differing values, `*room` of them; NULL: out of memory. */
+uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32_t column,
+                                    size_t wanted, size_t *room);
+/* Takes `count` values that were written to that place.  `ascend`: none is less than the one
+ * before. */
+void step_pending_columns_take(struct step_pending_columns *columns, uint32_t column, size_t count,
+                               bool ascend);
 /* Appends a value that many times.  Returns false if out of memory. */
 bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t column,
                                  uint64_t value, size_t count);
@@ -37,15 +41,6 @@ bool step_pending_columns_repeat(struct step_pending_columns *columns, uint32_t 
  * needs more room. */
 bool step_pending_columns_append(struct step_pending_columns *columns, const uint32_t *numbers,
                                  const uint64_t *values, size_t count);
-/* Takes `count` values that were written to the reserved room.  `ascend`: none is less than the one
- * before. */
-void step_pending_columns_take(struct step_pending_columns *columns, uint32_t column, size_t count,
-                               bool ascend);
-
-static inline uint64_t step_pending_columns_value(const struct step_row_column *column, size_t i)
-{
-    return column->varies ? column->values[i] : column->same;
-}
 
 /* Pending records.  Zero-initialise.  A record's words are its slots, except that a string or an
  * array is its length, followed by the array's elements, and a tree is the list of its values
@@ -104,8 +99,10 @@ static inline bool step_pending_append_flat(struct step_pending *rows,
 /* Makes room for the types of that many more records. */
 bool step_pending_reserve_types(struct step_pending *rows, size_t records);
 
-/* Converts to columns.  INVALID: some records are not flat. */
-enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan);
+/* Converts to columns, in pages of a pool that outlives the rows.  INVALID: some records are not
+ * flat. */
+enum step_status step_pending_to_columns(struct step_pending *rows, const struct step_plan *plan,
+                                         struct step_page_pool *pool);
 
 /* A position to return to, which removes later records; not for columns. */
 struct step_pending_mark {

@@ -180,7 +180,7 @@ enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t numb
     if (stream == NULL)
         return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
     struct step_pending *rows = &stream->rows;
-    enum step_status status = step_pending_to_columns(rows, writer->plan);
+    enum step_status status = step_pending_to_columns(rows, writer->plan, &writer->pages);
     if (status != STEP_STATUS_OK)
         return status == STEP_STATUS_INVALID ? STEP_STATUS_OK
                                              : step_writer_keep(writer, status, NULL);
@@ -192,8 +192,8 @@ enum step_status step_writer_begin_run(struct step_writer *writer, uint64_t numb
         run->counts[i] = 0;
         run->values[i] = NULL;
         if (!layout->columns[i].same && layout->columns[i].column != STEP_NO_INDEX)
-            room = (run->values[i] = step_pending_columns_reserve(
-                        &rows->columns, layout->columns[i].column, most)) != NULL;
+            room = (run->values[i] = step_pending_columns_room(
+                        &rows->columns, layout->columns[i].column, most, &most)) != NULL;
     }
     if (!room)
         return step_writer_keep(writer, STEP_STATUS_NO_MEMORY, NULL);
@@ -276,7 +276,7 @@ const struct step_definition *step_writer_borrow_definition(const struct step_wr
 
 uint64_t step_writer_pending_bytes(const struct step_writer *writer)
 {
-    return writer->memory;
+    return writer->memory + writer->pages.bytes;
 }
 
 uint64_t step_writer_size(const struct step_writer *writer)
@@ -358,6 +358,7 @@ void step_writer_destroy(struct step_writer *writer)
         return;
     step_writer_finish(writer, false);
     step_stream_table_reset(&writer->streams);
+    step_page_pool_reset(&writer->pages);
     for (size_t i = 0; writer->dictionaries != NULL && i < writer->options.definition->record_count;
          i++)
         step_pending_reset(&writer->dictionaries[i].rows);

@@ -85,12 +85,12 @@ enum step_status joined_window_begin(struct joined_window *window, uint64_t tick
 enum step_status joined_window_end(struct joined_window *window, uint64_t ticks)
 {
     enum step_status status = STEP_STATUS_OK;
-    const struct object_table *living = &window->living;
-    for (size_t i = 0; living->slots != NULL && i <= living->mask && status == STEP_STATUS_OK; i++)
-        if (living->slots[i].object != 0) {
-            status = give_up(window, ticks, living->slots[i].object, LOTS);
-            window->survivors++;
-        }
+    struct object_cursor cursor = {0};
+    struct live_object object;
+    while (status == STEP_STATUS_OK && object_table_next(&window->living, &cursor, &object)) {
+        status = give_up(window, ticks, object.object, LOTS);
+        window->survivors++;
+    }
     object_table_reset(&window->living);
     if (status == STEP_STATUS_OK && !object_table_init(&window->living))
         status = STEP_STATUS_NO_MEMORY;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash table of the objects that are alive at a point of the trace: id -> class, size, time of
- * allocation.  Uses open addressing.  Groups of sixteen consecutive ids are adjacent in memory, as
- * objects die near those that were allocated with them.  The table grows and shrinks with the
- * number of objects.
+ * The objects that are alive at a point of the trace: id -> class, size, time of allocation.  Pages
+ * of 64 consecutive ids, found by a hash of the page's number: objects are mostly allocated, and die,
+ * near those with neighbouring ids.  A page with many objects is an array by id, one with few is
+ * packed, so that a live object takes at most some 60 bytes more, wherever its id is.
  */
 #ifndef CONVERTER_BASE_OBJECT_TABLE_H
 #define CONVERTER_BASE_OBJECT_TABLE_H
@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/core/page_map.h"
+
 struct live_object {
     uint64_t object; /* not 0 */
     uint64_t value;  /* the time of the allocation, or any other value of the table's user */
@@ -19,19 +21,21 @@ struct live_object {
     uint32_t class_id;
 };
 
-struct live_slot {
-    uint64_t object; /* 0: empty */
-    uint64_t value;
-    uint32_t size; /* UINT32_MAX: the entry is in `large` */
-    uint32_t class_id;
-};
+struct object_page;
 
 struct object_table {
-    struct live_slot *slots;
-    size_t mask; /* number of slots - 1 */
-    unsigned shift;
+    struct step_page_map pages;
+    struct object_page *last; /* the page used last; NULL: none */
     size_t count;
+    size_t bytes; /* of the pages */
     struct object_table *large; /* sizes that need more than 32 bits; NULL: none */
+};
+
+/* A place among the objects.  Zero-initialise for the first. */
+struct object_cursor {
+    size_t slot;     /* of the page */
+    uint64_t number; /* of the page that was there */
+    unsigned place;  /* in it */
 };
 
 bool object_table_init(struct object_table *table);
@@ -43,7 +47,7 @@ bool object_table_put(struct object_table *table, const struct live_object *obje
 bool object_table_find(const struct object_table *table, uint64_t object, struct live_object *out);
 bool object_table_has(const struct object_table *table, uint64_t object);
 /* Returns the table key for an address.  Addresses are mostly multiples of 16, so neighbouring
- * blocks get neighbouring slots. */
+ * blocks get neighbouring keys. */
 static inline uint64_t live_address_key(uint64_t address)
 {
     return (address >> 4 | address << 60) + 1;
@@ -51,5 +55,10 @@ static inline uint64_t live_address_key(uint64_t address)
 
 /* Removes an object and stores its entry in `*out`.  Returns false if it is not in the table. */
 bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out);
+
+/* Iterates over all objects, in no order.  Returns false at the end.  Meanwhile no other object may
+ * be added or removed than the one that was returned last. */
+bool object_table_next(const struct object_table *table, struct object_cursor *cursor,
+                       struct live_object *out);
 
 #endif

@@ -172,13 +172,11 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
                               quantity_of_ns((double) choice->last_ns).text, choice->clock.ended,
                               plural(choice->clock.ended));
     choice->moment_passed = true;
-    for (size_t i = 0; i <= choice->births.mask; i++) {
-        struct live_object birth;
-        uint64_t object = choice->births.slots[i].object;
-        if (object != 0 && object_table_find(&choice->births, object, &birth) &&
-            !judge(choice, &birth, NULL))
+    struct object_cursor cursor = {0};
+    struct live_object birth;
+    while (object_table_next(&choice->births, &cursor, &birth))
+        if (!judge(choice, &birth, NULL))
             return no_memory(error);
-    }
     return STEP_STATUS_OK;
 }
 

@@ -270,10 +270,10 @@ enum step_status nominal_put(void *nominal_pointer, const struct trace_event *ev
 
 void nominal_finish(struct nominal *nominal)
 {
+    struct object_cursor cursor = {0};
     struct live_object object;
-    for (size_t i = 0; i <= nominal->live.mask; i++)
-        if (object_table_find(&nominal->live, nominal->live.slots[i].object, &object))
-            count_life(nominal, &object, true);
+    while (object_table_next(&nominal->live, &cursor, &object))
+        count_life(nominal, &object, true);
 }
 
 /* ---- call sites ---- */

@@ -158,13 +158,11 @@ static void add_old(struct old_cell *cell, const struct live_object *object, uin
 static struct old_cell *old_by_cell(const struct leak_tracker *tracker,
                                     const struct leak_limits *limits)
 {
-    const struct object_table *live = &tracker->heap.live;
     struct old_cell *old = calloc(tracker->heap.cells.count + 1, sizeof *old);
     uint64_t now_us = tracker->heap.now_ns / 1000;
-    for (size_t i = 0; old != NULL && i <= live->mask; i++) {
-        struct live_object object;
-        if (live->slots[i].object == 0 || !object_table_find(live, live->slots[i].object, &object))
-            continue;
+    struct object_cursor cursor = {0};
+    struct live_object object;
+    while (old != NULL && object_table_next(&tracker->heap.live, &cursor, &object)) {
         uint64_t age_us = now_us > object.value ? now_us - object.value : 0;
         if (age_us >= limits->age_ns / 1000 &&
             leak_tracker_survived(tracker, object.value) >= limits->survived)
@@ -425,13 +423,12 @@ static uint64_t born_amount(const struct cell_samples *samples, const struct liv
 static void fill_births(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                         struct leak_rows *rows)
 {
-    const struct object_table *live = &tracker->heap.live;
     bool has_sizes = tracker->heap.cells.all.allocated_bytes > 0;
     const struct cell_samples *samples = &tracker->heap.samples;
-    for (size_t i = 0; i <= live->mask; i++) {
-        struct live_object object;
-        if (live->slots[i].object == 0 || row_of_cell[live->slots[i].class_id] == 0 ||
-            !object_table_find(live, live->slots[i].object, &object))
+    struct object_cursor cursor = {0};
+    struct live_object object;
+    while (object_table_next(&tracker->heap.live, &cursor, &object)) {
+        if (row_of_cell[object.class_id] == 0)
             continue;
         size_t sample = leak_tracker_sample_after(tracker, object.value);
         if (sample < tracker->sample_count)

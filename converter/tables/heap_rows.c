@@ -92,7 +92,7 @@ struct heap_rows {
     uint64_t objects;    /* number of objects so far */
     uint64_t live_bytes;
     uint64_t last_ns;
-    size_t slot;         /* position in `live`, at the end or while a heap is destroyed */
+    struct object_cursor cursor; /* in `live`, at the end or while a heap is destroyed */
     uint64_t dying_heap; /* heap that is being destroyed */
     bool is_dying;       /* objects of `dying_heap` are being ended */
     bool at_end, gives_objects, is_curve;
@@ -205,7 +205,7 @@ static bool follow(struct heap_rows *rows, const struct hatf_record *record)
     case HATF_DESTROY_HEAP:
         rows->is_dying = true;
         rows->dying_heap = record->heap;
-        rows->slot = 0;
+        rows->cursor = (struct object_cursor){0};
         return true;
     default:
         return true;
@@ -272,31 +272,24 @@ static bool put_realloc(struct heap_rows *rows, const struct hatf_record *record
 static void end_heap(struct heap_rows *rows)
 {
     struct live_object object;
-    while (rows->slot <= rows->live.mask && !row_builder_is_full(&rows->base.builder)) {
-        const struct live_slot *slot = &rows->live.slots[rows->slot];
-        if (slot->object == 0 || rows->births[slot->value].heap != rows->dying_heap) {
-            rows->slot++;
-            continue;
-        }
-        size_t slots = rows->live.mask;
-        take_object(rows, rows->births[slot->value].address, &object);
-        if (slots != rows->live.mask) /* the table shrank */
-            rows->slot = 0;
-    }
+    rows->is_dying = true;
     /* if the batch is full, the next one continues here */
-    rows->is_dying = rows->slot <= rows->live.mask;
+    while (rows->is_dying && !row_builder_is_full(&rows->base.builder)) {
+        rows->is_dying = object_table_next(&rows->live, &rows->cursor, &object);
+        if (rows->is_dying && rows->births[object.value].heap == rows->dying_heap)
+            take_object(rows, rows->births[object.value].address, &object);
+    }
 }
 
 static bool give_live(struct heap_rows *rows)
 {
     struct live_object object;
-    for (; rows->slot <= rows->live.mask && !row_builder_is_full(&rows->base.builder);
-         rows->slot++) {
-        const struct live_slot *slot = &rows->live.slots[rows->slot];
-        if (slot->object != 0 && object_table_find(&rows->live, slot->object, &object))
-            put_object(rows, &rows->births[object.value], object.size, false);
+    while (!row_builder_is_full(&rows->base.builder)) {
+        if (!object_table_next(&rows->live, &rows->cursor, &object))
+            return false;
+        put_object(rows, &rows->births[object.value], object.size, false);
     }
-    return rows->slot <= rows->live.mask;
+    return true;
 }
 
 static bool give_steps(struct heap_rows *rows)
@@ -309,7 +302,7 @@ static bool give_steps(struct heap_rows *rows)
 static void finish(struct heap_rows *rows)
 {
     rows->at_end = true;
-    rows->slot = 0;
+    rows->cursor = (struct object_cursor){0};
     level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
     if (trace_damage_count(&rows->source->about) > 0 &&
         rows->base.tables->damage.status == STEP_STATUS_OK) {

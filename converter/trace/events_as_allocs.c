@@ -104,12 +104,11 @@ static bool event_records_init(struct event_records *records, const struct alloc
 
 static void event_records_reset(struct event_records *records)
 {
-    if (records->addresses.slots == NULL)
-        return;
-    if (records->options.addresses == ADDRESSES_MALLOC)
-        for (size_t i = 0; i <= records->addresses.mask; i++)
-            if (records->addresses.slots[i].object != 0)
-                free((void *) (uintptr_t) records->addresses.slots[i].value);
+    struct object_cursor cursor = {0};
+    struct live_object kept;
+    while (records->options.addresses == ADDRESSES_MALLOC &&
+           object_table_next(&records->addresses, &cursor, &kept))
+        free((void *) (uintptr_t) kept.value);
     object_table_reset(&records->addresses);
 }
 

@@ -176,10 +176,8 @@ bool sample_weights_now(const struct sample_weights *weights, uint64_t object, u
 void sample_weights_each_live(struct sample_weights *weights, sample_weight_visit visit, void *user)
 {
     sample_weights_pass(weights, UINT64_MAX);
-    for (size_t i = 0; weights->live.slots != NULL && i <= weights->live.mask; i++) {
-        struct live_object kept;
-        if (weights->live.slots[i].object != 0 &&
-            object_table_find(&weights->live, weights->live.slots[i].object, &kept))
-            visit(user, &kept, weight_now(weights, &kept));
-    }
+    struct object_cursor cursor = {0};
+    struct live_object kept;
+    while (object_table_next(&weights->live, &cursor, &kept))
+        visit(user, &kept, weight_now(weights, &kept));
 }

@@ -46,11 +46,22 @@ bool step_page_map_add(struct step_page_map *map, uint64_t number, void *page)
     return true;
 }
 
+static size_t place_of(const struct step_page_map *map, uint64_t number)
+{
+    size_t at = step_page_map_home(map, number);
+    while (map->slots[at].number != number || map->slots[at].page == NULL)
+        at = (at + 1) & map->mask;
+    return at;
+}
+
+void step_page_map_replace(struct step_page_map *map, uint64_t number, void *page)
+{
+    map->slots[place_of(map, number)].page = page;
+}
+
 void step_page_map_remove(struct step_page_map *map, uint64_t number)
 {
-    size_t mask = map->mask, at = step_page_map_home(map, number);
-    while (map->slots[at].number != number || map->slots[at].page == NULL)
-        at = (at + 1) & mask;
+    size_t mask = map->mask, at = place_of(map, number);
     /* An item behind the gap moves into it if that is nearer to its home slot. */
     for (size_t next = (at + 1) & mask; map->slots[next].page != NULL; next = (next + 1) & mask) {
         size_t home = step_page_map_home(map, map->slots[next].number);

@@ -30,6 +30,8 @@ void step_page_map_reset(struct step_page_map *map);
 /* Adds a page, not NULL, for a number without one.  Returns false if out of memory; nothing has
  * changed then. */
 bool step_page_map_add(struct step_page_map *map, uint64_t number, void *page);
+/* Gives a number that has a page another. */
+void step_page_map_replace(struct step_page_map *map, uint64_t number, void *page);
 /* Removes the page of a number that has one. */
 void step_page_map_remove(struct step_page_map *map, uint64_t number);
 /* Iterates over all pages, starting with `*slot` 0.  Returns NULL at the end.  No page may be added

@@ -135,24 +135,58 @@ static void test_memory_follows_what_lives(void)
     struct object_table table;
     struct live_object out;
     CU_ASSERT_TRUE_FATAL(object_table_init(&table));
-    size_t least = table.mask;
     for (uint64_t i = 1; i <= 200000; i++)
         object_table_put(&table, &(struct live_object){i, i, 16, 1});
-    CU_ASSERT(table.mask > 200000 && table.mask < 200000 * 4);
+    CU_ASSERT(table.bytes >= (size_t) 200000 * 16 && table.bytes < (size_t) 200000 * 18);
+    /* one of 64 lives on */
+    for (uint64_t i = 1; i <= 200000; i++)
+        if (i % 64 != 5)
+            object_table_take(&table, i, &out);
+    CU_ASSERT(table.bytes < (size_t) 200000 / 64 * 100);
     for (uint64_t i = 1; i <= 200000; i++)
         object_table_take(&table, i, &out);
     CU_ASSERT_EQUAL(table.count, 0);
-    CU_ASSERT_EQUAL(table.mask, least);
+    CU_ASSERT_EQUAL(table.bytes, 0);
     /* a window that moves on stays small */
     size_t most = 0;
     for (uint64_t i = 1; i <= 1000000; i++) {
         object_table_put(&table, &(struct live_object){i, i, 16, 1});
         if (i > 1000)
             object_table_take(&table, i - 1000, &out);
-        most = table.mask > most ? table.mask : most;
+        most = table.bytes > most ? table.bytes : most;
     }
-    CU_ASSERT(most < 8192);
+    CU_ASSERT(most < 32 << 10);
     object_table_reset(&table);
+}
+
+/* Each object is met once, also if some are removed when they are met. */
+static void test_iteration(void)
+{
+    static uint64_t (*const kinds[])(uint64_t) = {sequential_id, sparse_id, falling_id};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct object_table table;
+        CU_ASSERT_TRUE_FATAL(object_table_init(&table));
+        for (uint64_t i = 0; i < OBJECTS; i++)
+            object_table_put(&table, &(struct live_object){kinds[k](i), i, 16, 1});
+        for (unsigned round = 0; round < 3; round++) {
+            size_t before = table.count, met = 0, taken = 0;
+            uint64_t sum = 0, expected = 0;
+            struct object_cursor cursor = {0};
+            struct live_object object, out;
+            for (uint64_t i = 0; i < OBJECTS; i++)
+                expected += object_table_find(&table, kinds[k](i), &out) ? i : 0;
+            for (; object_table_next(&table, &cursor, &object); met++) {
+                sum += object.value;
+                if ((object.value + round) % 3 == 0)
+                    taken += object_table_take(&table, object.object, &out);
+            }
+            CU_ASSERT_EQUAL(met, before);
+            CU_ASSERT_EQUAL(sum, expected);
+            CU_ASSERT_EQUAL(table.count, before - taken);
+        }
+        CU_ASSERT_EQUAL(table.count, 0);
+        object_table_reset(&table);
+    }
 }
 
 void add_suite(void)
@@ -163,4 +197,5 @@ void add_suite(void)
     CU_add_test(suite, "large sizes", test_large_sizes);
     CU_add_test(suite, "random churn", test_churn);
     CU_add_test(suite, "memory", test_memory_follows_what_lives);
+    CU_add_test(suite, "iteration", test_iteration);
 }

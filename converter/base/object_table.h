@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The objects that are alive at a point of the trace: id -> class, size, time of allocation.  Pages
- * of 64 consecutive ids, found by a hash of the page's number: objects are mostly allocated, and die,
- * near those with neighbouring ids.  A page with many objects is an array by id, one with few is
- * packed, so that a live object takes at most some 60 bytes more, wherever its id is.
+ * of 64 consecutive ids, found by a hash of the page's number: objects are mostly allocated, and
+ * die, near those with neighbouring ids.  A page with many objects is an array by id, one with few
+ * is packed, so that a live object takes at most some 60 bytes more, wherever its id is.
  */
 #ifndef CONVERTER_BASE_OBJECT_TABLE_H
 #define CONVERTER_BASE_OBJECT_TABLE_H
@@ -27,7 +27,7 @@ struct object_table {
     struct step_page_map pages;
     struct object_page *last; /* the page used last; NULL: none */
     size_t count;
-    size_t bytes; /* of the pages */
+    size_t bytes;               /* of the pages */
     struct object_table *large; /* sizes that need more than 32 bits; NULL: none */
 };
 

@@ -93,8 +93,8 @@ struct heap_rows {
     uint64_t live_bytes;
     uint64_t last_ns;
     struct object_cursor cursor; /* in `live`, at the end or while a heap is destroyed */
-    uint64_t dying_heap; /* heap that is being destroyed */
-    bool is_dying;       /* objects of `dying_heap` are being ended */
+    uint64_t dying_heap;         /* heap that is being destroyed */
+    bool is_dying;               /* objects of `dying_heap` are being ended */
     bool at_end, gives_objects, is_curve;
     struct level_curve curve;
     size_t step;

@@ -445,6 +445,6 @@ size_t step_pending_memory(const struct step_pending *rows)
 {
     const struct step_pending_columns *columns = &rows->columns;
     return columns->column_count * sizeof *columns->columns + columns->share.bytes +
-           rows->record_capacity * sizeof *rows->types +
-           rows->word_capacity * sizeof *rows->words + rows->bytes.capacity;
+           rows->record_capacity * sizeof *rows->types + rows->word_capacity * sizeof *rows->words +
+           rows->bytes.capacity;
 }

@@ -26,7 +26,8 @@ struct step_pending_columns {
     struct step_page_share share; /* of the pages */
 };
 
-/* Returns a place for 1 to `wanted` more, differing values, `*room` of them; NULL: out of memory. */
+/* Returns a place for 1 to `wanted` more, differing values, `*room` of them; NULL: out of memory.
+ */
 uint64_t *step_pending_columns_room(struct step_pending_columns *columns, uint32_t column,
                                     size_t wanted, size_t *room);
 /* Takes `count` values that were written to that place.  `ascend`: none is less than the one

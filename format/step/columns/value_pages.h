@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that wait for their block, in a list of pages: none moves when more arrive.  The streams of
- * a writer take pages from one pool and put them back with each block, so that memory which a block
- * has left serves the next one, whichever stream that belongs to.
+ * Values that wait for their block, in a list of pages: none moves when more arrive.  The streams
+ * of a writer take pages from one pool and put them back with each block, so that memory which a
+ * block has left serves the next one, whichever stream that belongs to.
  */
 #ifndef FORMAT_STEP_COLUMNS_VALUE_PAGES_H
 #define FORMAT_STEP_COLUMNS_VALUE_PAGES_H

@@ -46,7 +46,7 @@ struct step_writer {
     struct step_block_verifier *verifier; /* NULL: blocks are not verified */
     struct step_check check;
     struct step_stream_table streams;
-    struct step_page_pool pages; /* of all streams */
+    struct step_page_pool pages;                 /* of all streams */
     struct step_writer_dictionary *dictionaries; /* by record */
     bool dictionaries_pending;
     uint64_t dictionary_bytes;     /* upper limit for a reader's memory for all entries */

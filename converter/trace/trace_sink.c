@@ -20,6 +20,8 @@ enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_ou
     enum step_status status = step_packed_output_create(
         packing, format_settings_level(to->settings), output, &sink->packed, error);
     if (status == STEP_STATUS_OK)
+        status = step_packed_output_use_thread(sink->packed, error);
+    if (status == STEP_STATUS_OK)
         *output = step_packed_output_as_output(sink->packed);
     return status;
 }

@@ -70,7 +70,7 @@ static void *be_member(void *user)
     return NULL;
 }
 
-static void start_members(struct step_crew *crew, unsigned size)
+bool step_thread_start(pthread_t *thread, void *(*work)(void *), void *user)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
@@ -78,14 +78,20 @@ static void start_members(struct step_crew *crew, unsigned size)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool has_begun = pthread_create(thread, &attributes, work, user) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return has_begun;
+}
+
+static void start_members(struct step_crew *crew, unsigned size)
+{
     for (crew->size = 1; crew->size < size; crew->size++) {
         struct crew_member *member = &crew->members[crew->size];
         *member = (struct crew_member){.crew = crew, .number = crew->size};
-        if (pthread_create(&member->thread, &attributes, be_member, member) != 0)
+        if (!step_thread_start(&member->thread, be_member, member))
             break;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
 }
 
 unsigned step_crew_processors(void)

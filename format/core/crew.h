@@ -3,6 +3,8 @@
 #ifndef FORMAT_CORE_CREW_H
 #define FORMAT_CORE_CREW_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "steptrace/status.h"
@@ -15,7 +17,9 @@ typedef enum step_status (*step_crew_work)(void *user, unsigned member, size_t p
 
 /* Returns the number of processors that the process may use, at most 8. */
 unsigned step_crew_processors(void);
-/* Starts `size` - 1 threads, or as many of them as the system allows; they block all signals.
+/* Starts a thread that blocks all signals.  Returns false if there is none to be had. */
+bool step_thread_start(pthread_t *thread, void *(*work)(void *), void *user);
+/* Starts `size` - 1 threads, or as many of them as the system allows.
  * Returns NULL if there are none, or no memory. */
 struct step_crew *step_crew_create(unsigned size);
 /* Does the parts 0 to `count` - 1, begun in this order.  Returns after all have ended; after a

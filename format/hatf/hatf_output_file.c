@@ -112,6 +112,8 @@ static enum step_status start(struct hatf_output_file *file, const char *path,
         enum step_status status = step_packed_output_create(step_packing_by_ending(path),
                                                             file->level, &to, &file->packed, error);
         if (status == STEP_STATUS_OK)
+            status = step_packed_output_use_thread(file->packed, error);
+        if (status == STEP_STATUS_OK)
             file->outputs[HATF_STREAM_MAIN] = step_packed_output_as_output(file->packed);
         return status;
     }

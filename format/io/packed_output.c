@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
+
+#include "format/io/output_behind.h"
 #if STEPTRACE_ZSTD
 #include <zstd.h>
 #endif
@@ -20,6 +22,7 @@ struct step_packed_output {
     ZSTD_CCtx *zstd;
 #endif
     unsigned char *out;
+    struct step_output_behind *behind; /* NULL: the caller compresses */
 };
 
 static enum step_status failed(struct step_error *error, const char *what)
@@ -147,21 +150,38 @@ static enum step_status write_packed(void *user, const void *data, size_t length
     return pack(user, data, length, false, error);
 }
 
+enum step_status step_packed_output_use_thread(struct step_packed_output *output,
+                                               struct step_error *error)
+{
+    const struct step_output self = {output, write_packed};
+    if (output->packing != STEP_PACKING_NONE && output->behind == NULL) {
+        output->behind = step_output_behind_create(&self);
+        if (output->behind == NULL)
+            return failed(error, "there is no memory: nothing");
+    }
+    return STEP_STATUS_OK;
+}
+
 struct step_output step_packed_output_as_output(struct step_packed_output *output)
 {
+    if (output->behind != NULL)
+        return step_output_behind_as_output(output->behind);
     return (struct step_output){output, write_packed};
 }
 
 enum step_status step_packed_output_close(struct step_packed_output *output,
                                           struct step_error *error)
 {
-    return pack(output, NULL, 0, true, error);
+    enum step_status status =
+        output->behind != NULL ? step_output_behind_finish(output->behind, error) : STEP_STATUS_OK;
+    return status == STEP_STATUS_OK ? pack(output, NULL, 0, true, error) : status;
 }
 
 void step_packed_output_destroy(struct step_packed_output *output)
 {
     if (output == NULL)
         return;
+    step_output_behind_destroy(output->behind);
     if (output->has_deflate)
         deflateEnd(&output->deflate);
 #if STEPTRACE_ZSTD

@@ -5,10 +5,10 @@
 
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
+#include "format/io/output_behind.h"
 #include "format/io/zip_file.h"
 #include "steptrace/text.h"
 
-#define PIECE_BYTES ((size_t) 1 << 18)
 #define LEVEL 6
 
 /* Offsets in the header of the file's only entry. */
@@ -24,11 +24,10 @@ struct step_text_writer {
     zipFile zip;
     char *line; /* room for an event's line; grows */
     size_t line_space;
-    size_t pending;
-    uint64_t packed; /* bytes of text */
+    struct step_output_behind *behind; /* compresses */
+    uint64_t packed;                   /* bytes of text */
     enum step_status status;
     struct step_error error;
-    char piece[PIECE_BYTES]; /* lines that are not compressed yet */
 };
 
 static enum step_status fail(struct step_text_writer *writer, enum step_status status,
@@ -40,11 +39,26 @@ static enum step_status fail(struct step_text_writer *writer, enum step_status s
     return writer->status;
 }
 
+static const char *reason(const struct step_text_writer *writer)
+{
+    return writer->file.error != 0 ? strerror(writer->file.error) : "cannot write the ZIP file";
+}
+
 static enum step_status fail_output(struct step_text_writer *writer)
 {
-    return fail(writer, STEP_STATUS_IO,
-                writer->file.error != 0 ? strerror(writer->file.error)
-                                        : "cannot write the ZIP file");
+    return fail(writer, STEP_STATUS_IO, reason(writer));
+}
+
+/* Called by one thread at a time: that of `behind`, or at the end the caller's. */
+static enum step_status pack(void *user, const void *data, size_t length, struct step_error *error)
+{
+    struct step_text_writer *writer = user;
+    if (zipWriteInFileInZip(writer->zip, data, (unsigned) length) != ZIP_OK ||
+        writer->file.error != 0)
+        return step_error_set(error, STEP_STATUS_IO, writer->name, STEP_NO_OFFSET, "%s",
+                              reason(writer));
+    writer->packed += length;
+    return STEP_STATUS_OK;
 }
 
 enum step_status step_text_writer_create(const char *path, struct step_text_writer **out,
@@ -55,6 +69,11 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
     if (writer == NULL)
         return step_no_memory(error, path);
     memcpy(writer->name, path, strnlen(path, sizeof writer->name - 1));
+    writer->behind = step_output_behind_create(&(struct step_output){writer, pack});
+    if (writer->behind == NULL) {
+        step_text_writer_destroy(writer);
+        return step_no_memory(error, path);
+    }
     if (zip_file_open(&writer->file, path, "wb"))
         writer->zip = zip_file_start(&writer->file, writer->name);
     if (writer->zip != NULL && zip_file_add(writer->zip, NAME, LEVEL, false)) {
@@ -68,40 +87,24 @@ enum step_status step_text_writer_create(const char *path, struct step_text_writ
     return status;
 }
 
-static enum step_status pack(struct step_text_writer *writer, const void *data, size_t length)
+/* Keeps the first failure. */
+static enum step_status keep(struct step_text_writer *writer, enum step_status status,
+                             const struct step_error *error)
 {
-    while (length > 0 && writer->status == STEP_STATUS_OK) {
-        unsigned piece = length < 1u << 20 ? (unsigned) length : 1u << 20;
-        if (zipWriteInFileInZip(writer->zip, data, piece) != ZIP_OK || writer->file.error != 0)
-            fail_output(writer);
-        writer->packed += piece;
-        data = (const char *) data + piece;
-        length -= piece;
+    if (status != STEP_STATUS_OK && writer->status == STEP_STATUS_OK) {
+        writer->status = status;
+        writer->error = *error;
     }
     return writer->status;
-}
-
-static enum step_status pack_pending(struct step_text_writer *writer)
-{
-    size_t pending = writer->pending;
-    writer->pending = 0;
-    return pack(writer, writer->piece, pending);
 }
 
 enum step_status step_text_writer_put_line(struct step_text_writer *writer, const void *line,
                                            size_t length)
 {
+    struct step_error error;
     if (writer->status != STEP_STATUS_OK)
         return writer->status;
-    if (length > sizeof writer->piece - writer->pending) {
-        if (pack_pending(writer) != STEP_STATUS_OK)
-            return writer->status;
-        if (length > sizeof writer->piece)
-            return pack(writer, line, length);
-    }
-    memcpy(writer->piece + writer->pending, line, length);
-    writer->pending += length;
-    return STEP_STATUS_OK;
+    return keep(writer, step_output_behind_write(writer->behind, line, length, &error), &error);
 }
 
 enum step_status step_text_writer_put(struct step_text_writer *writer,
@@ -149,7 +152,8 @@ static bool fill_zip64_field(struct step_text_writer *writer)
 
 enum step_status step_text_writer_close(struct step_text_writer *writer, struct step_error *error)
 {
-    pack_pending(writer);
+    struct step_error last;
+    keep(writer, step_output_behind_finish(writer->behind, &last), &last);
     if (writer->zip != NULL) {
         bool entry = zipCloseFileInZip(writer->zip) == ZIP_OK && fill_zip64_field(writer);
         bool directory = zipClose(writer->zip, NULL) == ZIP_OK;
@@ -168,6 +172,7 @@ void step_text_writer_destroy(struct step_text_writer *writer)
 {
     if (writer == NULL)
         return;
+    step_output_behind_destroy(writer->behind);
     if (writer->zip != NULL)
         zipClose(writer->zip, NULL);
     zip_file_close(&writer->file);

@@ -268,8 +268,10 @@ static enum step_status write_packed(const struct graph_moment *graph, struct ou
         job->format->packing, format_settings_level(job->settings), &to, &packed, error);
     if (status != STEP_STATUS_OK)
         return status;
+    status = step_packed_output_use_thread(packed, error);
     const struct step_output output = step_packed_output_as_output(packed);
-    status = write_stream(graph, &output, notes, error);
+    if (status == STEP_STATUS_OK)
+        status = write_stream(graph, &output, notes, error);
     if (status == STEP_STATUS_OK)
         status = step_packed_output_close(packed, error);
     step_packed_output_destroy(packed);

@@ -29,6 +29,11 @@ enum step_status step_packed_output_create(enum step_packing packing, int level,
                                            const struct step_output *to,
                                            struct step_packed_output **out,
                                            struct step_error *error);
+/* From now on a thread compresses, and calls `to`, until step_packed_output_close(); without effect
+ * where the process may use one processor only.  To be called before
+ * step_packed_output_as_output(). */
+enum step_status step_packed_output_use_thread(struct step_packed_output *output,
+                                               struct step_error *error);
 struct step_output step_packed_output_as_output(struct step_packed_output *output);
 /* Writes the end of the compressed data.  Nothing may be written afterwards. */
 enum step_status step_packed_output_close(struct step_packed_output *output,

@@ -3,62 +3,58 @@
 #include "agent/base/own_frames.h"
 
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 
-struct own_thread {
-    JNIEnv *jni;
-    jthread name;
-};
-
 /* Returns false if the JVM does not know the thread. */
-static bool begin(struct own_thread *own)
+static bool begin(jthread *own)
 {
-    *own = (struct own_thread){NULL, NULL};
+    *own = NULL;
     if (tracer.java_major < JAVA_CONTINUATIONS || tracer.java_major >= JAVA_OWN_FRAMES_AT_ONCE)
         return true;
-    return (*tracer.vm)->GetEnv(tracer.vm, (void **) &own->jni, JNI_VERSION_1_8) == JNI_OK &&
-           (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &own->name) == JVMTI_ERROR_NONE &&
-           own->name != NULL;
+    *own = jvm_jni() != NULL ? jvm_thread() : NULL;
+    return *own != NULL;
 }
 
-static void end(const struct own_thread *own)
+static void end(jthread own)
 {
-    if (own->name != NULL)
-        (*own->jni)->DeleteLocalRef(own->jni, own->name);
+    JNIEnv *jni = own != NULL ? jvm_jni() : NULL;
+    if (jni != NULL)
+        (*jni)->DeleteLocalRef(jni, own);
 }
 
 jint own_frames(jint first, jint most, jvmtiFrameInfo *frames)
 {
-    struct own_thread own;
+    jthread own;
     jint count = 0;
     if (begin(&own) &&
-        (*tracer.jvmti)->GetStackTrace(tracer.jvmti, own.name, first, most, frames, &count) !=
+        (*tracer.jvmti)->GetStackTrace(tracer.jvmti, own, first, most, frames, &count) !=
             JVMTI_ERROR_NONE)
         count = 0;
-    end(&own);
+    end(own);
     return count;
 }
 
 jmethodID own_frame_method(jint depth)
 {
-    struct own_thread own;
+    jthread own;
     jmethodID method = NULL;
     jlocation location;
     if (begin(&own) &&
-        (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, own.name, depth, &method, &location) !=
+        (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, own, depth, &method, &location) !=
             JVMTI_ERROR_NONE)
         method = NULL;
-    end(&own);
+    end(own);
     return method;
 }
 
 jobject own_frame_object(void)
 {
-    struct own_thread own;
+    jthread own;
     jobject object = NULL;
     if (begin(&own) &&
-        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, own.name, 0, &object) != JVMTI_ERROR_NONE)
+        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, own, 0, &object) != JVMTI_ERROR_NONE)
         object = NULL;
-    end(&own);
+    end(own);
     return object;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
@@ -517,11 +516,8 @@ void class_hook_forget(void)
  * Later JDKs use other classes for it, and modules without a hash, where it may cost one. */
 void class_hook_meet(JNIEnv *jni)
 {
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class =
-        tracer.java_major < JAVA_TAGS_BY_HASH ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    jclass class = tracer.java_major < JAVA_TAGS_BY_HASH ? class_find(jni, PROBE_CLASS) : NULL;
     if (class != NULL)
         retransform(&class, 1, report_refused);
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
 }

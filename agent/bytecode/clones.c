@@ -38,13 +38,10 @@ static bool of_class(struct session *session, struct os_thread *os, JNIEnv *jni,
 
 static bool super_has_object_clone(JNIEnv *jni, jmethodID caller)
 {
-    jclass class = NULL;
-    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, caller, &class) != JVMTI_ERROR_NONE)
-        return false;
-    jclass super = (*jni)->GetSuperclass(jni, class);
+    jclass class = method_owner(caller);
+    jclass super = class != NULL ? class_go_up(jni, class) : NULL;
     bool has = super != NULL && has_object_clone(jni, super);
     (*jni)->DeleteLocalRef(jni, super);
-    (*jni)->DeleteLocalRef(jni, class);
     return has;
 }
 

@@ -9,6 +9,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
@@ -327,8 +328,8 @@ static void start(JNIEnv *jni, struct session *session)
 /* Of engine=jvmti: the class hook adds the probes of phases, and no others. */
 static void hook_phases(struct session *session, bool on)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL)
         return;
     if (on) {
         if (!java_probes_link(jni, &session->options))
@@ -381,9 +382,8 @@ static void restore(JNIEnv *jni, struct session *session)
 
 static void enable(struct session *session, bool on)
 {
-    JNIEnv *jni = NULL;
-    if (!needs_probes(session) ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = needs_probes(session) ? jvm_jni() : NULL;
+    if (jni == NULL)
         return;
     if (on)
         start(jni, session);

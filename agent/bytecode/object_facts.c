@@ -81,18 +81,11 @@ static uint64_t size_in_heap(jclass class)
     return (uint64_t) size;
 }
 
-static bool is_initialized(jclass class)
-{
-    jint status = 0;
-    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
-           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
-}
-
 uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class)
 {
     if (known->size_bytes != 0)
         return known->size_bytes;
-    if (!is_initialized(class))
+    if ((class_status(class) & JVMTI_CLASS_STATUS_INITIALIZED) == 0)
         return known->size_bytes = size_in_heap(class);
     jthrowable of_program = exception_set_aside(jni);
     jobject like = plain_object(jni, class);

@@ -113,6 +113,6 @@ struct retransformed retransform_loaded(JNIEnv *jni, class_test *test, class_ref
         retransform(classes, count, refused);
     for (jint i = 0; i < count; i++)
         (*jni)->DeleteLocalRef(jni, classes[i]);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    jvm_free(classes);
     return result;
 }

@@ -35,8 +35,7 @@ static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *de
 static bool is_array(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
-    jboolean is = JNI_FALSE;
-    (*tracer.jvmti)->IsArrayClass(tracer.jvmti, class, &is);
+    bool is = (class_status(class) & JVMTI_CLASS_STATUS_ARRAY) != 0;
     (*jni)->DeleteLocalRef(jni, class);
     return is;
 }
@@ -81,10 +80,8 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
     uint64_t mine = session->number << FIELD_SESSION_SHIFT, number = atomic_load(&known) - mine;
     if (number != 0 && number >> FIELD_SESSION_SHIFT == 0)
         return number;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
+    jclass class = class_find(jni, "java/lang/Throwable");
     number = class != NULL ? field_number_of_id(session, jni, class, field) : 0;
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     atomic_store(&known, mine | number);
     return number;
@@ -118,19 +115,11 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
 
 static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jclass owner = NULL;
-    char *name = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+    jclass owner = method_is_constructor(method) ? method_owner(method) : NULL;
+    if (owner == NULL)
         return false;
-    bool is = strcmp(name, "<init>") == 0;
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    if (!is || (*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
-        return false;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass throwable = (*jni)->FindClass(jni, "java/lang/Throwable");
-    is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
-    exception_restore(jni, of_program);
+    jclass throwable = class_find(jni, "java/lang/Throwable");
+    bool is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
     (*jni)->DeleteLocalRef(jni, throwable);
     (*jni)->DeleteLocalRef(jni, owner);
     return is;

@@ -12,6 +12,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/threads.h"
@@ -133,7 +134,7 @@ static bool intercept_unsafe(JNIEnv *jni)
     } ours = {allocate_instance};
     const JNINativeMethod method = {name, descriptor, ours.address};
     jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
+    jclass class = class_find(jni, "jdk/internal/misc/Unsafe");
     bool done = class != NULL && natives_register(jni, class, &method, 1);
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);

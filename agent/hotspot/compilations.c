@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/vm_structs.h"
 
@@ -77,12 +78,7 @@ bool compilations_are_made(void)
 
 bool compilations_never_come(void)
 {
-    char *text = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = strstr(text, "interpreted") != NULL;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    return is;
+    return jvm_property_has("java.vm.info", "interpreted");
 }
 
 void compilations_wait(void)

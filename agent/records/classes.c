@@ -335,8 +335,8 @@ static uint64_t loader_of_class(jclass mirror)
         loader == NULL)
         return 0;
     uint64_t number = number_loader(loader);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni != NULL)
         (*jni)->DeleteLocalRef(jni, loader);
     return number;
 }
@@ -356,10 +356,9 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
 /* Returns the index of a class that has no tag. The caller holds the class lock. */
 static uint64_t index_untagged(jclass mirror, bool stays_untagged)
 {
-    JNIEnv *jni = NULL;
-    char *signature;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (signature = class_signature(mirror)) == NULL)
+    JNIEnv *jni = jvm_jni();
+    char *signature = jni != NULL ? class_signature(mirror) : NULL;
+    if (signature == NULL)
         return 0;
     uint64_t index = untagged_class_take(jni, signature, mirror);
     if (index == 0)
@@ -523,11 +522,10 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
     if (cached->hint == hint && cached->session == session->number &&
         (*jni)->IsSameObject(jni, class, cached->mirror))
         return cached;
-    jlong tag = 0;
     uint64_t number = class_number(session, class);
+    jlong tag = number != 0 ? jvm_tag(class) : 0;
     os->uncached = (struct class_cache_entry){.number = number};
-    if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
-        class_number_of_tag(session, tag) != number)
+    if (number == 0 || class_number_of_tag(session, tag) != number)
         return &os->uncached;
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
     if (mirror == NULL)
@@ -547,9 +545,7 @@ const char *class_name_of_tag(jlong tag)
 
 int class_element_shift(jclass class, int references)
 {
-    jlong tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
-    return class_element_shift_of_tag(tag, references);
+    return class_element_shift_of_tag(jvm_tag(class), references);
 }
 
 int class_element_shift_of_tag(jlong tag, int references)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/source_files.h"
@@ -78,7 +79,7 @@ static bool is_traced(const struct session *session, jclass mirror, const char *
     jobject loader = NULL;
     if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
         return options_trace_class(&session->options, name);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+    if ((jni = jvm_jni()) == NULL ||
         (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
         return false;
     bool traced = class_is_of_application(jni, loader);
@@ -89,10 +90,10 @@ static bool is_traced(const struct session *session, jclass mirror, const char *
 static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
-    jclass mirror = NULL;
+    jclass mirror = method_owner(method);
     jint modifiers = 0;
     char *name = NULL, *descriptor = NULL;
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
+    if (mirror == NULL)
         return;
     const char *class_name = NULL;
     uint64_t class = class_number_and_name(session, mirror, &class_name);
@@ -108,10 +109,10 @@ static void describe_method(struct session *session, struct method_entry *entry,
                                       name, descriptor);
         }
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    jvm_free(name);
+    jvm_free(descriptor);
+    JNIEnv *jni = jvm_jni();
+    if (jni != NULL)
         (*jni)->DeleteLocalRef(jni, mirror);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
 
@@ -17,10 +18,10 @@ void source_files_prepare(void)
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.can_get_source_file_name = 1;
-    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
+    jvm_add_capabilities(&wanted);
     memset(&wanted, 0, sizeof wanted);
     wanted.can_get_source_debug_extension = 1;
-    (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted);
+    jvm_add_capabilities(&wanted);
 }
 
 void source_file_define(struct session *session, jclass mirror, uint64_t class)
@@ -39,8 +40,8 @@ void source_file_define(struct session *session, jclass mirror, uint64_t class)
         if (file != NULL || map != NULL)
             global_define(session, &sources.count, class, STEP_LIVE_IS_SOURCE,
                           file != NULL ? file : "", map != NULL ? map : "");
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) file);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) map);
+        jvm_free(file);
+        jvm_free(map);
     }
     pthread_mutex_unlock(&sources.lock);
 }

@@ -13,7 +13,7 @@ struct field_place {
 };
 
 /* Call once per session, on a Java thread. */
-void field_places_begin(const struct session *session, JNIEnv *jni);
+void field_places_begin(JNIEnv *jni);
 /* Returns the field or element of `holder` at `offset`, where `value` is stored now. */
 struct field_place field_at(struct session *session, struct os_thread *os, JNIEnv *jni,
                             jobject holder, jlong offset, jobject value);

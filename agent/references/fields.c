@@ -48,8 +48,8 @@ uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, 
         (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers) == JVMTI_ERROR_NONE)
         number = field_number(session, declared_in, name, descriptor,
                               (uint32_t) modifiers & FIELD_MODIFIERS);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    jvm_free(name);
+    jvm_free(descriptor);
     (*jni)->DeleteLocalRef(jni, declaring);
     return number;
 }
@@ -152,21 +152,15 @@ static bool is_called(jclass class, const char *owner)
 static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
 {
     jclass class = (*jni)->GetObjectClass(jni, holder);
-    while (class != NULL && !is_called(class, owner)) {
-        jclass super = (*jni)->GetSuperclass(jni, class);
-        (*jni)->DeleteLocalRef(jni, class);
-        class = super;
-    }
+    while (class != NULL && !is_called(class, owner))
+        class = class_go_up(jni, class);
     return class;
 }
 
 static jclass calling_class(void)
 {
     jmethodID method = own_frame_method(1);
-    jclass class = NULL;
-    if (method != NULL)
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class);
-    return class;
+    return method != NULL ? method_owner(method) : NULL;
 }
 
 static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
@@ -182,7 +176,7 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    jvm_free(classes);
     return found;
 }
 

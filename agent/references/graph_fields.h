@@ -14,7 +14,6 @@ struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni);
 void graph_fields_destroy(struct graph_fields *fields);
 /* Returns the dictionary's number of the field with that index in the class with that number, or 0
  * if it is unknown. Calls nothing of the JVM. */
-uint64_t graph_field(struct graph_fields *fields, struct session *session, uint64_t class,
-                     jint index);
+uint64_t graph_field(struct graph_fields *fields, uint64_t class, jint index);
 
 #endif

@@ -194,7 +194,7 @@ static void take_edge(struct walk *walk, jvmtiHeapReferenceKind kind,
     case JVMTI_HEAP_REFERENCE_FIELD:
     case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
         put_edge(walk, STEP_LIVE_FIELD_EDGE, holder, target,
-                 graph_field(walk->fields, walk->session, class, info->field.index));
+                 graph_field(walk->fields, class, info->field.index));
         break;
     case JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT:
         put_edge(walk, STEP_LIVE_ELEMENT_EDGE, holder, target,
@@ -236,19 +236,18 @@ static void name_threads(struct walk *walk)
 {
     jint count = 0;
     jthread *threads = NULL;
-    jlong tag = 0;
     if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
         return;
     walk->threads = calloc((size_t) count + 1, sizeof *walk->threads);
     for (jint i = 0; i < count; i++) {
         const struct java_thread *java = thread_register(walk->session, threads[i], false);
-        if (java != NULL && walk->threads != NULL &&
-            (*tracer.jvmti)->GetTag(tracer.jvmti, threads[i], &tag) == JVMTI_ERROR_NONE)
+        const jlong tag = jvm_tag(threads[i]);
+        if (java != NULL && walk->threads != NULL)
             walk->threads[walk->thread_count++] =
                 (struct thread_name){id_of_tag(walk, &tag), java->id};
         (*walk->jni)->DeleteLocalRef(walk->jni, threads[i]);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
+    jvm_free(threads);
 }
 
 static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
@@ -262,10 +261,10 @@ static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
 /* A thread without an id gets a tag that only the walk uses. */
 static void mark_own_thread(struct walk *walk)
 {
-    jthread own = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &own) != JVMTI_ERROR_NONE || own == NULL)
+    jthread own = jvm_thread();
+    if (own == NULL)
         return;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, own, &walk->own_tag);
+    walk->own_tag = jvm_tag(own);
     if (walk->own_tag == 0 &&
         (*tracer.jvmti)->SetTag(tracer.jvmti, own, TAG_PASSING) == JVMTI_ERROR_NONE)
         walk->own_tag = TAG_PASSING;
@@ -279,9 +278,7 @@ static void mark_own_thread(struct walk *walk)
 static void put_class_field(void *context, jobject holder, uint64_t field, jobject target)
 {
     struct walk *walk = context;
-    jlong holder_tag = 0, target_tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, holder, &holder_tag);
-    (*tracer.jvmti)->GetTag(tracer.jvmti, target, &target_tag);
+    const jlong holder_tag = jvm_tag(holder), target_tag = jvm_tag(target);
     uint64_t from = id_of_tag(walk, &holder_tag), to = id_of_tag(walk, &target_tag);
     if (from != 0 && to != 0)
         put_edge(walk, STEP_LIVE_FIELD_EDGE, from, to, field);

@@ -8,6 +8,7 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
@@ -112,8 +113,8 @@ static bool is_running(void)
 /* Begins a trace. Java threads only. */
 static jint attach_start(struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL)
         return JNI_ERR;
     if (is_running()) {
         log_message("start: a trace is being recorded already");
@@ -181,10 +182,9 @@ static jint flush(struct options *options)
 
 static jint snapshot(struct options *options)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     (void) options;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
-        heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
+    if (jni != NULL && heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
         return JNI_OK;
     log_message("snapshot: no trace of objects, with times, is being recorded");
     return JNI_ERR;
@@ -224,13 +224,9 @@ static void after_fork(void)
 
 static int java_major_version(void)
 {
-    char *text = NULL;
-    int major = 0;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.specification.version", &text) ==
-        JVMTI_ERROR_NONE) {
-        major = atoi(text);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    }
+    char *text = jvm_property("java.vm.specification.version");
+    int major = text != NULL ? atoi(text) : 0;
+    jvm_free(text);
     return major;
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
@@ -395,10 +396,8 @@ static void await_rest(void)
 
 void rotation_begin(const struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if (options->rotate_ns == 0 ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+    JNIEnv *jni = options->rotate_ns != 0 ? jvm_jni() : NULL;
+    if (jni == NULL || !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
         return;
     await_rest();
     if (ring.state == RESTS)
@@ -488,9 +487,8 @@ static bool take_window(const struct options *options, JNIEnv *jni)
 
 bool rotation_window(const struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL || !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
         return false;
     bool taken = take_window(options, jni);
     pthread_mutex_unlock(&ring.lock);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
@@ -238,11 +239,10 @@ static void put_property(struct session *session, const char *key, const char *v
 
 static void put_system_property(struct session *session, const char *key, const char *name)
 {
-    char *value = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &value) != JVMTI_ERROR_NONE)
-        return;
-    put_property(session, key, value);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) value);
+    char *value = jvm_property(name);
+    if (value != NULL)
+        put_property(session, key, value);
+    jvm_free(value);
 }
 
 static void put_start_time(struct session *session)
@@ -440,7 +440,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
         headers_prove(jni, session->holds);
     layouts_begin(session, jni);
     if ((session->options.events & EVENT_REFERENCE) != 0)
-        field_places_begin(session, jni);
+        field_places_begin(jni);
     put_provenance(session);
     if (gentle[0] != '\0')
         put_property(session, "gentle", gentle);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/engine.h"
 #include "agent/events/last_words.h"
@@ -29,9 +30,7 @@ const char *session_end_name(enum session_end end)
  * Returns false after `limit_ns`. */
 static bool attend_end(struct session *session, uint64_t limit_ns)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
-        jni = NULL;
+    JNIEnv *jni = jvm_jni();
     for (uint64_t from = clock_monotonic_ns(); !session_has_ended(session);) {
         if (clock_monotonic_ns() - from >= limit_ns)
             return false;
@@ -57,9 +56,8 @@ static void join(struct session *session, uint64_t limit_ns)
 
 static void take_last_snapshot(const struct session *session)
 {
-    JNIEnv *jni = NULL;
-    if ((session->options.snapshots & SNAPSHOT_END) != 0 &&
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = (session->options.snapshots & SNAPSHOT_END) != 0 ? jvm_jni() : NULL;
+    if (jni != NULL)
         heap_graph_take(jni, STEP_LIVE_AT_END);
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "format/core/hash.h"
 
@@ -80,9 +81,8 @@ static const bool machine_is_known = false;
 /* Returns the JVM's structure of the calling thread, or 0. */
 static uintptr_t thread_pointer(JNIEnv *jni)
 {
-    jthread thread = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
-        thread == NULL)
+    jthread thread = jvm_thread();
+    if (thread == NULL)
         return 0;
     jlong pointer = (*jni)->GetLongField(jni, thread, walk.thread_pointer);
     (*jni)->DeleteLocalRef(jni, thread);

@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "agent/base/java_versions.h"
-#include "agent/events/engine_type.h"
+#include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"

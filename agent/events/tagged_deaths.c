@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/base/jvm_classes.h"
-#include "agent/events/engine_type.h"
+#include "agent/events/engine.h"
 #include "capture/apart.h"
 
 #define TELLER "Service Thread"

@@ -18,17 +18,10 @@ uint64_t field_number(struct session *session, uint64_t class, const char *name,
                       const char *descriptor, uint64_t modifiers)
 {
     uint64_t hash = text_hash_names(class, (const char *const[]){name, descriptor}, 2);
-    uint64_t number = 0;
     pthread_mutex_lock(&table.lock);
-    struct hash_number *place = dictionary_place(&table, session, hash);
-    if (place != NULL) {
-        if (place->hash == 0 &&
-            (number = global_define(session, &table.count, class,
-                                    (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD, name,
-                                    descriptor)) != 0)
-            hash_numbers_put(&table.numbers, place, hash, number);
-        number = place->number;
-    }
+    uint64_t number =
+        dictionary_number(&table, session, hash, class,
+                          (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD, name, descriptor);
     pthread_mutex_unlock(&table.lock);
     return number;
 }

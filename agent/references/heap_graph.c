@@ -115,19 +115,8 @@ static void untag_objects(struct walk *walk)
 static void put(struct walk *walk, enum step_live_reference kind, uint64_t first, uint64_t second,
                 uint64_t number, uint64_t more)
 {
-    struct live_stream *stream = walk->stream;
-    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
-    uint64_t *room = reserve_event(walk->session, stream, walk->thread, words);
-    if (room == NULL) {
-        walk->unknown++;
-        return;
-    }
-    stream->base_stamp = walk->stamp;
-    room[0] = live_word(STEP_LIVE_REFERENCE, walk->stamp);
-    step_live_reference_words(room, kind, first, second, number);
-    if (words == 4)
-        room[3] = more;
-    live_commit(stream, words, 1);
+    walk->unknown += !write_reference(walk->session, walk->stream, walk->thread, walk->stamp, kind,
+                                      (const uint64_t[2]){first, second}, number, more);
 }
 
 /* At the first callback the program stands still. */

@@ -36,6 +36,8 @@ static const uint8_t constant_sizes[21] = {
 bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
                  const char *message)
 {
+    if (file->result > REWRITE_UNCHANGED)
+        return false;
     file->result = result;
     file->error.offset = offset;
     snprintf(file->error.message, sizeof file->error.message, "%s", message);

@@ -7,6 +7,12 @@ bool method_malformed(struct method_code *method, uint32_t offset, const char *m
     return class_malformed(method->file, method->code + offset, message);
 }
 
+bool method_no_callee(struct method_code *method, uint32_t offset)
+{
+    method->file->result = REWRITE_UNCHANGED;
+    return method_malformed(method, offset, "a call of what is no method");
+}
+
 bool method_leave(struct method_code *method, const char *reason)
 {
     method->reason = reason;
@@ -32,7 +38,7 @@ static enum probe phase_probe(enum probe probe, bool of_variable)
     }
 }
 
-bool code_put_call(struct method_code *method, enum probe probe)
+void code_put_call(struct method_code *method, enum probe probe)
 {
     if (method->file->request->phases)
         probe = phase_probe(probe, passes_variable(method));
@@ -40,7 +46,6 @@ bool code_put_call(struct method_code *method, enum probe probe)
     uint32_t index = measures ? 0 : pool_probe(method->file, probe);
     put_u1(method->output, INVOKESTATIC);
     put_u2(method->output, index);
-    return measures || index != 0;
 }
 
 /* Loads (aload) or stores (astore) a reference. */

@@ -151,10 +151,11 @@ struct method_code {
 
 /* method_code.c; these store the fault and always return false. */
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message);
+bool method_no_callee(struct method_code *method, uint32_t offset); /* replaces the pool's fault */
 bool method_leave(struct method_code *method, const char *reason);
 bool method_no_memory(struct method_code *method);
-/* Writes the call of a probe. */
-bool code_put_call(struct method_code *method, enum probe probe);
+/* Writes the call of a probe; the class file has the fault if its constant pool is full. */
+void code_put_call(struct method_code *method, enum probe probe);
 /* Writes a load or store of a variable; `brief` is the opcode for number 0. */
 void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
                        uint32_t variable);

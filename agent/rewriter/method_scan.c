@@ -20,7 +20,7 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     uint32_t opcode = method->code[offset];
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
-        return method_malformed(method, offset, "a call of what is no method");
+        return method_no_callee(method, offset);
     uint32_t mark = alloc_results[kind].mark;
     if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN ||
         kind == ALLOC_CALL_CLONE_OBJECT || kind == ALLOC_CALL_CLONE_ARRAY)

@@ -25,9 +25,9 @@ bool store_is_early(struct method_code *method, uint32_t offset);
 
 /* Write the code around a marked instruction. */
 void store_put_before(struct method_code *method, uint32_t offset);
-bool store_put_after(struct method_code *method, uint32_t offset);
+void store_put_after(struct method_code *method, uint32_t offset);
 
 /* Writes the code that reports the early stores, after super(). */
-bool store_put_early(struct method_code *method);
+void store_put_early(struct method_code *method);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constraints between options: a table of rules, in the order in which they are reported. */
-#include "agent/base/option_rules.h"
+#include "agent/base/option_values.h"
 
 #include "agent/base/agent_options.h"
 #include "capture/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options: word lists, setters by kind of value, a row for each option, and the
  * parser. */
-#include "agent/base/option_rules.h"
+#include "agent/base/option_values.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -66,4 +66,13 @@ void option_parse_mode(struct option_parse *parse, const char *key, const char *
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);
 
+/* Constraints between options. */
+
+/* Logs and counts contradictions, then applies implied options. */
+void option_rules_apply(struct option_parse *parse);
+
+/* Returns true if engine=jvmti may replace engine=bytecode: the user named no engine, and no option
+ * that needs engine=bytecode. */
+bool option_rules_allow_jvmti(const struct options *options);
+
 #endif

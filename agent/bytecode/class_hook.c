@@ -10,11 +10,7 @@
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
-#include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/phase_methods.h"
-#include "agent/bytecode/retransform.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
@@ -62,8 +58,6 @@ static void end_use(void)
     atomic_fetch_sub(&hook.users, 1);
 }
 
-/* Waits until no thread uses the session. If a thread is stopped while it does, the session is
- * never freed. */
 void class_hook_off(void)
 {
     atomic_store(&hook.on, false);

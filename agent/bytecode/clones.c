@@ -7,7 +7,6 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 
 enum { NOT_KNOWN, OBJECTS, ITS_OWN };

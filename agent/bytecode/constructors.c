@@ -6,7 +6,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/bytecode/object_deaths.h"
 #include "agent/bytecode/object_facts.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"

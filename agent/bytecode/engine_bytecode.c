@@ -13,17 +13,13 @@
 #include "agent/base/tracer.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
-#include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
 #include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
@@ -186,6 +182,14 @@ static void notify_classes(bool on)
     engine_notify(on || is_wanted, JVMTI_EVENT_CLASS_LOAD);
 }
 
+/* A dying JVM keeps its classes as they are. */
+static void remove_probes(JNIEnv *jni, bool gentle)
+{
+    class_hook_off();
+    if (!tracer.dying)
+        class_hook_retransform(jni, CLASSES_CHANGED, gentle);
+}
+
 static bool arm(JNIEnv *jni, struct session *session, bool on)
 {
     if (on && !java_probes_link(jni, &session->options))
@@ -252,11 +256,16 @@ static void switch_for_proof(bool on, bool hook)
     notify_classes(hook);
 }
 
+static bool needs_probes(const struct session *session)
+{
+    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
+}
+
 /* A success holds for all later sessions. */
 static const char *prove(JNIEnv *jni, struct session *session)
 {
     static bool works;
-    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 || works)
+    if (!needs_probes(session) || works)
         return NULL;
     if (!java_probes_link(jni, &session->options))
         return "the class of the probes could not be defined";
@@ -264,11 +273,6 @@ static const char *prove(JNIEnv *jni, struct session *session)
     const char *fault = engine_proof(jni, switch_for_proof);
     works = fault == NULL;
     return fault;
-}
-
-static bool needs_probes(const struct session *session)
-{
-    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
 }
 
 static bool prepare_hook(JNIEnv *jni, struct session *session)
@@ -341,9 +345,7 @@ static void hook_phases(struct session *session, bool on)
         class_hook_retransform(jni, CLASSES_WANTED, false);
         return;
     }
-    class_hook_off();
-    if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED, false);
+    remove_probes(jni, false);
     engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     class_hook_forget();
 }
@@ -368,14 +370,11 @@ static void stop(JNIEnv *jni)
     }
 }
 
-/* A dying JVM keeps its classes as they are. */
 static void restore(JNIEnv *jni, struct session *session)
 {
     if (!needs_probes(session))
         return;
-    class_hook_off();
-    if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED, session->gentle);
+    remove_probes(jni, session->gentle);
     notify_classes(false);
     class_hook_forget();
 }

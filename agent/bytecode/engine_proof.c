@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests classes that each JVM has loaded and each program uses. */
-#include "agent/bytecode/engine_proof.h"
+#include "agent/bytecode/class_hook.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,6 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/bytecode/retransform.h"
 
 static const char *const class_names[] = {
     "java/lang/Object",        "java/lang/String",      "java/lang/Throwable",

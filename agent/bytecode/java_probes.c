@@ -6,14 +6,14 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/phase_methods.h"
+#include "agent/bytecode/quick_events.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
 #include "agent/references/sights.h"
 #include "agent/rewriter/rewrite.h"
@@ -151,14 +151,14 @@ static void enter(JNIEnv *jni, jint number, jobject object, enum entry entry)
 static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (!begins_quickly(jni, number) || !method_entered_quickly((uint32_t) number, false))
+    if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, false))
         enter(jni, number, NULL, OF_METHOD);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
-    if (!begins_quickly(jni, number) || !method_entered_quickly((uint32_t) number, true))
+    if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, true))
         enter(jni, number, object, OF_METHOD);
 }
 
@@ -220,7 +220,7 @@ static void end_watch(jint number)
 static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    if (counts() || !method_left_quickly((uint32_t) number))
+    if (counts() || !leave_quickly((uint32_t) number))
         leave(number, LEAVE_RETURN);
     end_watch(number);
 }
@@ -251,7 +251,7 @@ static void called(JNIEnv *jni, jint number, enum method_leave how)
 static void JNICALL on_call(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (counts() || !method_called_quickly((uint32_t) number))
+    if (counts() || !call_quickly((uint32_t) number))
         called(jni, number, LEAVE_RETURN);
 }
 

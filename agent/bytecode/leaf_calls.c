@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that replace routines (agent/hotspot/routines.h), and the proof that compilers keep the
  * calls. */
-#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/java_probes.h"
 
 #include <string.h>
 
@@ -26,7 +26,6 @@ static struct {
 /* The calls that prove() of the probes' class makes, over and over. */
 #define PROOF_CALLS 3
 #define PROOF_NUMBER 5u
-#define PROOF_ROUNDS 400
 #define PROOF_LOOPS 4000
 
 static struct {
@@ -203,40 +202,39 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     return true;
 }
 
-/* Returns true if every call of the loop was made once and in order by all code of it: interpreted,
- * C1 and C2. */
-static bool run_proof(JNIEnv *jni, jclass probes)
+/* Where the calls of the proof come from. */
+struct proof_run {
+    JNIEnv *jni;
+    jclass probes;
+};
+
+/* Returns true if every call of the loop was made once and in order. */
+static bool run_proof(void *context)
 {
-    bool interprets = compilations_never_come();
-    int after = 0;
-    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
-        uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
-        (*jni)->CallStaticVoidMethod(jni, probes, proof.methods[2], (jint) PROOF_LOOPS);
-        if ((*jni)->ExceptionCheck(jni) || proof.wrong || proof.calls != wanted) {
-            internal_settled(INTERNAL_TAN, "calls were lost or out of order");
-            return false;
-        }
-        if (interprets || compilations_are_made())
-            after++;
-        else
-            compilations_wait();
-    }
-    if (after == 0)
-        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
-    return after != 0;
+    const struct proof_run *run = context;
+    JNIEnv *jni = run->jni;
+    uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
+    (*jni)->CallStaticVoidMethod(jni, run->probes, proof.methods[2], (jint) PROOF_LOOPS);
+    if (!(*jni)->ExceptionCheck(jni) && !proof.wrong && proof.calls == wanted)
+        return true;
+    internal_settled(INTERNAL_TAN, "calls were lost or out of order");
+    return false;
 }
 
+/* Runs all code of the loop: interpreted, C1 and C2. */
 static bool prove_own(JNIEnv *jni, jclass probes)
 {
-    if (!link_proof(jni, probes) || !compilations_watch(proof.methods, PROOF_CALLS))
+    if (!link_proof(jni, probes))
         return false;
     proof.thread = pthread_self();
     atomic_store(&tan_calls.mode, LEAF_PROVE);
     routine_replace(&tan_calls.routine, on_tan());
-    bool proven = run_proof(jni, probes);
+    int after =
+        compilations_prove(proof.methods, PROOF_CALLS, run_proof, &(struct proof_run){jni, probes});
+    if (after == 0)
+        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
     atomic_store(&tan_calls.mode, LEAF_LEAVE);
-    compilations_end();
-    return proven;
+    return after > 0;
 }
 
 static bool prove(JNIEnv *jni, jclass probes)

@@ -79,21 +79,6 @@ void method_calls_super(struct session *session, struct os_thread *os, uint32_t 
         frame->pending |= FRAME_IN_SUPER;
 }
 
-bool method_entered_quickly(uint32_t number, bool of_object)
-{
-    return enter_quickly(number, of_object);
-}
-
-bool method_left_quickly(uint32_t number)
-{
-    return leave_quickly(number);
-}
-
-bool method_called_quickly(uint32_t number)
-{
-    return call_quickly(number);
-}
-
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                         jobject object)
 {

@@ -4,7 +4,6 @@
 
 #include "agent/bytecode/constructors.h"
 #include "agent/records/put_record.h"
-#include "agent/references/field_places.h"
 #include "agent/references/fields.h"
 #include "agent/references/object_ids.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selects loaded classes, and retransforms them in one call or in slices. */
-#include "agent/bytecode/retransform.h"
+#include "agent/bytecode/class_hook.h"
 
 #include <string.h>
 #include <time.h>

@@ -9,7 +9,6 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/hotspot/slots.h"

@@ -7,7 +7,6 @@
 
 #include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/deaths/identity.h"
 #include "agent/events/events.h"
 #include "agent/records/threads.h"

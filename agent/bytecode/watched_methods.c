@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggers of methods, in the pages of their numbers. */
-#include "agent/bytecode/watched_methods.h"
+#include "agent/bytecode/class_hook.h"
 
 #include "agent/records/method_numbers.h"
 

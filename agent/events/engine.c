@@ -15,7 +15,6 @@
 #include "agent/events/collections.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
-#include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/hold.h"
@@ -312,7 +311,7 @@ static void set_by_number(union callback_table *table, int number,
 }
 
 /* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
- * (tagged_deaths.h). */
+ * (tagged_deaths.c). */
 static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;
@@ -354,12 +353,6 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
     if (engine->prepare != NULL)
         engine->prepare();
     return set_callbacks(of_others);
-}
-
-void engine_enable_methods(struct session *session)
-{
-    if ((session->options.events & EVENT_METHOD) != 0)
-        session->engine->enable_methods(session, true);
 }
 
 bool engine_arm(struct session *session, JNIEnv *jni)

@@ -103,7 +103,5 @@ bool engine_instrument(struct session *session, JNIEnv *jni, char *out);
 void engine_restore(struct session *session);
 /* Enables or disables the events that the session's options need. Java threads only. */
 void engine_enable(struct session *session, bool on);
-/* Enables method events, which must wait for the start snapshot. */
-void engine_enable_methods(struct session *session);
 
 #endif

@@ -161,6 +161,14 @@ static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
     return stamp > latest ? stamp : latest;
 }
 
+static void note_frees(struct session *session, uint64_t stamp, uint64_t raw, uint64_t collection)
+{
+    session->free_batch.stamp = stamp;
+    session->free_batch.raw = raw;
+    session->free_batch.collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+}
+
 /* Returns the id as frees have it. */
 static uint64_t freed_id(const struct session *session, uint64_t object)
 {
@@ -182,11 +190,7 @@ void event_freed(struct session *session, uint64_t object)
         return;
     room[0] = live_word(STEP_LIVE_FREE_OBJECT, freed_id(session, object));
     session->free_batch.open = true;
-    session->free_batch.stamp = stamp_of_free(session, stamp);
-    session->free_batch.raw = raw;
-    session->free_batch.collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, session->free_batch.stamp,
-                          memory_order_relaxed);
+    note_frees(session, stamp_of_free(session, stamp), raw, collection);
     live_commit(session->frees, 1, 1);
 }
 
@@ -272,10 +276,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
         written += run;
     }
     session->free_batch.open = session->free_batch.open || written != 0;
-    session->free_batch.stamp = stamp;
-    session->free_batch.raw = clock_raw_unordered();
-    session->free_batch.collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    note_frees(session, stamp, clock_raw_unordered(), collection);
     event_frees_leave();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Enables ObjectFree for good, and waits for its outstanding reports. */
-#include "agent/events/tagged_deaths.h"
+#include "agent/events/events.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -9,7 +9,6 @@
 
 #include "agent/base/hash_numbers.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
 

@@ -23,4 +23,14 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
 /* Frees all entries: no thread is in a probe, and the next session asks the JVM again. */
 void methods_forget(void);
 
+/* Source files of classes, as their class files name them: attributes SourceFile and
+ * SourceDebugExtension (JSR 45). */
+
+/* Asks the JVM for the attributes' names and texts. HotSpot keeps SourceDebugExtension only if it
+ * is asked at load: an attached agent gets none. */
+void source_files_prepare(void);
+/* Writes the source file of a class with this number in the trace, once in a session; nothing for a
+ * class that names none. The caller holds no lock. */
+void source_file_define(struct session *session, jclass mirror, uint64_t class);
+
 #endif

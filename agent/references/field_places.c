@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds fields by offset: a table by class and offset, filled at the first lookup. */
-#include "agent/references/field_places.h"
+#include "agent/references/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/hotspot/peek.h"
 #include "agent/records/classes.h"
-#include "agent/references/fields.h"
 #include "format/core/hash.h"
 
 #define TABLE_SIZE 4096u

@@ -13,7 +13,6 @@
 #include "agent/records/methods.h"
 #include "agent/records/put_record.h"
 #include "agent/references/class_fields.h"
-#include "agent/references/graph_fields.h"
 #include "capture/log.h"
 #include "format/core/grow.h"
 

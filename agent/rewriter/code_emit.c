@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the new code: instructions with adjusted jumps, probes, trampolines, the handler. A fault
  * stays in the class file's result, and what is written after it is dropped. */
-#include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 static void put_number(struct method_code *method)
 {

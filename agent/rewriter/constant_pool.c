@@ -76,7 +76,6 @@ bool pool_parse(struct class_file *file)
     return true;
 }
 
-/* Returns the bytes after a constant's tag. */
 const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag)
 {
     if (index >= file->constant_count || file->constants[index] == 0)

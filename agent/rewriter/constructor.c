@@ -2,7 +2,7 @@
 /* Finds the instructions of a constructor that run before its super() or this() has returned.
  * Follows the code from its start and tracks which stack slots and local variables hold the
  * uninitialised `this`, up to the invokespecial of <init> on it. */
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 #define STATES_LIMIT ((size_t) 32 << 20) /* bytes of states per method */
 

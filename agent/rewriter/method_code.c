@@ -48,7 +48,6 @@ void code_put_call(struct method_code *method, enum probe probe)
     put_u2(method->output, index);
 }
 
-/* Loads (aload) or stores (astore) a reference. */
 void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
                        uint32_t variable)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the instructions of a method and marks where its probes go. */
-#include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 /* super.clone() of a direct subclass of Object is always Object's. A call through an interface
  * never is, nor is one of the class's own private clone(). Otherwise the probe finds out. */

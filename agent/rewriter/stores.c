@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selects instructions and calls that store references, and writes the code around them. */
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 #define UNSAFE "jdk/internal/misc/Unsafe"
 #define METHOD_HANDLES "java/lang/invoke/MethodHandleNatives"

@@ -19,14 +19,11 @@
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
-#include "agent/records/source_files.h"
+#include "agent/records/methods.h"
 #include "agent/records/threads.h"
 #include "agent/references/heap_graph.h"
 #include "agent/references/object_ids.h"
-#include "agent/session/engine_choice.h"
-#include "agent/session/rotation.h"
 #include "agent/session/session.h"
-#include "agent/session/triggers.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
@@ -96,13 +93,6 @@ static bool vm_life_prepare_engine(const struct options *options)
     if (options->stack != 0 || (options->events & EVENT_METHOD) != 0)
         source_files_prepare();
     return engine_prepare(engine_of_options(options), options->events, &callbacks);
-}
-
-/* At load: creates the session that begins when the VM is initialised. Returns false on failure. */
-static bool vm_life_prepare_session(void)
-{
-    prepared = session_prepare(&tracer.options);
-    return prepared != NULL;
 }
 
 static bool is_running(void)
@@ -198,15 +188,6 @@ static jint status(struct options *options)
         log_message("status: %s waits for its start= method", waits);
     session_log_status();
     return JNI_OK;
-}
-
-static jint attach_command(struct options *options)
-{
-    static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
-        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
-    };
-    return commands[options->command](options);
 }
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -346,35 +327,37 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
-    if (!vm_life_prepare_session())
+    prepared = session_prepare(&tracer.options);
+    if (prepared == NULL)
         return JNI_ERR;
     return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
+}
+
+static jint attach(JavaVM *vm, struct options *options)
+{
+    if (tracer.vm == NULL) {
+        tracer.attached = true;
+        tracer.options = *options;
+        if (!set_clock() || !initialize(vm))
+            return JNI_ERR;
+        set_start_of_process();
+    }
+    static jint (*const commands[])(struct options *) = {
+        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
+    };
+    return commands[options->command](options);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
     struct options *parsed = malloc(sizeof *parsed);
-    if (parsed == NULL)
-        return JNI_ERR;
-    jint code = JNI_ERR;
-    if (options_parse(parsed, options)) {
-        code = JNI_OK;
-        if (parsed->help) {
-            options_print_help();
-        } else {
-            if (tracer.vm == NULL) {
-                tracer.attached = true;
-                tracer.options = *parsed;
-                if (!set_clock() || !initialize(vm))
-                    code = JNI_ERR;
-                else
-                    set_start_of_process();
-            }
-            if (code == JNI_OK)
-                code = attach_command(parsed);
-        }
-    }
+    jint code = parsed != NULL && options_parse(parsed, options) ? JNI_OK : JNI_ERR;
+    if (code == JNI_OK && parsed->help)
+        options_print_help();
+    else if (code == JNI_OK)
+        code = attach(vm, parsed);
     free(parsed);
     return code;
 }

@@ -4,7 +4,7 @@
  * the same device and inode.
  *
  * A sample without rotate= gets the thread when the first exact window is asked for. */
-#include "agent/session/rotation.h"
+#include "agent/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,6 @@
 #include "agent/events/engine.h"
 #include "agent/events/sampled_lives.h"
 #include "agent/records/threads.h"
-#include "agent/session/session.h"
-#include "agent/session/triggers.h"
 #include "capture/log.h"
 
 #define REST_POLL_NS 1000000L

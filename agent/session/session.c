@@ -30,12 +30,8 @@
 #include "agent/records/methods.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
-#include "agent/references/field_places.h"
+#include "agent/references/fields.h"
 #include "agent/references/heap_graph.h"
-#include "agent/session/engine_choice.h"
-#include "agent/session/memory_account.h"
-#include "agent/session/stop_call.h"
-#include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/log.h"
@@ -466,7 +462,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
-    engine_enable_methods(session);
+    if ((session->options.events & EVENT_METHOD) != 0)
+        session->engine->enable_methods(session, true);
     atomic_store(&session->quick_objects, new_objects_are_plain(session));
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);

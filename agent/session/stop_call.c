@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the call of a stop= method whose return ends the trace. */
-#include "agent/session/stop_call.h"
+#include "agent/session/session.h"
 
 #include "agent/records/threads.h"
 

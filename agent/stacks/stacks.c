@@ -9,11 +9,9 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/threads.h"
 #include "agent/stacks/frame_walk.h"
 #include "agent/stacks/stack_known.h"
-#include "agent/stacks/stack_tree.h"
 #include "capture/log.h"
 #include "format/core/hash.h"
 

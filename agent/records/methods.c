@@ -39,11 +39,6 @@ static struct method_entry *find_entry(struct method_table *table, const void *k
     }
 }
 
-static struct method_entry *new_entry(void)
-{
-    return memory_counted(MEMORY_TABLES, calloc(1, sizeof(struct method_entry)));
-}
-
 static void method_insert(struct method_table *table, struct method_entry *entry)
 {
     size_t i = method_hash(entry->key) & table->mask;
@@ -138,7 +133,8 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
     entry = find_entry(atomic_load(&methods), method);
     if (entry == NULL || !method_is_of(entry, session)) {
         struct method_table *table = method_table_grown();
-        if (entry == NULL && table != NULL && (entry = new_entry()) != NULL) {
+        if (entry == NULL && table != NULL &&
+            (entry = memory_counted(MEMORY_TABLES, calloc(1, sizeof *entry))) != NULL) {
             entry->key = method;
             publish(entry, &fresh, session);
             method_insert(table, entry);

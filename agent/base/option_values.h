@@ -62,7 +62,7 @@ void option_parse_file(struct option_parse *parse, const char *key, const char *
 void option_parse_mode(struct option_parse *parse, const char *key, const char *value,
                        uint32_t *out);
 
-/* Parses GLOB+GLOB.., of classes or of CLASS.METHOD (option_globs.c). */
+/* Parses GLOB+GLOB.., of classes or of CLASS.METHOD. */
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);
 

@@ -16,7 +16,6 @@
 #include "agent/bytecode/java_probes.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
-#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"

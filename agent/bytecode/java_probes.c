@@ -8,7 +8,6 @@
 #include "agent/base/internals.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/method_events.h"
-#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/phase_methods.h"
 #include "agent/bytecode/quick_events.h"

@@ -68,6 +68,49 @@ static struct method_table *method_table_grown(void)
     return table;
 }
 
+/* ---- source files of classes ---- */
+
+#define TEXT_LIMIT 65536u /* a longer map is left out */
+
+static struct session_dictionary sources = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void source_files_prepare(void)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_source_file_name = 1;
+    jvm_add_capabilities(&wanted);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_source_debug_extension = 1;
+    jvm_add_capabilities(&wanted);
+}
+
+/* Writes the source file of a class with this number in the trace, once in a session; nothing for a
+ * class that names none. The caller holds no lock. */
+static void source_file_define(struct session *session, jclass mirror, uint64_t class)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    char *file = NULL, *map = NULL;
+    if (!session_lock(session, &sources.lock))
+        return;
+    if (dictionary_add_class(&sources, session, class)) {
+        if ((*jvmti)->GetSourceFileName(jvmti, mirror, &file) != JVMTI_ERROR_NONE)
+            file = NULL;
+        if ((*jvmti)->GetSourceDebugExtension(jvmti, mirror, &map) != JVMTI_ERROR_NONE)
+            map = NULL;
+        if (map != NULL && strlen(map) > TEXT_LIMIT)
+            map[0] = '\0';
+        if (file != NULL || map != NULL)
+            global_define(session, &sources.count, class, STEP_LIVE_IS_SOURCE,
+                          file != NULL ? file : "", map != NULL ? map : "");
+        jvm_free(file);
+        jvm_free(map);
+    }
+    pthread_mutex_unlock(&sources.lock);
+}
+
+/* ---- methods ---- */
+
 static bool is_traced(const struct session *session, jclass mirror, const char *name)
 {
     JNIEnv *jni = NULL;
@@ -158,43 +201,4 @@ void methods_forget(void)
         table = smaller;
     }
     pthread_mutex_unlock(&method_lock);
-}
-
-/* ---- source files of classes ---- */
-
-#define TEXT_LIMIT 65536u /* a longer map is left out */
-
-static struct session_dictionary sources = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void source_files_prepare(void)
-{
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_source_file_name = 1;
-    jvm_add_capabilities(&wanted);
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_source_debug_extension = 1;
-    jvm_add_capabilities(&wanted);
-}
-
-void source_file_define(struct session *session, jclass mirror, uint64_t class)
-{
-    jvmtiEnv *jvmti = tracer.jvmti;
-    char *file = NULL, *map = NULL;
-    if (!session_lock(session, &sources.lock))
-        return;
-    if (dictionary_add_class(&sources, session, class)) {
-        if ((*jvmti)->GetSourceFileName(jvmti, mirror, &file) != JVMTI_ERROR_NONE)
-            file = NULL;
-        if ((*jvmti)->GetSourceDebugExtension(jvmti, mirror, &map) != JVMTI_ERROR_NONE)
-            map = NULL;
-        if (map != NULL && strlen(map) > TEXT_LIMIT)
-            map[0] = '\0';
-        if (file != NULL || map != NULL)
-            global_define(session, &sources.count, class, STEP_LIVE_IS_SOURCE,
-                          file != NULL ? file : "", map != NULL ? map : "");
-        jvm_free(file);
-        jvm_free(map);
-    }
-    pthread_mutex_unlock(&sources.lock);
 }

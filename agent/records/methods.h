@@ -29,8 +29,5 @@ void methods_forget(void);
 /* Asks the JVM for the attributes' names and texts. HotSpot keeps SourceDebugExtension only if it
  * is asked at load: an attached agent gets none. */
 void source_files_prepare(void);
-/* Writes the source file of a class with this number in the trace, once in a session; nothing for a
- * class that names none. The caller holds no lock. */
-void source_file_define(struct session *session, jclass mirror, uint64_t class);
 
 #endif

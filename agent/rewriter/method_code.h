@@ -167,7 +167,7 @@ uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
 /* Returns the trampoline of a jump that has one. */
 const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
 
-/* instructions.c */
+/* method_code.c */
 /* Returns the size of the instruction at `offset` of the old code, with operands and padding. 0: it
  * exceeds the code or is not an instruction. */
 uint32_t instruction_size(const uint8_t *code, uint32_t length, uint32_t offset);

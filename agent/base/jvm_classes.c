@@ -64,6 +64,21 @@ jclass class_find(JNIEnv *jni, const char *name)
     return class;
 }
 
+jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
+                          const char *name, const char *descriptor)
+{
+    jfieldID field = atomic_load(known);
+    if (field != NULL)
+        return field;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, class_name);
+    field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store(known, field);
+    return field;
+}
+
 jclass class_go_up(JNIEnv *jni, jclass class)
 {
     jclass super = (*jni)->GetSuperclass(jni, class);

@@ -24,6 +24,9 @@ jlong jvm_tag(jobject object);
 /* Returns a local reference to a class that the calling code sees, or NULL. Throws nothing, and a
  * pending exception stays. */
 jclass class_find(JNIEnv *jni, const char *name);
+/* Returns the field of that class, looked up once and stored in *known; NULL: there is none. */
+jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
+                          const char *name, const char *descriptor);
 /* Returns a local reference to the superclass, or NULL, and deletes that to the class. */
 jclass class_go_up(JNIEnv *jni, jclass class);
 /* Returns bits of JVMTI_CLASS_STATUS_...; 0: unknown. */

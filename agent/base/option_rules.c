@@ -152,6 +152,6 @@ void option_rules_apply(struct option_parse *parse)
 
 bool option_rules_allow_jvmti(const struct options *options)
 {
-    return !options->engine_named && options->method != METHOD_COUNT &&
+    return (options->named & NAMED_ENGINE) == 0 && options->method != METHOD_COUNT &&
            (facts_of(options) & (COLLECTS | TRIGGERS | REFERENCE)) == 0;
 }

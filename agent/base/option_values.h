@@ -24,8 +24,6 @@ struct option_word {
     uint32_t value;
 };
 
-#define OPTION_WORDS(table) table, sizeof table / sizeof table[0]
-
 /* Returns false if `text` is none of `words`. */
 bool option_find_word(const struct option_word *words, size_t count, const char *text,
                       size_t length, uint32_t *value);

@@ -120,7 +120,8 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
-    write_alloc(session, stream, room, known->number, size, id, false);
+    write_alloc_at(session, thread_stamp(session, stream), stream, room, known->number, size, id,
+                   false);
     return id;
 }
 

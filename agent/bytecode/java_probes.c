@@ -110,8 +110,8 @@ static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, ji
     object_probe_leave(os, jni);
 }
 
-/* What java_probes_link() was asked for: calls are counted, methods may begin or end the trace.
- * Then there are no leaf calls. */
+/* What java_probes_link() was asked for: calls are counted; methods may begin or end the trace, and
+ * there are no leaf calls. */
 enum { COUNTS = 1, WATCHES = 2 };
 static _Atomic unsigned modes;
 
@@ -281,7 +281,6 @@ union probe_function {
     void *address;
 };
 
-/* In the order of enum probe. */
 static const union probe_function functions[PROBE_COUNT] = {
     [PROBE_ALLOC] = {.object = on_alloc},
     [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},

@@ -19,7 +19,8 @@ static bool write_method(struct session *session, struct live_stream *stream, ui
     uint64_t *room = reserve_event(session, stream, thread, 3);
     if (room == NULL)
         return false;
-    if (object != 0 || !write_short(session, stream, room, brief, method))
+    if (object != 0 ||
+        !write_short_at(thread_stamp_unordered(session, stream), stream, room, brief, method))
         write_event(session, stream, room, full, method, object);
     return true;
 }

@@ -53,17 +53,6 @@ static inline bool facts_at(const struct session *session, struct os_thread *os,
     return true;
 }
 
-/* Same for a reference to the object. */
-static inline bool facts_of_header(const struct session *session, struct os_thread *os,
-                                   jobject object, struct object_facts *facts)
-{
-    if (!header_layout.known || !hold_begin(os))
-        return false;
-    bool found = facts_at(session, os, slot_word(object), facts);
-    hold_end(os);
-    return found;
-}
-
 /* Same by asking the JVM, for any object. */
 struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jobject object);
@@ -71,7 +60,12 @@ static inline struct object_facts object_facts_of(struct session *session, struc
                                                   JNIEnv *jni, jobject object)
 {
     struct object_facts facts;
-    if (__builtin_expect(facts_of_header(session, os, object, &facts), 1))
+    bool found = false;
+    if (header_layout.known && hold_begin(os)) {
+        found = facts_at(session, os, slot_word(object), &facts);
+        hold_end(os);
+    }
+    if (__builtin_expect(found, 1))
         return facts;
     return object_facts_asked(session, os, jni, object);
 }

@@ -21,16 +21,6 @@
 /* A part of a stack trace as HotSpot fills it begins with at least so many arrays of its own. */
 enum { FIRST_ARRAYS = 2 };
 
-static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
-{
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
-    jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, class);
-    return field;
-}
-
 static bool is_array(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
@@ -89,14 +79,12 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
 void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     static _Atomic(jfieldID) backtrace;
-    jfieldID field = atomic_load(&backtrace);
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    if (field == NULL) {
-        if ((field = field_of_throwable(jni, "backtrace", "Ljava/lang/Object;")) == NULL)
-            return;
-        atomic_store(&backtrace, field);
-    }
+    jfieldID field =
+        class_field_once(jni, &backtrace, "java/lang/Throwable", "backtrace", "Ljava/lang/Object;");
+    if (field == NULL)
+        return;
     jthrowable of_program = exception_set_aside(jni);
     struct recent_objects recent = os->bytecode.recent; /* may contain the message, which is checked
                                                          * next */

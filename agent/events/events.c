@@ -169,12 +169,6 @@ static void note_frees(struct session *session, uint64_t stamp, uint64_t raw, ui
     atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
 }
 
-/* Returns the id as frees have it. */
-static uint64_t freed_id(const struct session *session, uint64_t object)
-{
-    return object < session->first_object ? object | STEP_LIVE_IS_EARLIER : object;
-}
-
 /* The JVM reports the dead objects of a collection one by one, some time after it. */
 void event_freed(struct session *session, uint64_t object)
 {
@@ -188,7 +182,9 @@ void event_freed(struct session *session, uint64_t object)
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
         return;
-    room[0] = live_word(STEP_LIVE_FREE_OBJECT, freed_id(session, object));
+    if (object < session->first_object)
+        object |= STEP_LIVE_IS_EARLIER;
+    room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
     session->free_batch.open = true;
     note_frees(session, stamp_of_free(session, stamp), raw, collection);
     live_commit(session->frees, 1, 1);

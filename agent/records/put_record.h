@@ -81,13 +81,6 @@ static inline void write_alloc_at(const struct session *session, uint64_t stamp,
     live_commit(stream, 3, 1);
 }
 
-static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
-                               uint64_t class, uint64_t used_bytes, uint64_t object, bool existing)
-{
-    write_alloc_at(session, thread_stamp(session, stream), stream, room, class, used_bytes, object,
-                   existing);
-}
-
 /* Writes the short form of a method event: one word, with the time since the last stamp. Returns
  * false if the values do not fit. */
 static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
@@ -102,12 +95,6 @@ static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, ui
     stream->base_stamp = stamp;
     live_commit(stream, 1, 1);
     return true;
-}
-
-static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
-                               enum step_live_kind kind, uint64_t method)
-{
-    return write_short_at(thread_stamp_unordered(session, stream), stream, room, kind, method);
 }
 
 /* Writes the long form, with an object if the kind has one. */

@@ -149,12 +149,6 @@ static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
     return class;
 }
 
-static jclass calling_class(void)
-{
-    jmethodID method = own_frame_method(1);
-    return method != NULL ? method_owner(method) : NULL;
-}
-
 static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
 {
     jint count = 0;
@@ -175,7 +169,8 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
 /* Returns the calling class if it has this name, or a class of that name that it sees. */
 static jclass class_seen(JNIEnv *jni, const char *owner)
 {
-    jclass caller = calling_class(), found = caller;
+    jmethodID method = own_frame_method(1);
+    jclass caller = method != NULL ? method_owner(method) : NULL, found = caller;
     jobject loader = NULL;
     if (caller == NULL || is_called(caller, owner))
         return caller;

@@ -104,11 +104,6 @@ static jint JNICALL on_tagged(jlong class_tag, jlong size, jlong *tag, jint leng
     return JVMTI_VISIT_OBJECTS;
 }
 
-static void untag_objects(struct walk *walk)
-{
-    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk);
-}
-
 /* ---- records ---- */
 
 static void put(struct walk *walk, enum step_live_reference kind, uint64_t first, uint64_t second,
@@ -304,7 +299,7 @@ static void follow(struct walk *walk)
     begin(walk);
     walk->unknown += class_fields_each(walk->class_fields, put_class_field, walk);
     put_roots(walk);
-    untag_objects(walk);
+    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk); /* untags them */
     put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
         walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
 }

@@ -3,15 +3,10 @@
  * stays in the class file's result, and what is written after it is dropped. */
 #include "agent/rewriter/method_code.h"
 
-static void put_number(struct method_code *method)
-{
-    put_bytes(method->output, method->push.bytes, method->push.size);
-}
-
 /* Calls a probe with the number, and perhaps another operand, which `load` pushes. */
 static void put_numbered(struct method_code *method, enum probe probe, uint32_t load)
 {
-    put_number(method);
+    put_bytes(method->output, method->push.bytes, method->push.size);
     if (load != 0)
         put_u1(method->output, load);
     code_put_call(method, probe);

@@ -92,12 +92,6 @@ static bool scan_handlers(struct method_code *method)
            method_leave(method, "it would have more than 65535 local variables");
 }
 
-/* The largest need beyond what the method uses: the object again and a number or another object. */
-static uint32_t stack_need(const struct method_code *method)
-{
-    return method->number != 0 || method->references ? STORE_STACK : 1;
-}
-
 bool method_scan(struct method_code *method)
 {
     size_t bytes = (method->length + 1) * sizeof *method->marks;
@@ -108,7 +102,9 @@ bool method_scan(struct method_code *method)
     if (!scan_code(method) || !scan_handlers(method))
         return false;
     method->touched = method->touched || method->number != 0;
-    method->more_stack = stack_need(method);
+    /* the largest need beyond what the method uses: the object again and a number or another object
+     */
+    method->more_stack = method->number != 0 || method->references ? STORE_STACK : 1;
     for (uint32_t i = 0; method->more_stack < 2 && i < method->length; i++) {
         if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) !=
             0)

@@ -431,7 +431,7 @@ static struct options *options_of_window(const struct options *options)
     window->mode = ring.options->mode;
     window->overwrite = ring.options->overwrite;
     window->existing = false;
-    window->engine_named = true; /* its deaths are not those that the JVM reports */
+    window->named |= NAMED_ENGINE; /* its deaths are not those that the JVM reports */
     if ((options->named & NAMED_STACK) == 0)
         window->stack = ring.options->stack;
     return window;

@@ -396,12 +396,6 @@ static void forget_unloaded(JNIEnv *jni)
     methods_forget();
 }
 
-static void free_last(void)
-{
-    if (tracer.last != NULL && !tracer.last->abandoned)
-        free(tracer.last);
-}
-
 /* Discards a session that was not begun. */
 static bool fail(struct session *session)
 {
@@ -447,7 +441,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_freeze(session);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
-    free_last();
+    if (tracer.last != NULL && !tracer.last->abandoned)
+        free(tracer.last);
     tracer.last = session;
     class_is_of_application(jni, NULL);
     tags_forget(session);

@@ -269,14 +269,6 @@ static void close_trace(struct drain *drain)
         report_rest(drain);
 }
 
-/* Each session's drain is another thread and so has another of malloc's arenas (up to eight per
- * processor), which would keep the session's peak. */
-static void give_memory_back(const struct session *session)
-{
-    if (session->end != END_VM_DEATH)
-        memory_trim();
-}
-
 /* Frees what probes use. */
 static void give_back(struct drain *drain)
 {
@@ -307,7 +299,10 @@ static void end_session(struct drain *drain)
         atomic_store(&session->abandoned, true);
     if (!drain->abandoned)
         give_back(drain);
-    give_memory_back(session);
+    /* each session's drain is another thread and so has another of malloc's arenas (up to eight per
+     * processor), which would keep the session's peak */
+    if (session->end != END_VM_DEATH)
+        memory_trim();
     pthread_mutex_lock(&session->state_lock);
     session->ended = true;
     pthread_cond_broadcast(&session->state_changed);

@@ -67,9 +67,8 @@ LATER = (
     ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "
      "converter/formats/massif.c converter/formats/otlp.c converter/formats/hprof/heapdump_writer.c converter/formats/elephant_* "
      "converter/base/http_post.*"),
-    ("source lines, phases, steptrace.jar", "converter/trace/source_map.* agent/records/source_files.* agent/bytecode/phase_methods.* agent/records/phases.* "
-     "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.* "
-     "agent/session/java_loader.c"),
+    ("source lines, phases, steptrace.jar", "converter/trace/source_map.* agent/bytecode/phase_methods.* agent/records/phases.* "
+     "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.*"),
     ("mcp", "converter/mcp/* converter/verbs/verb_mcp.c"),
     ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/locality/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
      "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/site_reading.* converter/verbs/verb_advise.c converter/verbs/verb_lifetimes.c "

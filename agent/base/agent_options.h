@@ -40,7 +40,8 @@ enum option_named {
     NAMED_SAMPLE = 1 << 0, /* an option of engine=sampled alone */
     NAMED_STACK = 1 << 1,
     NAMED_EXISTING = 1 << 2, /* existing=yes */
-    NAMED_KEEP = 1 << 3
+    NAMED_KEEP = 1 << 3,
+    NAMED_ENGINE = 1 << 4
 };
 
 enum option_method { METHOD_EVENTS, METHOD_COUNT };
@@ -69,13 +70,11 @@ struct options {
     char file[OPTION_TEXT]; /* %-sequences expanded */
     uint32_t events;        /* enum option_event bits */
     uint32_t engine;
-    bool engine_named; /* engine= was given */
-    uint32_t named;    /* enum option_named bits */
+    uint32_t named; /* enum option_named bits */
     uint32_t overflow;
     uint32_t ring; /* enum ring_place_option */
     uint32_t clock;
     uint32_t command; /* for attach; COMMAND_START when none was named */
-    bool command_named;
     bool existing;
     uint32_t gentle; /* enum option_gentle */
     bool layout;     /* fields of classes and lengths of arrays, see agent/records/layouts.h */

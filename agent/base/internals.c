@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 
 static const char *const names[INTERNAL_COUNT] = {
@@ -34,16 +35,6 @@ static struct {
     char *published;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool property_has(const char *name, const char *word)
-{
-    char *text = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &text) != JVMTI_ERROR_NONE)
-        return false;
-    bool has = strstr(text, word) != NULL;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    return has;
-}
-
 /* HotSpots of tested versions that differ from the tested builds, and the internals that must not
  * be used there even if their self-test passes. */
 static const struct {
@@ -64,12 +55,12 @@ static void ask_vm(void)
     for (size_t i = 0; i < sizeof tested / sizeof tested[0]; i++)
         state.is_tested |= tracer.java_major == tested[i];
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        if (property_has(families[i].property, families[i].word)) {
+        if (jvm_property_has(families[i].property, families[i].word)) {
             state.is_tested = false;
             state.never |= families[i].never;
             state.never_reason = families[i].reason;
         }
-    if (!property_has("java.vm.name", "64-Bit Server VM")) {
+    if (!jvm_property_has("java.vm.name", "64-Bit Server VM")) {
         state.is_tested = false;
         state.never_reason = "not on this JVM";
         state.never |= UINT32_C(1) << INTERNAL_FRAMES;

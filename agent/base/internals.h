@@ -61,7 +61,7 @@ void internal_settled(enum internal internal, const char *refused);
 
 /* Disallows INTERNALS_WRITES for the rest of the process, including later sessions. Keeps the first
  * reason, which must stay valid for ever. Any thread. The engine ends writes in progress
- * (end_writes in agent/events/engine_type.h). */
+ * (end_writes in agent/events/engine.h). */
 void internals_switch_off_writes(const char *reason);
 /* Returns that reason, or NULL if the writes were not switched off. */
 const char *internals_writes_fault(void);

@@ -37,7 +37,7 @@
 /* A virtual thread's timed wait needs no classes while the thread changes its carrier: on 25 to 28,
  * not on 21; 22 to 24 are untested. */
 #define JAVA_WAITS_OPENLY 25
-/* JVMTI returns a thread's own frames without waiting (agent/base/own_frames.h). */
+/* JVMTI returns a thread's own frames without waiting (agent/base/jvm_classes.h). */
 #define JAVA_OWN_FRAMES_AT_ONCE 22
 /* Numbers in the debug information of compiled code contain no zero byte. */
 #define JAVA_NUMBERS_WITHOUT_ZERO 20

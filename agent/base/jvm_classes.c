@@ -1,16 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the JVM about classes. */
+/* Asks the JVM. */
 #include "agent/base/jvm_classes.h"
 
 #include <string.h>
 
+#include "agent/base/exceptions.h"
+#include "agent/base/java_versions.h"
 #include "agent/base/tracer.h"
 
 #define ACCESS_STATIC 0x0008
 
 void jvm_free(void *memory)
 {
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, memory);
+    if (memory != NULL)
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, memory);
+}
+
+JNIEnv *jvm_jni(void)
+{
+    JNIEnv *jni = NULL;
+    return (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK ? jni : NULL;
+}
+
+jthread jvm_thread(void)
+{
+    jthread thread = NULL;
+    return (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) == JVMTI_ERROR_NONE ? thread
+                                                                                        : NULL;
+}
+
+char *jvm_property(const char *name)
+{
+    char *value = NULL;
+    return (*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &value) == JVMTI_ERROR_NONE
+               ? value
+               : NULL;
+}
+
+bool jvm_property_has(const char *name, const char *word)
+{
+    char *text = jvm_property(name);
+    bool has = text != NULL && strstr(text, word) != NULL;
+    jvm_free(text);
+    return has;
+}
+
+bool jvm_add_capabilities(const jvmtiCapabilities *wanted)
+{
+    return (*tracer.jvmti)->AddCapabilities(tracer.jvmti, wanted) == JVMTI_ERROR_NONE;
+}
+
+jlong jvm_tag(jobject object)
+{
+    jlong tag = 0;
+    return (*tracer.jvmti)->GetTag(tracer.jvmti, object, &tag) == JVMTI_ERROR_NONE ? tag : 0;
+}
+
+jclass class_find(JNIEnv *jni, const char *name)
+{
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, name);
+    exception_restore(jni, of_program);
+    return class;
+}
+
+jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
+                          const char *name, const char *descriptor)
+{
+    jfieldID field = atomic_load(known);
+    if (field != NULL)
+        return field;
+    jthrowable of_program = exception_set_aside(jni);
+    jclass class = (*jni)->FindClass(jni, class_name);
+    field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
+    exception_restore(jni, of_program);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store(known, field);
+    return field;
+}
+
+jclass class_go_up(JNIEnv *jni, jclass class)
+{
+    jclass super = (*jni)->GetSuperclass(jni, class);
+    (*jni)->DeleteLocalRef(jni, class);
+    return super;
+}
+
+jint class_status(jclass class)
+{
+    jint status = 0;
+    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE
+               ? status
+               : 0;
+}
+
+bool class_each_loaded(JNIEnv *jni, loaded_class_visitor *visit, void *context)
+{
+    jint count = 0;
+    jclass *classes = NULL;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++) {
+        visit(context, jni, classes[i]);
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    jvm_free(classes);
+    return true;
 }
 
 char *class_signature(jclass class)
@@ -30,12 +125,29 @@ bool class_passes(jclass class, bool (*test)(const char *signature))
     return passes;
 }
 
-bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature))
+jclass method_owner(jmethodID method)
 {
     jclass owner = NULL;
-    bool passes = (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &owner) ==
-                      JVMTI_ERROR_NONE &&
-                  class_passes(owner, test);
+    return (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &owner) ==
+                   JVMTI_ERROR_NONE
+               ? owner
+               : NULL;
+}
+
+bool method_is_constructor(jmethodID method)
+{
+    char *name = NULL;
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool is = strcmp(name, "<init>") == 0;
+    jvm_free(name);
+    return is;
+}
+
+bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature))
+{
+    jclass owner = method_owner(method);
+    bool passes = owner != NULL && class_passes(owner, test);
     (*jni)->DeleteLocalRef(jni, owner);
     return passes;
 }
@@ -77,4 +189,59 @@ void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback call
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_iteration_callback = callback;
     (*tracer.jvmti)->IterateThroughHeap(tracer.jvmti, filter, class, &callbacks, context);
+}
+
+/* ---- the calling thread's own frames ---- */
+
+/* Returns false if the JVM does not know the thread. */
+static bool begin(jthread *own)
+{
+    *own = NULL;
+    if (tracer.java_major < JAVA_CONTINUATIONS || tracer.java_major >= JAVA_OWN_FRAMES_AT_ONCE)
+        return true;
+    *own = jvm_jni() != NULL ? jvm_thread() : NULL;
+    return *own != NULL;
+}
+
+static void end(jthread own)
+{
+    JNIEnv *jni = own != NULL ? jvm_jni() : NULL;
+    if (jni != NULL)
+        (*jni)->DeleteLocalRef(jni, own);
+}
+
+jint own_frames(jint first, jint most, jvmtiFrameInfo *frames)
+{
+    jthread own;
+    jint count = 0;
+    if (begin(&own) &&
+        (*tracer.jvmti)->GetStackTrace(tracer.jvmti, own, first, most, frames, &count) !=
+            JVMTI_ERROR_NONE)
+        count = 0;
+    end(own);
+    return count;
+}
+
+jmethodID own_frame_method(jint depth)
+{
+    jthread own;
+    jmethodID method = NULL;
+    jlocation location;
+    if (begin(&own) &&
+        (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, own, depth, &method, &location) !=
+            JVMTI_ERROR_NONE)
+        method = NULL;
+    end(own);
+    return method;
+}
+
+jobject own_frame_object(void)
+{
+    jthread own;
+    jobject object = NULL;
+    if (begin(&own) &&
+        (*tracer.jvmti)->GetLocalInstance(tracer.jvmti, own, 0, &object) != JVMTI_ERROR_NONE)
+        object = NULL;
+    end(own);
+    return object;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the JVM about classes: signatures, fields, objects. */
+/* Asks the JVM, mostly about classes: signatures, fields, objects. */
 #ifndef AGENT_BASE_JVM_CLASSES_H
 #define AGENT_BASE_JVM_CLASSES_H
 
@@ -9,11 +9,42 @@
 /* Frees what the JVM has allocated; NULL is nothing. */
 void jvm_free(void *memory);
 
+/* Returns the calling thread's JNI, or NULL if it is no Java thread. */
+JNIEnv *jvm_jni(void);
+/* Returns a local reference to the calling Java thread, or NULL. */
+jthread jvm_thread(void);
+/* Returns a system property, to be freed with jvm_free(), or NULL. */
+char *jvm_property(const char *name);
+bool jvm_property_has(const char *name, const char *word);
+/* Returns false if the JVM does not have these capabilities, or not any more. */
+bool jvm_add_capabilities(const jvmtiCapabilities *wanted);
+/* Returns the object's tag; 0: it has none. */
+jlong jvm_tag(jobject object);
+
+/* Returns a local reference to a class that the calling code sees, or NULL. Throws nothing, and a
+ * pending exception stays. */
+jclass class_find(JNIEnv *jni, const char *name);
+/* Returns the field of that class, looked up once and stored in *known; NULL: there is none. */
+jfieldID class_field_once(JNIEnv *jni, _Atomic(jfieldID) *known, const char *class_name,
+                          const char *name, const char *descriptor);
+/* Returns a local reference to the superclass, or NULL, and deletes that to the class. */
+jclass class_go_up(JNIEnv *jni, jclass class);
+/* Returns bits of JVMTI_CLASS_STATUS_...; 0: unknown. */
+jint class_status(jclass class);
+/* Calls `visit` for each loaded class, and deletes the local references. Returns false if the JVM
+ * does not list them. */
+typedef void loaded_class_visitor(void *context, JNIEnv *jni, jclass class);
+bool class_each_loaded(JNIEnv *jni, loaded_class_visitor *visit, void *context);
+
 /* Returns the class's signature, to be freed with jvm_free(); NULL: unknown. */
 char *class_signature(jclass class);
 /* Returns true if the signature of the class, or of the method's declaring class, passes `test`;
  * false if it is unknown. */
 bool class_passes(jclass class, bool (*test)(const char *signature));
+/* Returns a local reference to the method's declaring class, or NULL. */
+jclass method_owner(jmethodID method);
+/* Returns true if the method is a constructor. */
+bool method_is_constructor(jmethodID method);
 bool method_owner_passes(JNIEnv *jni, jmethodID method, bool (*test)(const char *signature));
 
 struct class_field {
@@ -30,5 +61,19 @@ bool class_each_field(jclass class, class_field_visitor *visit, void *context);
 /* Calls IterateThroughHeap() with this callback. `class`: NULL, or of whose objects. */
 void heap_each_object(jint filter, jclass class, jvmtiHeapIterationCallback callback,
                       void *context);
+
+/* Reads the calling thread's own frames with JVMTI.
+ *
+ * On JDK 19 to 21, a call that passes NULL for the current thread waits until no virtual thread of
+ * the process changes its carrier. That is for ever if the caller itself changes it, in a probe of
+ * VirtualThread's own methods. On these JDKs the thread is passed explicitly; then the call waits
+ * for that thread only. */
+
+/* Calls GetStackTrace(). Returns the number of frames, 0 if the JVM returns none. */
+jint own_frames(jint first, jint most, jvmtiFrameInfo *frames);
+/* Calls GetFrameLocation(). Returns the method, or NULL. */
+jmethodID own_frame_method(jint depth);
+/* Calls GetLocalInstance() for the innermost frame. Returns a local reference, or NULL. */
+jobject own_frame_object(void);
 
 #endif

@@ -1,165 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constraints between options: a table of rules, in the order in which they are reported. */
-#include "agent/base/option_rules.h"
+#include "agent/base/option_values.h"
 
 #include "agent/base/agent_options.h"
 #include "capture/log.h"
 
-static bool has_snapshots(const struct options *options)
-{
-    return options->snapshots != 0 || options->snapshot_every_ns != 0;
-}
-
-static bool has_triggers(const struct options *options)
-{
-    return options->start_at.count != 0 || options->stop_at.count != 0;
-}
-
-static bool frees_alone(const struct options *options)
-{
-    return (options->events & EVENT_FREE) != 0 && (options->events & EVENT_ALLOC) == 0;
-}
-
-static bool references_of_jvmti(const struct options *options)
-{
-    return (options->events & EVENT_REFERENCE) != 0 && options->engine != ENGINE_BYTECODE;
-}
-
-static bool collects_with_jvmti(const struct options *options)
-{
-    return options->collects && options->engine != ENGINE_BYTECODE;
-}
-
-/* Reference events imply allocs and frees. */
-static bool snapshots_without_objects(const struct options *options)
-{
-    return (has_snapshots(options) || options->collects) &&
-           (options->events & EVENT_REFERENCE) == 0 &&
-           (~options->events & (EVENT_ALLOC | EVENT_FREE)) != 0;
-}
-
-static bool references_without_times(const struct options *options)
-{
-    return options->resolution_ns == 0 &&
-           ((options->events & EVENT_REFERENCE) != 0 || has_snapshots(options));
-}
-
-static bool triggers_with_jvmti(const struct options *options)
-{
-    return options->engine != ENGINE_BYTECODE && has_triggers(options);
-}
-
-/* Counted methods imply method events. */
-static bool triggers_without_events(const struct options *options)
-{
-    return has_triggers(options) && options->method != METHOD_COUNT &&
-           (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == 0;
-}
-
-static bool phases_without_events(const struct options *options)
-{
-    return (options->events & EVENT_PHASE) != 0 && options->method != METHOD_COUNT &&
-           (options->events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) == 0;
-}
-
-/* The method's call would wait for all slices. That of a window does so for a limited time. */
-static bool gentle_with_start(const struct options *options)
-{
-    return options->gentle == GENTLE_YES && options->start_at.count != 0 && options->window_ns == 0;
-}
-
-static bool is_sampled(const struct options *options)
-{
-    return options->engine == ENGINE_SAMPLED;
-}
-
-static bool sample_of_others(const struct options *options)
-{
-    return (options->named & NAMED_SAMPLE) != 0 && !is_sampled(options);
-}
-
-static bool keeps_one_file(const struct options *options)
-{
-    return (options->named & NAMED_KEEP) != 0 && options->rotate_ns == 0;
-}
-
-static bool window_of_others(const struct options *options)
-{
-    return options->window_ns != 0 &&
-           (options->engine != ENGINE_BYTECODE || (options->events & EVENT_ALLOC) == 0 ||
-            (options->events & EVENT_REFERENCE) != 0 || has_snapshots(options));
-}
+/* What the rules are about, a bit each. */
+enum fact {
+    BYTECODE = 1 << 0,
+    JVMTI = 1 << 1,
+    SAMPLED = 1 << 2,
+    ALLOC = 1 << 3,
+    FREE = 1 << 4,
+    METHOD = 1 << 5, /* events, or counted */
+    REFERENCE = 1 << 6,
+    PHASE = 1 << 7,
+    ALLOCS = 1 << 8,  /* named, or implied by references */
+    OBJECTS = 1 << 9, /* the same of allocations and deaths */
+    EVENTS = 1 << 10, /* that methods or phases can be about */
+    SNAPSHOTS = 1 << 11,
+    COLLECTS = 1 << 12,
+    VISITS = 1 << 13,  /* snapshots or collections */
+    ORDERED = 1 << 14, /* what needs times */
+    TIMES = 1 << 15,
+    FINE_TIMES = 1 << 16,
+    TRIGGERS = 1 << 17,
+    START = 1 << 18,
+    WINDOW = 1 << 19,
+    GENTLE = 1 << 20,
+    OF_SAMPLE = 1 << 21,
+    KEEP = 1 << 22,
+    ROTATE = 1 << 23,
+    EXISTING = 1 << 24, /* existing=yes was given */
+    CHECK = 1 << 25,
+    STACK = 1 << 26,
+    INDEXES = 1 << 27,
+    LAYOUT = 1 << 28
+};
 
 #define SAMPLED_RESOLUTION_MOST_NS 1000000u
 
-/* Readers order births, deaths and objects that were given up by their times. */
-static bool sampled_without_times(const struct options *options)
+static uint32_t facts_of(const struct options *options)
 {
-    return is_sampled(options) &&
-           (options->resolution_ns == 0 || options->resolution_ns > SAMPLED_RESOLUTION_MOST_NS);
+    uint32_t events = options->events;
+    bool counts = options->method == METHOD_COUNT;
+    bool references = (events & EVENT_REFERENCE) != 0;
+    bool snapshots = options->snapshots != 0 || options->snapshot_every_ns != 0;
+    const struct {
+        bool is;
+        enum fact fact;
+    } facts[] = {
+        {options->engine == ENGINE_BYTECODE, BYTECODE},
+        {options->engine == ENGINE_JVMTI, JVMTI},
+        {options->engine == ENGINE_SAMPLED, SAMPLED},
+        {(events & EVENT_ALLOC) != 0, ALLOC},
+        {(events & EVENT_FREE) != 0, FREE},
+        {(events & EVENT_METHOD) != 0 || counts, METHOD},
+        {references, REFERENCE},
+        {(events & EVENT_PHASE) != 0, PHASE},
+        {(events & (EVENT_ALLOC | EVENT_REFERENCE)) != 0, ALLOCS},
+        {references || (~events & (EVENT_ALLOC | EVENT_FREE)) == 0, OBJECTS},
+        {counts || (events & (EVENT_ALLOC | EVENT_METHOD | EVENT_REFERENCE)) != 0, EVENTS},
+        {snapshots, SNAPSHOTS},
+        {options->collects, COLLECTS},
+        {snapshots || options->collects, VISITS},
+        {snapshots || references, ORDERED},
+        {options->resolution_ns != 0, TIMES},
+        {options->resolution_ns - 1 < SAMPLED_RESOLUTION_MOST_NS, FINE_TIMES},
+        {options->start_at.count + options->stop_at.count != 0, TRIGGERS},
+        {options->start_at.count != 0, START},
+        {options->window_ns != 0, WINDOW},
+        {options->gentle == GENTLE_YES, GENTLE},
+        {(options->named & NAMED_SAMPLE) != 0, OF_SAMPLE},
+        {(options->named & NAMED_KEEP) != 0, KEEP},
+        {options->rotate_ns != 0, ROTATE},
+        {(options->named & NAMED_EXISTING) != 0, EXISTING},
+        {options->walk == WALK_CHECK, CHECK},
+        {options->stack != 0, STACK},
+        {options->indexes, INDEXES},
+        {options->layout, LAYOUT},
+    };
+    uint32_t all = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        all |= facts[i].is ? (uint32_t) facts[i].fact : 0;
+    return all;
 }
 
-static bool sampled_without_allocs(const struct options *options)
-{
-    return is_sampled(options) && (options->events & EVENT_ALLOC) == 0;
-}
-
-static bool sampled_with_methods(const struct options *options)
-{
-    return is_sampled(options) && ((options->events & (EVENT_METHOD | EVENT_PHASE)) != 0 ||
-                                   options->method == METHOD_COUNT);
-}
-
-static bool sampled_with_existing(const struct options *options)
-{
-    return is_sampled(options) &&
-           ((options->named & NAMED_EXISTING) != 0 || has_snapshots(options));
-}
-
-static bool sampled_with_check(const struct options *options)
-{
-    return is_sampled(options) && options->walk == WALK_CHECK;
-}
-
-/* Probes shift the indexes of a method's own code. */
-static bool indexes_of_probed_code(const struct options *options)
-{
-    return options->indexes && (options->engine != ENGINE_JVMTI || options->stack == 0);
-}
-
-static bool layout_without_objects(const struct options *options)
-{
-    return options->layout &&
-           (is_sampled(options) || (options->events & (EVENT_ALLOC | EVENT_REFERENCE)) == 0);
-}
-
+/* What has all facts of `of` needs those of `needs` and none of `without`. */
 static const struct rule {
-    bool (*is_broken)(const struct options *options);
+    uint32_t of, needs, without;
     const char *fault;
 } rules[] = {
-    {frees_alone, "option events: free needs alloc"},
-    {references_of_jvmti, "option events: reference needs engine=bytecode"},
-    {collects_with_jvmti, "option collect: it needs engine=bytecode"},
-    {snapshots_without_objects, "options snapshot, collect: they need alloc and free events"},
-    {references_without_times, "option resolution: references and snapshots need times"},
-    {triggers_with_jvmti, "options start, stop: they need engine=bytecode"},
-    {triggers_without_events, "options start, stop: they need alloc or method events"},
-    {phases_without_events, "option phase: it needs alloc or method events"},
-    {gentle_with_start, "options gentle, start: a method of start= does not wait for slices"},
-    {sample_of_others, "options sample, rate, live, rotate: they need engine=sampled"},
-    {keeps_one_file, "option keep: it needs rotate"},
-    {window_of_others,
+    {FREE, ALLOC, 0, "option events: free needs alloc"},
+    {REFERENCE, BYTECODE, 0, "option events: reference needs engine=bytecode"},
+    {COLLECTS, BYTECODE, 0, "option collect: it needs engine=bytecode"},
+    {VISITS, OBJECTS, 0, "options snapshot, collect: they need alloc and free events"},
+    {ORDERED, TIMES, 0, "option resolution: references and snapshots need times"},
+    {TRIGGERS, BYTECODE, 0, "options start, stop: they need engine=bytecode"},
+    {TRIGGERS, EVENTS, 0, "options start, stop: they need alloc or method events"},
+    {PHASE, EVENTS, 0, "option phase: it needs alloc or method events"},
+    /* The method's call would wait for all slices. That of a window does so for a limited time. */
+    {GENTLE | START, WINDOW, 0,
+     "options gentle, start: a method of start= does not wait for slices"},
+    {OF_SAMPLE, SAMPLED, 0, "options sample, rate, live, rotate: they need engine=sampled"},
+    {KEEP, ROTATE, 0, "option keep: it needs rotate"},
+    {WINDOW, BYTECODE | ALLOC, REFERENCE | SNAPSHOTS,
      "option window: it needs engine=bytecode and alloc events; references and snapshots are not "
      "possible"},
-    {sampled_without_times, "option resolution: engine=sampled needs times, of 1 ms at most"},
-    {sampled_without_allocs, "option events: engine=sampled needs alloc"},
-    {sampled_with_methods, "options events, method, phase: methods and phases need probes, which "
-                           "engine=sampled does not use"},
-    {sampled_with_existing, "options existing, snapshot: engine=sampled has samples of new objects "
-                            "only"},
-    {layout_without_objects, "option layout: it needs alloc events, of all objects"},
-    {indexes_of_probed_code, "option places: bytecode needs engine=jvmti and stack=N"},
-    {sampled_with_check, "option walk: engine=sampled finds stacks by JVMTI only"},
+    /* Readers order births, deaths and objects that were given up by their times. */
+    {SAMPLED, FINE_TIMES, 0, "option resolution: engine=sampled needs times, of 1 ms at most"},
+    {SAMPLED, ALLOC, 0, "option events: engine=sampled needs alloc"},
+    {SAMPLED, 0, METHOD | PHASE,
+     "options events, method, phase: methods and phases need probes, which engine=sampled does not "
+     "use"},
+    {SAMPLED, 0, EXISTING | SNAPSHOTS,
+     "options existing, snapshot: engine=sampled has samples of new objects only"},
+    {LAYOUT, ALLOCS, SAMPLED, "option layout: it needs alloc events, of all objects"},
+    /* Probes shift the indexes of a method's own code. */
+    {INDEXES, JVMTI | STACK, 0, "option places: bytecode needs engine=jvmti and stack=N"},
+    {SAMPLED, 0, CHECK, "option walk: engine=sampled finds stacks by JVMTI only"},
 };
 
 /* internals= says what may be used: nothing is. */
@@ -175,13 +134,15 @@ static void settle_sampled(struct options *options)
 void option_rules_apply(struct option_parse *parse)
 {
     struct options *options = parse->options;
+    const uint32_t facts = facts_of(options);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        if (!rules[i].is_broken(options))
+        if ((~facts & rules[i].of) != 0 ||
+            ((~facts & rules[i].needs) == 0 && (facts & rules[i].without) == 0))
             continue;
         log_message("%s", rules[i].fault);
         parse->faults++;
     }
-    if (is_sampled(options))
+    if (options->engine == ENGINE_SAMPLED)
         settle_sampled(options);
     if ((options->events & EVENT_REFERENCE) != 0)
         options->events |= EVENT_ALLOC | EVENT_FREE;
@@ -191,6 +152,6 @@ void option_rules_apply(struct option_parse *parse)
 
 bool option_rules_allow_jvmti(const struct options *options)
 {
-    return !options->engine_named && !options->collects && !has_triggers(options) &&
-           (options->events & EVENT_REFERENCE) == 0 && options->method != METHOD_COUNT;
+    return (options->named & NAMED_ENGINE) == 0 && options->method != METHOD_COUNT &&
+           (facts_of(options) & (COLLECTS | TRIGGERS | REFERENCE)) == 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of options: word lists, setters by kind of value, a row for each option, and the
  * parser. */
-#include "agent/base/option_rules.h"
+#include "agent/base/option_values.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -96,12 +96,6 @@ static void set_word(struct option_parse *parse, const struct option *option, co
 {
     option_parse_word(parse, option->key, value, option->words, option->word_count,
                       member_of(parse, option));
-}
-
-static void set_engine(struct option_parse *parse, const struct option *option, const char *value)
-{
-    parse->options->engine_named = option_parse_word(parse, option->key, value, option->words,
-                                                     option->word_count, &parse->options->engine);
 }
 
 static void set_switch(struct option_parse *parse, const struct option *option, const char *value)
@@ -247,8 +241,8 @@ static const struct option option_table[] = {
     {"events", "class+alloc+free+thread+method+reference|all", "class+alloc+free+thread",
      "what is recorded", false, .set = set_events, WORDS(event_words)},
     {"engine", "bytecode|jvmti|sampled", "bytecode",
-     "how the JVM is observed; sampled: a sample of the objects", false, .set = set_engine,
-     WORDS(engine_words)},
+     "how the JVM is observed; sampled: a sample of the objects", false, WORD(engine, engine_words),
+     .named = NAMED_ENGINE},
     {"sample", "1..1g", "512k",
      "engine=sampled: bytes allocated from one sample to the next, on average", false,
      QUANTITY(sample_bytes, sizes, 1, UINT64_C(1) << 30), .named = NAMED_SAMPLE},
@@ -348,15 +342,12 @@ void options_event_names(uint32_t events, char *out, size_t out_size)
  * other words. */
 static bool take_command(struct option_parse *parse, const char *word)
 {
-    uint32_t command;
     if (parse->only_shared)
         return false;
     if (strcmp(word, "help") == 0)
         return parse->options->help = true;
-    if (!option_find_word(OPTION_WORDS(command_words), word, strlen(word), &command))
-        return false;
-    parse->options->command = command;
-    return parse->options->command_named = true;
+    return option_find_word(command_words, sizeof command_words / sizeof command_words[0], word,
+                            strlen(word), &parse->options->command);
 }
 
 static bool parse_value(struct option_parse *parse, const char *key, const char *value)

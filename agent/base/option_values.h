@@ -24,8 +24,6 @@ struct option_word {
     uint32_t value;
 };
 
-#define OPTION_WORDS(table) table, sizeof table / sizeof table[0]
-
 /* Returns false if `text` is none of `words`. */
 bool option_find_word(const struct option_word *words, size_t count, const char *text,
                       size_t length, uint32_t *value);
@@ -62,8 +60,17 @@ void option_parse_file(struct option_parse *parse, const char *key, const char *
 void option_parse_mode(struct option_parse *parse, const char *key, const char *value,
                        uint32_t *out);
 
-/* Parses GLOB+GLOB.., of classes or of CLASS.METHOD (option_globs.c). */
+/* Parses GLOB+GLOB.., of classes or of CLASS.METHOD. */
 void option_parse_globs(struct option_parse *parse, const char *key, const char *value,
                         struct glob_list *list, bool of_methods);
+
+/* Constraints between options. */
+
+/* Logs and counts contradictions, then applies implied options. */
+void option_rules_apply(struct option_parse *parse);
+
+/* Returns true if engine=jvmti may replace engine=bytecode: the user named no engine, and no option
+ * that needs engine=bytecode. */
+bool option_rules_allow_jvmti(const struct options *options);
 
 #endif

@@ -6,16 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
-#include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/phase_methods.h"
-#include "agent/bytecode/retransform.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
@@ -63,8 +58,6 @@ static void end_use(void)
     atomic_fetch_sub(&hook.users, 1);
 }
 
-/* Waits until no thread uses the session. If a thread is stopped while it does, the session is
- * never freed. */
 void class_hook_off(void)
 {
     atomic_store(&hook.on, false);
@@ -517,11 +510,54 @@ void class_hook_forget(void)
  * Later JDKs use other classes for it, and modules without a hash, where it may cost one. */
 void class_hook_meet(JNIEnv *jni)
 {
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class =
-        tracer.java_major < JAVA_TAGS_BY_HASH ? (*jni)->FindClass(jni, PROBE_CLASS) : NULL;
+    jclass class = tracer.java_major < JAVA_TAGS_BY_HASH ? class_find(jni, PROBE_CLASS) : NULL;
     if (class != NULL)
         retransform(&class, 1, report_refused);
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
+}
+
+/* ---- triggers of methods, in the pages of their numbers ---- */
+
+static const struct watch_actions *actions;
+
+void watched_methods_act(const struct watch_actions *wanted)
+{
+    actions = wanted;
+}
+
+void watched_method_add(uint32_t number, unsigned triggers)
+{
+    struct method_page *page = method_page_of(number);
+    if (page != NULL)
+        atomic_store(&page->triggers[number % METHOD_PAGE_NUMBERS], (uint8_t) triggers);
+}
+
+void watched_methods_forget(void)
+{
+    for (uint32_t first = 0; first < METHOD_PAGE_NUMBERS * METHOD_PAGES;
+         first += METHOD_PAGE_NUMBERS)
+        for (uint32_t i = 0; method_page_of(first) != NULL && i < METHOD_PAGE_NUMBERS; i++)
+            watched_method_add(first + i, 0);
+}
+
+static unsigned triggers_of_number(uint32_t number)
+{
+    struct method_page *page = method_page_of(number);
+    return page != NULL ? atomic_load_explicit(&page->triggers[number % METHOD_PAGE_NUMBERS],
+                                               memory_order_relaxed)
+                        : 0;
+}
+
+void watched_method_entered(JNIEnv *jni, uint32_t number)
+{
+    unsigned triggers = triggers_of_number(number);
+    if (triggers != 0)
+        actions->entered(jni, triggers);
+}
+
+void watched_method_left(uint32_t number)
+{
+    unsigned triggers = triggers_of_number(number);
+    if (triggers != 0)
+        actions->left(triggers);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/base/exceptions.h"
-#include "agent/bytecode/object_deaths.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/object_facts.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/records/classes.h"
@@ -120,7 +120,8 @@ static uint64_t object_reserve(struct session *session, struct os_thread *os, JN
     if (room == NULL)
         return 0;
     uint64_t id = live_next_object(session->map, stream);
-    write_alloc(session, stream, room, known->number, size, id, false);
+    write_alloc_at(session, thread_stamp(session, stream), stream, room, known->number, size, id,
+                   false);
     return id;
 }
 
@@ -221,10 +222,10 @@ static void object_never_made(struct session *session, struct os_thread *os, JNI
 void constructor_fails(struct session *session, struct os_thread *os, struct java_thread *java,
                        struct live_stream *stream)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     size_t top = java->depth - 1, first = outermost_of(java, top);
     struct method_frame *frame = &java->frames[top];
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK) {
+    if (jni == NULL) {
         settle(java, frame);
         return;
     }

@@ -9,20 +9,16 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/constructors.h"
-#include "agent/bytecode/engine_proof.h"
-#include "agent/bytecode/huge_methods.h"
 #include "agent/bytecode/java_probes.h"
-#include "agent/bytecode/leaf_calls.h"
 #include "agent/bytecode/method_events.h"
 #include "agent/bytecode/native_methods.h"
-#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/events.h"
 #include "agent/hotspot/archived_classes.h"
@@ -185,6 +181,14 @@ static void notify_classes(bool on)
     engine_notify(on || is_wanted, JVMTI_EVENT_CLASS_LOAD);
 }
 
+/* A dying JVM keeps its classes as they are. */
+static void remove_probes(JNIEnv *jni, bool gentle)
+{
+    class_hook_off();
+    if (!tracer.dying)
+        class_hook_retransform(jni, CLASSES_CHANGED, gentle);
+}
+
 static bool arm(JNIEnv *jni, struct session *session, bool on)
 {
     if (on && !java_probes_link(jni, &session->options))
@@ -251,11 +255,16 @@ static void switch_for_proof(bool on, bool hook)
     notify_classes(hook);
 }
 
+static bool needs_probes(const struct session *session)
+{
+    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
+}
+
 /* A success holds for all later sessions. */
 static const char *prove(JNIEnv *jni, struct session *session)
 {
     static bool works;
-    if ((session->options.events & (EVENT_ALLOC | EVENT_METHOD)) == 0 || works)
+    if (!needs_probes(session) || works)
         return NULL;
     if (!java_probes_link(jni, &session->options))
         return "the class of the probes could not be defined";
@@ -263,11 +272,6 @@ static const char *prove(JNIEnv *jni, struct session *session)
     const char *fault = engine_proof(jni, switch_for_proof);
     works = fault == NULL;
     return fault;
-}
-
-static bool needs_probes(const struct session *session)
-{
-    return (session->options.events & (EVENT_ALLOC | EVENT_METHOD)) != 0;
 }
 
 static bool prepare_hook(JNIEnv *jni, struct session *session)
@@ -327,8 +331,8 @@ static void start(JNIEnv *jni, struct session *session)
 /* Of engine=jvmti: the class hook adds the probes of phases, and no others. */
 static void hook_phases(struct session *session, bool on)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL)
         return;
     if (on) {
         if (!java_probes_link(jni, &session->options))
@@ -340,9 +344,7 @@ static void hook_phases(struct session *session, bool on)
         class_hook_retransform(jni, CLASSES_WANTED, false);
         return;
     }
-    class_hook_off();
-    if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED, false);
+    remove_probes(jni, false);
     engine_notify(false, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK);
     class_hook_forget();
 }
@@ -367,23 +369,19 @@ static void stop(JNIEnv *jni)
     }
 }
 
-/* A dying JVM keeps its classes as they are. */
 static void restore(JNIEnv *jni, struct session *session)
 {
     if (!needs_probes(session))
         return;
-    class_hook_off();
-    if (!tracer.dying)
-        class_hook_retransform(jni, CLASSES_CHANGED, session->gentle);
+    remove_probes(jni, session->gentle);
     notify_classes(false);
     class_hook_forget();
 }
 
 static void enable(struct session *session, bool on)
 {
-    JNIEnv *jni = NULL;
-    if (!needs_probes(session) ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = needs_probes(session) ? jvm_jni() : NULL;
+    if (jni == NULL)
         return;
     if (on)
         start(jni, session);

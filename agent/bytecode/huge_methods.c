@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A count, and the names that fit into a text. */
-#include "agent/bytecode/huge_methods.h"
+#include "agent/bytecode/class_hook.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -6,14 +6,13 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/class_hook.h"
 #include "agent/bytecode/method_events.h"
-#include "agent/bytecode/natives_register.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/phase_methods.h"
+#include "agent/bytecode/quick_events.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/bytecode/vm_objects.h"
-#include "agent/bytecode/watched_methods.h"
 #include "agent/records/method_counts.h"
 #include "agent/references/sights.h"
 #include "agent/rewriter/rewrite.h"
@@ -38,13 +37,16 @@ static void JNICALL on_alloc(JNIEnv *jni, jclass class, jobject object)
     report_object(jni, object, object_made);
 }
 
-static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
+enum clone { BY_CLASS, BY_SUPER, SURELY };
+
+static void cloned(JNIEnv *jni, jobject from, jobject object, enum clone how)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    if (object != NULL && clone_is_of_object(session, os, jni, from, by_super)) {
+    if (how == SURELY ||
+        (object != NULL && clone_is_of_object(session, os, jni, from, how == BY_SUPER))) {
         object_made(session, os, jni, object);
         if (stores_wanted(session))
             store_clone(session, os, jni, from, object);
@@ -55,13 +57,19 @@ static void cloned(JNIEnv *jni, jobject from, jobject object, bool by_super)
 static void JNICALL on_alloc_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
 {
     (void) class;
-    cloned(jni, from, object, false);
+    cloned(jni, from, object, BY_CLASS);
 }
 
 static void JNICALL on_alloc_super_cloned(JNIEnv *jni, jclass class, jobject from, jobject object)
 {
     (void) class;
-    cloned(jni, from, object, true);
+    cloned(jni, from, object, BY_SUPER);
+}
+
+static void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object)
+{
+    (void) class;
+    cloned(jni, from, object, SURELY);
 }
 
 static void JNICALL on_alloc_unless(JNIEnv *jni, jclass class, jobject object, jobject known)
@@ -102,65 +110,75 @@ static void JNICALL on_alloc_arrays(JNIEnv *jni, jclass class, jobject array, ji
     object_probe_leave(os, jni);
 }
 
-static void JNICALL on_store_clone(JNIEnv *jni, jclass class, jobject from, jobject object)
+/* What java_probes_link() was asked for: calls are counted; methods may begin or end the trace, and
+ * there are no leaf calls. */
+enum { COUNTS = 1, WATCHES = 2 };
+static _Atomic unsigned modes;
+
+static bool counts(void)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    (void) class;
-    if (session == NULL)
-        return;
-    object_made(session, os, jni, object);
-    if (stores_wanted(session))
-        store_clone(session, os, jni, from, object);
-    object_probe_leave(os, jni);
+    return (atomic_load_explicit(&modes, memory_order_relaxed) & COUNTS) != 0;
 }
 
-static void enter(JNIEnv *jni, jint number, jobject object, bool is_new)
+/* Called first at an entry. Returns true if the event may take the fast path. */
+static bool begins_quickly(JNIEnv *jni, jint number)
+{
+    if (__builtin_expect(atomic_load_explicit(&modes, memory_order_relaxed) == 0, 1))
+        return true;
+    if ((atomic_load(&modes) & WATCHES) != 0)
+        watched_method_entered(jni, (uint32_t) number);
+    return !counts();
+}
+
+enum entry { OF_METHOD, OF_CONSTRUCTOR, OF_CONSTRUCTOR_IN_SUPER };
+
+static void enter(JNIEnv *jni, jint number, jobject object, enum entry entry)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    method_entered(session, os, jni, (uint32_t) number, object, is_new);
+    if (session->options.method == METHOD_COUNT)
+        method_counts_entered(session, os, (uint32_t) number);
+    else
+        method_entered(session, os, jni, (uint32_t) number, object, entry != OF_METHOD);
+    if (entry == OF_CONSTRUCTOR_IN_SUPER)
+        method_calls_super(session, os, (uint32_t) number);
     probe_leave(os);
 }
 
 static void JNICALL on_entry(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number, false))
-        enter(jni, number, NULL, false);
+    if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, false))
+        enter(jni, number, NULL, OF_METHOD);
 }
 
 static void JNICALL on_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     (void) class;
-    if (!method_entered_quickly((uint32_t) number, true))
-        enter(jni, number, object, false);
+    if (!begins_quickly(jni, number) || !enter_quickly((uint32_t) number, true))
+        enter(jni, number, object, OF_METHOD);
 }
 
 static void JNICALL on_entry_new(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    enter(jni, number, NULL, true);
+    begins_quickly(jni, number);
+    enter(jni, number, NULL, OF_CONSTRUCTOR);
 }
 
 static void JNICALL on_entry_super(JNIEnv *jni, jclass class, jint number)
 {
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
     (void) class;
-    if (session == NULL)
-        return;
-    method_entered(session, os, jni, (uint32_t) number, NULL, true);
-    method_calls_super(session, os, (uint32_t) number);
-    probe_leave(os);
+    begins_quickly(jni, number);
+    enter(jni, number, NULL, OF_CONSTRUCTOR_IN_SUPER);
 }
 
 static void JNICALL on_super(JNIEnv *jni, jclass class, jint number)
 {
     struct os_thread *os;
-    struct session *session = probe_enter(&os);
+    struct session *session = counts() ? NULL : probe_enter(&os);
     (void) jni, (void) class;
     if (session == NULL)
         return;
@@ -171,7 +189,7 @@ static void JNICALL on_super(JNIEnv *jni, jclass class, jint number)
 static void JNICALL on_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     struct os_thread *os;
-    struct session *session = probe_enter(&os);
+    struct session *session = counts() ? NULL : probe_enter(&os);
     (void) class;
     if (session == NULL)
         return;
@@ -185,21 +203,32 @@ static void leave(jint number, enum method_leave how)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    method_left(session, os, (uint32_t) number, how);
+    if (session->options.method == METHOD_COUNT)
+        method_counts_left(session, os, (uint32_t) number, how);
+    else
+        method_left(session, os, (uint32_t) number, how);
     probe_leave(os);
+}
+
+static void end_watch(jint number)
+{
+    if ((atomic_load_explicit(&modes, memory_order_relaxed) & WATCHES) != 0)
+        watched_method_left((uint32_t) number);
 }
 
 static void JNICALL on_exit_normal(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
-    if (!method_left_quickly((uint32_t) number))
+    if (counts() || !leave_quickly((uint32_t) number))
         leave(number, LEAVE_RETURN);
+    end_watch(number);
 }
 
 static void JNICALL on_unwind(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
     leave(number, LEAVE_UNWIND);
+    end_watch(number);
 }
 
 /* For a leaf method: nothing else has happened since its entry. */
@@ -209,15 +238,19 @@ static void called(JNIEnv *jni, jint number, enum method_leave how)
     struct session *session = probe_enter(&os);
     if (session == NULL)
         return;
-    method_entered(session, os, jni, (uint32_t) number, NULL, false);
-    method_left(session, os, (uint32_t) number, how);
+    if (session->options.method == METHOD_COUNT) {
+        method_counts_called(session, os, (uint32_t) number, how);
+    } else {
+        method_entered(session, os, jni, (uint32_t) number, NULL, false);
+        method_left(session, os, (uint32_t) number, how);
+    }
     probe_leave(os);
 }
 
 static void JNICALL on_call(JNIEnv *jni, jclass class, jint number)
 {
     (void) class;
-    if (!method_called_quickly((uint32_t) number))
+    if (counts() || !call_quickly((uint32_t) number))
         called(jni, number, LEAVE_RETURN);
 }
 
@@ -231,105 +264,6 @@ static void JNICALL on_caught(JNIEnv *jni, jclass class, jint number)
 {
     (void) jni, (void) class;
     leave(number, LEAVE_CAUGHT);
-}
-
-static void count(JNIEnv *jni, jclass class, jint number, enum method_leave how)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    (void) jni, (void) class;
-    if (session == NULL)
-        return;
-    method_counts_left(session, os, (uint32_t) number, how);
-    probe_leave(os);
-}
-
-static void JNICALL count_entry(JNIEnv *jni, jclass class, jint number)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    (void) jni, (void) class;
-    if (session == NULL)
-        return;
-    method_counts_entered(session, os, (uint32_t) number);
-    probe_leave(os);
-}
-
-static void JNICALL count_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
-{
-    (void) object;
-    count_entry(jni, class, number);
-}
-
-static void JNICALL count_no_super(JNIEnv *jni, jclass class, jint number)
-{
-    (void) jni, (void) class, (void) number;
-}
-
-static void JNICALL count_constructed(JNIEnv *jni, jclass class, jint number, jobject object)
-{
-    (void) jni, (void) class, (void) number, (void) object;
-}
-
-static void JNICALL count_exit(JNIEnv *jni, jclass class, jint number)
-{
-    count(jni, class, number, LEAVE_RETURN);
-}
-
-static void JNICALL count_unwind(JNIEnv *jni, jclass class, jint number)
-{
-    count(jni, class, number, LEAVE_UNWIND);
-}
-
-static void count_called(jint number, enum method_leave how)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL)
-        return;
-    method_counts_called(session, os, (uint32_t) number, how);
-    probe_leave(os);
-}
-
-static void JNICALL count_call(JNIEnv *jni, jclass class, jint number)
-{
-    (void) jni, (void) class;
-    count_called(number, LEAVE_RETURN);
-}
-
-static void JNICALL count_call_unwind(JNIEnv *jni, jclass class, jint number)
-{
-    (void) jni, (void) class;
-    count_called(number, LEAVE_UNWIND);
-}
-
-static void JNICALL count_caught(JNIEnv *jni, jclass class, jint number)
-{
-    count(jni, class, number, LEAVE_CAUGHT);
-}
-
-static void JNICALL on_phase_entry(JNIEnv *jni, jclass class, jint number)
-{
-    (void) class;
-    phase_method_entered(jni, (uint32_t) number, NULL);
-}
-
-static void JNICALL on_phase_entry_of(JNIEnv *jni, jclass class, jint number, jobject object)
-{
-    (void) class;
-    phase_method_entered(jni, (uint32_t) number, object);
-}
-
-static void JNICALL on_phase_exit(JNIEnv *jni, jclass class, jint number)
-{
-    (void) jni, (void) class;
-    phase_method_left((uint32_t) number);
-}
-
-static void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number)
-{
-    (void) jni, (void) class;
-    phase_method_caught((uint32_t) number);
 }
 
 union probe_function {
@@ -347,34 +281,32 @@ union probe_function {
     void *address;
 };
 
-#define OBJECT_FUNCTIONS                                                                           \
-    [PROBE_ALLOC] = {.object = on_alloc}, [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},     \
-    [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},                               \
-    [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},                                           \
-    [PROBE_ALLOC_STRING] = {.object = on_alloc_string},                                            \
-    [PROBE_ALLOC_TRACE] = {.object = on_alloc_trace},                                              \
-    [PROBE_ALLOC_MESSAGE] = {.objects = on_alloc_message},                                         \
-    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays},                                     \
-    [PROBE_STORE_FIELD] = {.objects_number = on_store_field},                                      \
-    [PROBE_STORE_STATIC] = {.object_number = on_store_static},                                     \
-    [PROBE_STORE_ELEMENT] = {.element = on_store_element},                                         \
-    [PROBE_STORE_CLONE] = {.objects = on_store_clone},                                             \
-    [PROBE_STORE_COPY] = {.objects_number = on_store_copy},                                        \
-    [PROBE_STORE_RANGE] = {.range = on_store_range},                                               \
-    [PROBE_STORE_OFFSET] = {.offset = on_store_offset}, [PROBE_STORE_SET] = {.set = on_store_set}, \
-    [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged},                                   \
-    [PROBE_STORES_OF] = {.object = on_stores_of},                                                  \
-    [PROBE_STORES_OF_ELEMENTS] = {.object = on_stores_of_elements},                                \
-    [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics},                                  \
-    [PROBE_PHASE_ENTRY] = {.number = on_phase_entry},                                              \
-    [PROBE_PHASE_ENTRY_OF] = {.number_object = on_phase_entry_of},                                 \
-    [PROBE_PHASE_EXIT] = {.number = on_phase_exit},                                                \
-    [PROBE_PHASE_UNWIND] = {.number = on_phase_exit},                                              \
-    [PROBE_PHASE_CAUGHT] = {.number = on_phase_caught}
-
-/* Both are in the order of enum probe. */
-static const union probe_function recording[PROBE_COUNT] = {
-    OBJECT_FUNCTIONS,
+static const union probe_function functions[PROBE_COUNT] = {
+    [PROBE_ALLOC] = {.object = on_alloc},
+    [PROBE_ALLOC_CLONED] = {.objects = on_alloc_cloned},
+    [PROBE_ALLOC_SUPER_CLONED] = {.objects = on_alloc_super_cloned},
+    [PROBE_ALLOC_UNLESS] = {.objects = on_alloc_unless},
+    [PROBE_ALLOC_STRING] = {.object = on_alloc_string},
+    [PROBE_ALLOC_TRACE] = {.object = on_alloc_trace},
+    [PROBE_ALLOC_MESSAGE] = {.objects = on_alloc_message},
+    [PROBE_ALLOC_ARRAYS] = {.object_number = on_alloc_arrays},
+    [PROBE_STORE_FIELD] = {.objects_number = on_store_field},
+    [PROBE_STORE_STATIC] = {.object_number = on_store_static},
+    [PROBE_STORE_ELEMENT] = {.element = on_store_element},
+    [PROBE_STORE_CLONE] = {.objects = on_store_clone},
+    [PROBE_STORE_COPY] = {.objects_number = on_store_copy},
+    [PROBE_STORE_RANGE] = {.range = on_store_range},
+    [PROBE_STORE_OFFSET] = {.offset = on_store_offset},
+    [PROBE_STORE_SET] = {.set = on_store_set},
+    [PROBE_STORE_EXCHANGED] = {.exchanged = on_store_exchanged},
+    [PROBE_STORES_OF] = {.object = on_stores_of},
+    [PROBE_STORES_OF_ELEMENTS] = {.object = on_stores_of_elements},
+    [PROBE_STORES_OF_STATICS] = {.object = on_stores_of_statics},
+    [PROBE_PHASE_ENTRY] = {.number = on_phase_entry},
+    [PROBE_PHASE_ENTRY_OF] = {.number_object = on_phase_entry_of},
+    [PROBE_PHASE_EXIT] = {.number = on_phase_exit},
+    [PROBE_PHASE_UNWIND] = {.number = on_phase_exit},
+    [PROBE_PHASE_CAUGHT] = {.number = on_phase_caught},
     [PROBE_ENTRY] = {.number = on_entry},
     [PROBE_ENTRY_THIS] = {.number_object = on_entry_this},
     [PROBE_ENTRY_NEW] = {.number = on_entry_new},
@@ -386,70 +318,6 @@ static const union probe_function recording[PROBE_COUNT] = {
     [PROBE_CAUGHT] = {.number = on_caught},
     [PROBE_CALL] = {.number = on_call},
     [PROBE_CALL_UNWIND] = {.number = on_call_unwind},
-};
-
-static const union probe_function counting[PROBE_COUNT] = {
-    OBJECT_FUNCTIONS,
-    [PROBE_ENTRY] = {.number = count_entry},
-    [PROBE_ENTRY_THIS] = {.number_object = count_entry_this},
-    [PROBE_ENTRY_NEW] = {.number = count_entry},
-    [PROBE_ENTRY_SUPER] = {.number = count_entry},
-    [PROBE_SUPER] = {.number = count_no_super},
-    [PROBE_CONSTRUCTED] = {.number_object = count_constructed},
-    [PROBE_EXIT] = {.number = count_exit},
-    [PROBE_UNWIND] = {.number = count_unwind},
-    [PROBE_CAUGHT] = {.number = count_caught},
-    [PROBE_CALL] = {.number = count_call},
-    [PROBE_CALL_UNWIND] = {.number = count_call_unwind},
-};
-
-/* The functions linked now. With triggers, functions that check for these first are linked, and
- * call the chosen one. */
-static const union probe_function *_Atomic chosen = recording;
-
-static void JNICALL watch_entry(JNIEnv *jni, jclass class, jint number)
-{
-    watched_method_entered(jni, (uint32_t) number);
-    atomic_load(&chosen)[PROBE_ENTRY].number(jni, class, number);
-}
-
-static void JNICALL watch_entry_this(JNIEnv *jni, jclass class, jint number, jobject object)
-{
-    watched_method_entered(jni, (uint32_t) number);
-    atomic_load(&chosen)[PROBE_ENTRY_THIS].number_object(jni, class, number, object);
-}
-
-static void JNICALL watch_entry_new(JNIEnv *jni, jclass class, jint number)
-{
-    watched_method_entered(jni, (uint32_t) number);
-    atomic_load(&chosen)[PROBE_ENTRY_NEW].number(jni, class, number);
-}
-
-static void JNICALL watch_entry_super(JNIEnv *jni, jclass class, jint number)
-{
-    watched_method_entered(jni, (uint32_t) number);
-    atomic_load(&chosen)[PROBE_ENTRY_SUPER].number(jni, class, number);
-}
-
-static void JNICALL watch_exit(JNIEnv *jni, jclass class, jint number)
-{
-    atomic_load(&chosen)[PROBE_EXIT].number(jni, class, number);
-    watched_method_left((uint32_t) number);
-}
-
-static void JNICALL watch_unwind(JNIEnv *jni, jclass class, jint number)
-{
-    atomic_load(&chosen)[PROBE_UNWIND].number(jni, class, number);
-    watched_method_left((uint32_t) number);
-}
-
-static const union probe_function watching[PROBE_COUNT] = {
-    [PROBE_ENTRY] = {.number = watch_entry},
-    [PROBE_ENTRY_THIS] = {.number_object = watch_entry_this},
-    [PROBE_ENTRY_NEW] = {.number = watch_entry_new},
-    [PROBE_ENTRY_SUPER] = {.number = watch_entry_super},
-    [PROBE_EXIT] = {.number = watch_exit},
-    [PROBE_UNWIND] = {.number = watch_unwind},
 };
 
 static const char *const descriptors[PROBE_COUNT] = {
@@ -475,7 +343,7 @@ static jclass define_class(JNIEnv *jni)
 }
 
 /* The JNI table of methods has pointers without types and texts that are not const. */
-static bool link_methods(JNIEnv *jni, bool watched)
+static bool link_methods(JNIEnv *jni)
 {
     JNINativeMethod methods[PROBE_COUNT];
     for (size_t i = 0; i < PROBE_COUNT; i++) {
@@ -483,9 +351,7 @@ static bool link_methods(JNIEnv *jni, bool watched)
             const char *in;
             char *out;
         } name = {probe_native_name((enum probe) i, linking.ways)}, descriptor = {descriptors[i]};
-        bool watches = watched && watching[i].address != NULL;
-        methods[i] = (JNINativeMethod){name.out, descriptor.out,
-                                       watches ? watching[i].address : chosen[i].address};
+        methods[i] = (JNINativeMethod){name.out, descriptor.out, functions[i].address};
     }
     return natives_register(jni, linking.probes, methods, PROBE_COUNT);
 }
@@ -534,28 +400,25 @@ static unsigned what_is_shown(const struct options *options)
 
 bool java_probes_link(JNIEnv *jni, const struct options *options)
 {
-    static enum { NEVER, PLAIN, WATCHED } linked;
+    static bool linked;
     bool counts = options->method == METHOD_COUNT;
     bool watched = options->start_at.count + options->stop_at.count != 0;
-    const union probe_function *wanted = counts ? counting : recording;
     bool of_engine = options->engine == ENGINE_BYTECODE; /* else only phases have probes */
     bool methods = of_engine && (options->events & EVENT_METHOD) != 0;
     enum leaf_mode quickly = counts ? LEAF_COUNT : LEAF_RECORD;
     unsigned shows = what_is_shown(options);
-    bool same = linked == (watched ? WATCHED : PLAIN) && wanted == atomic_load(&chosen);
-    atomic_store(&chosen, wanted);
+    atomic_store(&modes, (counts ? COUNTS : 0u) | (watched ? WATCHES : 0u));
     jthrowable of_program = exception_set_aside(jni);
-    bool done = same || (define_probes(jni, methods, shows) && link_methods(jni, watched));
-    if (!done)
+    linked = linked || (define_probes(jni, methods, shows) && link_methods(jni));
+    if (!linked)
         (*jni)->ExceptionDescribe(jni);
     exception_restore(jni, of_program);
-    if (done) {
-        linked = watched ? WATCHED : PLAIN;
-        if ((linking.ways & PROBES_LEAF) != 0)
-            leaf_calls_use(jni, linking.probes, of_engine && !watched ? quickly : LEAF_LEAVE);
-        sights_use(shows != 0 && !watched);
-        return true;
+    if (!linked) {
+        log_message("the class of the probes could not be defined");
+        return false;
     }
-    log_message("the class of the probes could not be defined");
-    return false;
+    if ((linking.ways & PROBES_LEAF) != 0)
+        leaf_calls_use(jni, linking.probes, of_engine && !watched ? quickly : LEAF_LEAVE);
+    sights_use(shows != 0 && !watched);
+    return true;
 }

@@ -51,6 +51,7 @@ enum entry {
 #undef ENUMERATOR
 };
 
+jniNativeInterface *plain_calls;
 /* The functions below the agent's: of this trace. */
 static jniNativeInterface *plain;
 /* A bit for each entry whose previous function runs on this thread. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that replace routines (agent/hotspot/routines.h), and the proof that compilers keep the
  * calls. */
-#include "agent/bytecode/leaf_calls.h"
+#include "agent/bytecode/java_probes.h"
 
 #include <string.h>
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
-#include "agent/bytecode/natives_register.h"
-#include "agent/bytecode/quick_counts.h"
+#include "agent/bytecode/quick_events.h"
+#include "agent/bytecode/vm_objects.h"
 #include "agent/hotspot/compilations.h"
 #include "agent/hotspot/routines.h"
+#include "agent/records/method_counts.h"
 #include "agent/rewriter/rewrite.h"
 
 typedef double (*routine_of_double)(double);
@@ -26,7 +27,6 @@ static struct {
 /* The calls that prove() of the probes' class makes, over and over. */
 #define PROOF_CALLS 3
 #define PROOF_NUMBER 5u
-#define PROOF_ROUNDS 400
 #define PROOF_LOOPS 4000
 
 static struct {
@@ -54,6 +54,96 @@ __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, doub
     proof.wrong |= bits != (leaf_bits(is_exit ? LEAF_EXIT : LEAF_ENTRY) | PROOF_NUMBER);
     proof.calls++;
     return 0;
+}
+
+/* method=count in the usual case, as whole probes like those of quick_events.h: the thread's table
+ * counts the Java thread that runs, the method has a cell, the exit is of the innermost call. Times
+ * are those of the processor's counter (engine_bytecode.c: enable_methods()); without times, `open`
+ * of cells means nothing. */
+
+/* Returns true if the thread is marked as in a probe and its table can be used. */
+QUICK bool begin_count_quickly(struct quick *quick)
+{
+    if (!begin_quickly(quick, 0, false))
+        return false;
+    const struct call_counts *counts = quick->os->counts;
+    if (__builtin_expect(counts != NULL, 1) &&
+        __builtin_expect(counts->session == quick->session->number, 1) &&
+        __builtin_expect(counts->owner == quick->java, 1))
+        return true;
+    probe_leave(quick->os);
+    return false;
+}
+
+/* Returns NULL if the thread has no calls in this session yet. */
+QUICK struct call_stack *calls_quickly(const struct quick *quick)
+{
+    struct call_stack *stack = quick->java->calls;
+    return __builtin_expect(stack != NULL, 1) &&
+                   __builtin_expect(stack->session == quick->session->number, 1)
+               ? stack
+               : NULL;
+}
+
+QUICK struct count_cell *cell_quickly(const struct quick *quick, uint32_t number, uint64_t *method)
+{
+    return method_quickly(quick, number, method) ? count_cell_known(quick->os->counts, *method)
+                                                 : NULL;
+}
+
+QUICK bool counts_have_times(const struct quick *quick)
+{
+    return quick->session->options.resolution_ns != 0;
+}
+
+QUICK bool count_entry_quickly(uint32_t number)
+{
+    struct quick quick;
+    uint64_t method;
+    if (!begin_count_quickly(&quick))
+        return false;
+    struct call_stack *stack = calls_quickly(&quick);
+    struct count_cell *cell = cell_quickly(&quick, number, &method);
+    bool done =
+        cell != NULL && stack != NULL && __builtin_expect(stack->depth != stack->capacity, 1);
+    if (done)
+        count_open(cell, stack,
+                   (struct open_call){count_key(number), method,
+                                      counts_have_times(&quick) ? clock_counter() : 0, 0});
+    probe_leave(quick.os);
+    return done;
+}
+
+QUICK bool count_exit_quickly(uint32_t number)
+{
+    struct quick quick;
+    if (!begin_count_quickly(&quick))
+        return false;
+    struct call_stack *stack = calls_quickly(&quick);
+    const struct open_call *call = stack != NULL && __builtin_expect(stack->depth != 0, 1)
+                                       ? &stack->calls[stack->depth - 1]
+                                       : NULL;
+    bool done = call != NULL && __builtin_expect(call->key == count_key(number), 1);
+    if (done && counts_have_times(&quick))
+        count_close(count_cell_known(quick.os->counts, call->method), stack, clock_counter(),
+                    false);
+    else if (done)
+        stack->depth--;
+    probe_leave(quick.os);
+    return done;
+}
+
+QUICK bool count_call_quickly(uint32_t number)
+{
+    struct quick quick;
+    uint64_t method;
+    if (!begin_count_quickly(&quick))
+        return false;
+    struct count_cell *cell = cell_quickly(&quick, number, &method);
+    if (cell != NULL)
+        cell->calls++;
+    probe_leave(quick.os);
+    return cell != NULL;
 }
 
 QUICK uint64_t bits_of(double value)
@@ -203,40 +293,39 @@ static bool link_proof(JNIEnv *jni, jclass probes)
     return true;
 }
 
-/* Returns true if every call of the loop was made once and in order by all code of it: interpreted,
- * C1 and C2. */
-static bool run_proof(JNIEnv *jni, jclass probes)
+/* Where the calls of the proof come from. */
+struct proof_run {
+    JNIEnv *jni;
+    jclass probes;
+};
+
+/* Returns true if every call of the loop was made once and in order. */
+static bool run_proof(void *context)
 {
-    bool interprets = compilations_never_come();
-    int after = 0;
-    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
-        uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
-        (*jni)->CallStaticVoidMethod(jni, probes, proof.methods[2], (jint) PROOF_LOOPS);
-        if ((*jni)->ExceptionCheck(jni) || proof.wrong || proof.calls != wanted) {
-            internal_settled(INTERNAL_TAN, "calls were lost or out of order");
-            return false;
-        }
-        if (interprets || compilations_are_made())
-            after++;
-        else
-            compilations_wait();
-    }
-    if (after == 0)
-        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
-    return after != 0;
+    const struct proof_run *run = context;
+    JNIEnv *jni = run->jni;
+    uint64_t wanted = proof.calls + (uint64_t) PROOF_CALLS * PROOF_LOOPS;
+    (*jni)->CallStaticVoidMethod(jni, run->probes, proof.methods[2], (jint) PROOF_LOOPS);
+    if (!(*jni)->ExceptionCheck(jni) && !proof.wrong && proof.calls == wanted)
+        return true;
+    internal_settled(INTERNAL_TAN, "calls were lost or out of order");
+    return false;
 }
 
+/* Runs all code of the loop: interpreted, C1 and C2. */
 static bool prove_own(JNIEnv *jni, jclass probes)
 {
-    if (!link_proof(jni, probes) || !compilations_watch(proof.methods, PROOF_CALLS))
+    if (!link_proof(jni, probes))
         return false;
     proof.thread = pthread_self();
     atomic_store(&tan_calls.mode, LEAF_PROVE);
     routine_replace(&tan_calls.routine, on_tan());
-    bool proven = run_proof(jni, probes);
+    int after =
+        compilations_prove(proof.methods, PROOF_CALLS, run_proof, &(struct proof_run){jni, probes});
+    if (after == 0)
+        internal_settled(INTERNAL_TAN, "no compiled code came to show that calls are kept");
     atomic_store(&tan_calls.mode, LEAF_LEAVE);
-    compilations_end();
-    return proven;
+    return after > 0;
 }
 
 static bool prove(JNIEnv *jni, jclass probes)

@@ -19,7 +19,8 @@ static bool write_method(struct session *session, struct live_stream *stream, ui
     uint64_t *room = reserve_event(session, stream, thread, 3);
     if (room == NULL)
         return false;
-    if (object != 0 || !write_short(session, stream, room, brief, method))
+    if (object != 0 ||
+        !write_short_at(thread_stamp_unordered(session, stream), stream, room, brief, method))
         write_event(session, stream, room, full, method, object);
     return true;
 }
@@ -77,21 +78,6 @@ void method_calls_super(struct session *session, struct os_thread *os, uint32_t 
     struct method_frame *frame = java->depth != 0 ? &java->frames[java->depth - 1] : NULL;
     if (frame != NULL && frame->key == key_of(number) && frame->pending != 0)
         frame->pending |= FRAME_IN_SUPER;
-}
-
-bool method_entered_quickly(uint32_t number, bool of_object)
-{
-    return enter_quickly(number, of_object);
-}
-
-bool method_left_quickly(uint32_t number)
-{
-    return leave_quickly(number);
-}
-
-bool method_called_quickly(uint32_t number)
-{
-    return call_quickly(number);
 }
 
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,

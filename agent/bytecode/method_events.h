@@ -9,11 +9,6 @@
 /* `is_new`: a constructor, whose object is reported by method_constructed(). */
 void method_entered(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,
                     jobject object, bool is_new);
-/* Same as method_entered() and method_left(), as whole probes in the usual case: see
- * quick_events.h. Returns false if the object must be looked up (`of_object`: there is one). */
-bool method_entered_quickly(uint32_t number, bool of_object);
-bool method_left_quickly(uint32_t number);
-bool method_called_quickly(uint32_t number); /* entry and exit at once */
 /* Call when a constructor calls its super() or this(). */
 void method_calls_super(struct session *session, struct os_thread *os, uint32_t number);
 void method_constructed(struct session *session, struct os_thread *os, JNIEnv *jni, uint32_t number,

@@ -7,8 +7,11 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/bytecode/plain_calls.h"
+#include "agent/deaths/reaper.h"
+#include "agent/deaths/recycle.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"
+#include "agent/references/object_ids.h"
 
 static uint64_t size_of(struct class_cache_entry *class, jclass mirror, jobject object)
 {
@@ -81,18 +84,11 @@ static uint64_t size_in_heap(jclass class)
     return (uint64_t) size;
 }
 
-static bool is_initialized(jclass class)
-{
-    jint status = 0;
-    return (*tracer.jvmti)->GetClassStatus(tracer.jvmti, class, &status) == JVMTI_ERROR_NONE &&
-           (status & JVMTI_CLASS_STATUS_INITIALIZED) != 0;
-}
-
 uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class)
 {
     if (known->size_bytes != 0)
         return known->size_bytes;
-    if (!is_initialized(class))
+    if ((class_status(class) & JVMTI_CLASS_STATUS_INITIALIZED) == 0)
         return known->size_bytes = size_in_heap(class);
     jthrowable of_program = exception_set_aside(jni);
     jobject like = plain_object(jni, class);
@@ -100,4 +96,30 @@ uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jcla
     exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, like);
     return size;
+}
+
+/* ---- weak references, which let the reaper detect deaths ---- */
+
+void object_remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
+                     uint32_t key, uint64_t id)
+{
+    if (!session->keeps_references)
+        return;
+    jweak reference = recycle_for(os, object);
+    if (reference == NULL && (reference = recycle_make(os, jni, object)) == NULL)
+        return;
+    if (session->finds_objects) {
+        identity_add(session, key, id, reference);
+        object_id_note(session, os, object, id);
+    }
+    if (atomic_load_explicit(&os->deaths.weak_session, memory_order_relaxed) != session->number)
+        atomic_store(&os->deaths.weak_session, session->number);
+    if (!weak_table_add(&reaper_table, &os->deaths.weak_page, (uint64_t) key << WEAK_ID_BITS | id,
+                        reference)) {
+        if (session->finds_objects)
+            identity_remove(session, key, id);
+        (*jni)->DeleteWeakGlobalRef(jni, reference);
+    }
+    if (weak_page_is_fresh(&os->deaths.weak_page))
+        reaper_keep_pace(session, os);
 }

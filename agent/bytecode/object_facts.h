@@ -3,6 +3,7 @@
 #ifndef AGENT_BYTECODE_OBJECT_FACTS_H
 #define AGENT_BYTECODE_OBJECT_FACTS_H
 
+#include "agent/deaths/identity.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/slots.h"
 #include "agent/records/hold.h"
@@ -52,17 +53,6 @@ static inline bool facts_at(const struct session *session, struct os_thread *os,
     return true;
 }
 
-/* Same for a reference to the object. */
-static inline bool facts_of_header(const struct session *session, struct os_thread *os,
-                                   jobject object, struct object_facts *facts)
-{
-    if (!header_layout.known || !hold_begin(os))
-        return false;
-    bool found = facts_at(session, os, slot_word(object), facts);
-    hold_end(os);
-    return found;
-}
-
 /* Same by asking the JVM, for any object. */
 struct object_facts object_facts_asked(struct session *session, struct os_thread *os, JNIEnv *jni,
                                        jobject object);
@@ -70,12 +60,33 @@ static inline struct object_facts object_facts_of(struct session *session, struc
                                                   JNIEnv *jni, jobject object)
 {
     struct object_facts facts;
-    if (__builtin_expect(facts_of_header(session, os, object, &facts), 1))
+    bool found = false;
+    if (header_layout.known && hold_begin(os)) {
+        found = facts_at(session, os, slot_word(object), &facts);
+        hold_end(os);
+    }
+    if (__builtin_expect(found, 1))
         return facts;
     return object_facts_asked(session, os, jni, object);
 }
 
 /* Returns the size of an object of that class that does not exist yet. */
 uint64_t object_size_of_class(struct class_cache_entry *known, JNIEnv *jni, jclass class);
+
+/* Weak references to new objects, which let the reaper detect their deaths. */
+
+/* Computes the key for object_remember() in advance. */
+static inline uint32_t object_key(const struct session *session, jobject object)
+{
+    if (!session->finds_objects)
+        return 0;
+    uint32_t key = identity_key(object);
+    identity_expect(key);
+    return key;
+}
+
+/* Creates a weak reference to the object with that id and adds it to the reaper's table. */
+void object_remember(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object,
+                     uint32_t key, uint64_t id);
 
 #endif

@@ -371,20 +371,27 @@ static void act_on_entry(struct session *session, struct os_thread *os, JNIEnv *
     }
 }
 
-void phase_method_entered(JNIEnv *jni, uint32_t number, jobject object)
+void JNICALL on_phase_entry_of(JNIEnv *jni, jclass class, jint number, jobject object)
 {
     struct os_thread *os;
     struct session *session = probe_enter(&os);
+    (void) class;
     if (session == NULL)
         return;
-    act_on_entry(session, os, jni, number, object);
+    act_on_entry(session, os, jni, (uint32_t) number, object);
     probe_leave(os);
 }
 
-void phase_method_left(uint32_t number)
+void JNICALL on_phase_entry(JNIEnv *jni, jclass class, jint number)
 {
-    struct phase_method *method = method_at(number >> PHASE_VARIABLE_BITS);
+    on_phase_entry_of(jni, class, number, NULL);
+}
+
+void JNICALL on_phase_exit(JNIEnv *jni, jclass class, jint number)
+{
+    struct phase_method *method = method_at((uint32_t) number >> PHASE_VARIABLE_BITS);
     struct os_thread *os;
+    (void) jni, (void) class;
     if (method->action != CALL_IS_PHASE && method->action != CALL_IS_ITERATION &&
         method->action != EXIT_BEGINS)
         return;
@@ -397,10 +404,11 @@ void phase_method_left(uint32_t number)
     probe_leave(os);
 }
 
-void phase_method_caught(uint32_t number)
+void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number)
 {
-    struct phase_method *method = method_at(number >> PHASE_VARIABLE_BITS);
+    struct phase_method *method = method_at((uint32_t) number >> PHASE_VARIABLE_BITS);
     struct os_thread *os;
+    (void) jni, (void) class;
     if (method->action != CALL_IS_PHASE || method->scope != PHASE_OF_THREAD)
         return;
     struct session *session = probe_enter(&os);

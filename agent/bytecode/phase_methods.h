@@ -14,9 +14,10 @@ bool phase_methods_in(const struct options *options, const char *class_name);
 uint8_t *phase_methods_rewrite(const struct options *options, const char *class_name,
                                const uint8_t *bytes, size_t length, size_t *new_length);
 
-/* The probes; `object` is the variable that the method's number names, or NULL. */
-void phase_method_entered(JNIEnv *jni, uint32_t number, jobject object);
-void phase_method_left(uint32_t number);
-void phase_method_caught(uint32_t number);
+/* The probes; `object` is the variable that the method's number names. */
+void JNICALL on_phase_entry(JNIEnv *jni, jclass class, jint number);
+void JNICALL on_phase_entry_of(JNIEnv *jni, jclass class, jint number, jobject object);
+void JNICALL on_phase_exit(JNIEnv *jni, jclass class, jint number);
+void JNICALL on_phase_caught(JNIEnv *jni, jclass class, jint number);
 
 #endif

@@ -9,8 +9,15 @@
 extern jniNativeInterface *plain_calls;
 
 /* Creates an array that no probe reports. */
-jbyteArray plain_bytes(JNIEnv *jni, jsize length);
+static inline jbyteArray plain_bytes(JNIEnv *jni, jsize length)
+{
+    return (plain_calls != NULL ? plain_calls : *jni)->NewByteArray(jni, length);
+}
+
 /* Creates an object that no probe reports, without running a constructor. */
-jobject plain_object(JNIEnv *jni, jclass class);
+static inline jobject plain_object(JNIEnv *jni, jclass class)
+{
+    return (plain_calls != NULL ? plain_calls : *jni)->AllocObject(jni, class);
+}
 
 #endif

@@ -27,8 +27,8 @@ struct quick {
 
 /* Returns true if the thread is marked as in a probe and its stream has room for `words` words (0:
  * no stream is needed). Returns false while the JVM's end closes the trace: then threads wait in
- * native probes. */
-QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
+ * native probes. `object`: the probe of a new object. */
+QUICK bool begin_quickly(struct quick *quick, size_t words, bool object)
 {
     struct os_thread *os = quick->os = thread_self;
     if (__builtin_expect(os == NULL, 0))
@@ -55,11 +55,6 @@ QUICK bool begin_any_quickly(struct quick *quick, size_t words, bool object)
     os->references.sight.place = 0; /* discards the shown object */
     probe_leave(os);
     return false;
-}
-
-QUICK bool begin_quickly(struct quick *quick, size_t words)
-{
-    return begin_any_quickly(quick, words, false);
 }
 
 QUICK bool write_quickly(const struct quick *quick, enum step_live_kind kind, uint64_t method)
@@ -118,7 +113,7 @@ QUICK bool enter_quickly(uint32_t number, bool of_object)
 {
     struct quick quick;
     uint64_t method;
-    if (!begin_quickly(&quick, 1))
+    if (!begin_quickly(&quick, 1, false))
         return false;
     struct java_thread *java = quick.java;
     bool done = !(of_object && quick.session->names_objects) &&
@@ -137,7 +132,7 @@ QUICK bool enter_this_quickly(uint32_t number)
 {
     struct quick quick;
     uint64_t method, object;
-    if (!begin_quickly(&quick, 3))
+    if (!begin_quickly(&quick, 3, false))
         return false;
     struct java_thread *java = quick.java;
     struct live_stream *stream = quick.stream;
@@ -157,7 +152,7 @@ QUICK bool enter_this_quickly(uint32_t number)
 QUICK bool constructed_quickly(uint32_t number)
 {
     struct quick quick;
-    if (!begin_quickly(&quick, 2))
+    if (!begin_quickly(&quick, 2, false))
         return false;
     struct java_thread *java = quick.java;
     uint64_t object = object_quickly(&quick, number);
@@ -181,7 +176,7 @@ QUICK bool construct_quickly(uint32_t number, uint64_t in_super)
 {
     struct quick quick;
     uint64_t method;
-    if (!begin_quickly(&quick, 1))
+    if (!begin_quickly(&quick, 1, false))
         return false;
     struct java_thread *java = quick.java;
     struct live_stream *stream = quick.stream;
@@ -204,7 +199,7 @@ QUICK bool construct_quickly(uint32_t number, uint64_t in_super)
 QUICK bool leave_quickly(uint32_t number)
 {
     struct quick quick;
-    if (!begin_quickly(&quick, 1))
+    if (!begin_quickly(&quick, 1, false))
         return false;
     struct java_thread *java = quick.java;
     const struct method_frame *frame =
@@ -222,7 +217,7 @@ QUICK bool call_quickly(uint32_t number)
 {
     struct quick quick;
     uint64_t method;
-    if (!begin_quickly(&quick, 2))
+    if (!begin_quickly(&quick, 2, false))
         return false;
     bool done = method_quickly(&quick, number, &method) &&
                 write_quickly(&quick, STEP_LIVE_ENTRY_SHORT, method);
@@ -265,7 +260,7 @@ QUICK bool made_quickly(void)
 {
     struct quick quick;
     struct object_facts facts;
-    if (!begin_any_quickly(&quick, 3, true))
+    if (!begin_quickly(&quick, 3, true))
         return false;
     struct java_thread *java = quick.java;
     struct live_stream *stream = quick.stream;

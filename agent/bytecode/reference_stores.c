@@ -4,93 +4,50 @@
 
 #include "agent/bytecode/constructors.h"
 #include "agent/records/put_record.h"
-#include "agent/references/field_places.h"
 #include "agent/references/fields.h"
 #include "agent/references/object_ids.h"
 
-/* Context in which a store is recorded. */
-struct store {
-    struct session *session;
-    struct os_thread *os;
-    JNIEnv *jni;
-    struct live_stream *stream;
-    uint64_t thread;
-};
-
-static bool begin(struct store *store, struct session *session, struct os_thread *os, JNIEnv *jni)
+/* Records a store into `holder`, of `value` or of references that `value` has. */
+static void store(struct session *session, struct os_thread *os, JNIEnv *jni,
+                  enum step_live_reference kind, jobject holder, jobject value, uint64_t number,
+                  uint64_t more)
 {
     struct live_stream *stream = thread_stream(session, os);
     struct java_thread *java = thread_current(session, os, NULL);
     if (stream == NULL)
-        return false;
+        return;
     if (java != NULL && constructors_wait_long(java, stream))
         constructors_keep_window(session, os, jni, java, stream);
-    *store = (struct store){session, os, jni, stream, java != NULL ? java->id : 0};
-    return true;
-}
-
-static uint64_t id_of(const struct store *store, jobject object)
-{
-    return object_id_of(store->session, store->os, store->stream, store->thread, store->jni,
-                        object);
-}
-
-/* `more`: the fourth word, for kinds that have one. */
-static void put(const struct store *store, enum step_live_reference kind, uint64_t first,
-                uint64_t second, uint64_t number, uint64_t more)
-{
-    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
-    struct live_stream *stream = store->stream;
-    uint64_t *room = reserve_event(store->session, stream, store->thread, words);
-    if (room == NULL)
-        return;
-    stream->base_stamp = naming_stamp(store->session, stream);
-    room[0] = live_word(STEP_LIVE_REFERENCE, stream->base_stamp);
-    step_live_reference_words(room, kind, first, second, number);
-    if (words == 4)
-        room[3] = more;
-    live_commit(stream, words, 1);
+    uint64_t thread = java != NULL ? java->id : 0;
+    uint64_t from = object_id_of(session, os, stream, thread, jni, holder);
+    uint64_t to = object_id_of(session, os, stream, thread, jni, value);
+    write_reference(session, stream, thread, 0, kind, (const uint64_t[2]){from, to}, number, more);
 }
 
 void store_into_field(struct session *session, struct os_thread *os, JNIEnv *jni, jobject holder,
                       jobject value, uint64_t field)
 {
-    struct store store;
-    if (!begin(&store, session, os, jni))
-        return;
-    uint64_t from = id_of(&store, holder), to = id_of(&store, value);
-    put(&store, STEP_LIVE_FIELD_STORE, from, to, field, 0);
+    store(session, os, jni, STEP_LIVE_FIELD_STORE, holder, value, field, 0);
 }
 
 void store_into_element(struct session *session, struct os_thread *os, JNIEnv *jni, jobject array,
                         jint index, jobject value)
 {
-    struct store store;
-    if (!begin(&store, session, os, jni))
-        return;
-    uint64_t from = id_of(&store, array), to = id_of(&store, value);
-    put(&store, STEP_LIVE_ELEMENT_STORE, from, to, (uint32_t) index, 0);
+    store(session, os, jni, STEP_LIVE_ELEMENT_STORE, array, value, (uint32_t) index, 0);
 }
 
 void store_clone(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                  jobject object)
 {
-    struct store store;
-    if (!begin(&store, session, os, jni))
-        return;
-    uint64_t source = id_of(&store, from), holder = id_of(&store, object);
-    put(&store, STEP_LIVE_CLONE_STORE, holder, source, 0, 0);
+    store(session, os, jni, STEP_LIVE_CLONE_STORE, object, from, 0, 0);
 }
 
 static void store_range(struct session *session, struct os_thread *os, JNIEnv *jni, jobject from,
                         jint first, jobject to, jint at, jint length)
 {
-    struct store store;
-    if (length <= 0 || !begin(&store, session, os, jni))
-        return;
-    uint64_t source = id_of(&store, from), holder = id_of(&store, to);
-    put(&store, STEP_LIVE_RANGE_STORE, holder, source, (uint32_t) length,
-        (uint32_t) first | (uint64_t) (uint32_t) at << 32);
+    if (length > 0)
+        store(session, os, jni, STEP_LIVE_RANGE_STORE, to, from, (uint32_t) length,
+              (uint32_t) first | (uint64_t) (uint32_t) at << 32);
 }
 
 struct session *store_enter(struct os_thread **os)

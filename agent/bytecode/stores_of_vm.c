@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores by the JVM itself, which no probe sees, read afterwards: references of objects that it
  * creates or that its native methods store into, and constants of static fields. */
-#include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/references/class_fields.h"
@@ -64,9 +63,7 @@ void stores_of_object(struct session *session, struct os_thread *os, JNIEnv *jni
         store_elements(session, os, jni, object);
     while (class != NULL && !is_array) {
         store_fields(session, os, jni, object, class);
-        jclass super = (*jni)->GetSuperclass(jni, class);
-        (*jni)->DeleteLocalRef(jni, class);
-        class = super;
+        class = class_go_up(jni, class);
     }
     (*jni)->DeleteLocalRef(jni, class);
 }
@@ -128,11 +125,9 @@ void stores_of_continuations(JNIEnv *jni)
         return;
     bool first =
         stores_wanted(session) && atomic_exchange(&seen_in, session->number) != session->number;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = first ? (*jni)->FindClass(jni, "jdk/internal/vm/Continuation") : NULL;
+    jclass class = first ? class_find(jni, "jdk/internal/vm/Continuation") : NULL;
     if (class != NULL)
         store_fields(session, os, jni, NULL, class);
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     probe_leave(os);
 }

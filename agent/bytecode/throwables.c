@@ -9,7 +9,6 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/reference_stores.h"
 #include "agent/hotspot/slots.h"
@@ -22,21 +21,10 @@
 /* A part of a stack trace as HotSpot fills it begins with at least so many arrays of its own. */
 enum { FIRST_ARRAYS = 2 };
 
-static jfieldID field_of_throwable(JNIEnv *jni, const char *name, const char *descriptor)
-{
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
-    jfieldID field = class != NULL ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, class);
-    return field;
-}
-
 static bool is_array(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
-    jboolean is = JNI_FALSE;
-    (*tracer.jvmti)->IsArrayClass(tracer.jvmti, class, &is);
+    bool is = (class_status(class) & JVMTI_CLASS_STATUS_ARRAY) != 0;
     (*jni)->DeleteLocalRef(jni, class);
     return is;
 }
@@ -81,10 +69,8 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
     uint64_t mine = session->number << FIELD_SESSION_SHIFT, number = atomic_load(&known) - mine;
     if (number != 0 && number >> FIELD_SESSION_SHIFT == 0)
         return number;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Throwable");
+    jclass class = class_find(jni, "java/lang/Throwable");
     number = class != NULL ? field_number_of_id(session, jni, class, field) : 0;
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, class);
     atomic_store(&known, mine | number);
     return number;
@@ -93,14 +79,12 @@ static uint64_t backtrace_number(struct session *session, JNIEnv *jni, jfieldID 
 void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni, jobject object)
 {
     static _Atomic(jfieldID) backtrace;
-    jfieldID field = atomic_load(&backtrace);
     if (object == NULL || (session->options.events & EVENT_ALLOC) == 0)
         return;
-    if (field == NULL) {
-        if ((field = field_of_throwable(jni, "backtrace", "Ljava/lang/Object;")) == NULL)
-            return;
-        atomic_store(&backtrace, field);
-    }
+    jfieldID field =
+        class_field_once(jni, &backtrace, "java/lang/Throwable", "backtrace", "Ljava/lang/Object;");
+    if (field == NULL)
+        return;
     jthrowable of_program = exception_set_aside(jni);
     struct recent_objects recent = os->bytecode.recent; /* may contain the message, which is checked
                                                          * next */
@@ -118,19 +102,11 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
 
 static bool ask_if_constructor(JNIEnv *jni, jmethodID method)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jclass owner = NULL;
-    char *name = NULL;
-    if ((*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+    jclass owner = method_is_constructor(method) ? method_owner(method) : NULL;
+    if (owner == NULL)
         return false;
-    bool is = strcmp(name, "<init>") == 0;
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    if (!is || (*jvmti)->GetMethodDeclaringClass(jvmti, method, &owner) != JVMTI_ERROR_NONE)
-        return false;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass throwable = (*jni)->FindClass(jni, "java/lang/Throwable");
-    is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
-    exception_restore(jni, of_program);
+    jclass throwable = class_find(jni, "java/lang/Throwable");
+    bool is = throwable != NULL && (*jni)->IsAssignableFrom(jni, owner, throwable);
     (*jni)->DeleteLocalRef(jni, throwable);
     (*jni)->DeleteLocalRef(jni, owner);
     return is;

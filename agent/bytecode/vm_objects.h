@@ -4,6 +4,9 @@
 #ifndef AGENT_BYTECODE_VM_OBJECTS_H
 #define AGENT_BYTECODE_VM_OBJECTS_H
 
+#include <jni.h>
+#include <stdbool.h>
+
 #include "agent/base/tracer.h"
 #include "agent/records/threads.h"
 
@@ -32,5 +35,11 @@ void throwable_traced(struct session *session, struct os_thread *os, JNIEnv *jni
 /* Called by the constructor Throwable(String): reports a message that the VM or JNI's ThrowNew()
  * created. */
 void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni, jobject message);
+
+/* Registers native methods of classes of the boot loader without the JVM's warning. */
+
+/* Sets the probes' class, a global reference; all registration goes through its link(). */
+void natives_link_by(jclass probes);
+bool natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
 
 #endif

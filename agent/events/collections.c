@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/hotspot/headers.h"
 #include "agent/hotspot/vm_structs.h"
 #include "agent/records/hold.h"
@@ -59,7 +60,7 @@ static bool ends_jvm(jthread thread)
         info.name == NULL)
         return false;
     bool is = strcmp(info.name, "DestroyJavaVM") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
+    jvm_free(info.name);
     return is;
 }
 

@@ -10,11 +10,11 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/collections.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
-#include "agent/events/tagged_deaths.h"
 #include "agent/hotspot/archived_classes.h"
 #include "agent/records/classes.h"
 #include "agent/records/hold.h"
@@ -251,7 +251,7 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
         options_event_names(event, name, sizeof name);
         if (event == EVENT_PHASE)
             snprintf(name, sizeof name, "phase");
-        if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE)
+        if (jvm_add_capabilities(&wanted))
             tracer.capable |= event;
         else
             log_message("this JVM %s give %s events: they are left out",
@@ -263,8 +263,7 @@ static void add_capabilities(const struct engine *engine, uint32_t events)
         jvmtiCapabilities wanted;
         memset(&wanted, 0, sizeof wanted);
         want_virtual_threads(&wanted);
-        tracer.has_virtual_threads =
-            (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+        tracer.has_virtual_threads = jvm_add_capabilities(&wanted);
     }
 }
 
@@ -273,7 +272,7 @@ bool engine_reserve(const struct engine *engine, uint32_t event)
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     engine->want_capabilities(event, &wanted);
-    bool added = (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+    bool added = jvm_add_capabilities(&wanted);
     if (added && engine->prepare != NULL)
         engine->prepare();
     return added;
@@ -295,13 +294,13 @@ static void set_extension_event(const char *suffix, jvmtiExtensionEvent callback
             (*jvmti)->SetExtensionEventCallback(jvmti, index, callback);
             engine_notify(callback != NULL, index);
         }
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].id);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].short_description);
+        jvm_free(events[i].id);
+        jvm_free(events[i].short_description);
         for (jint j = 0; j < events[i].param_count; j++)
-            (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params[j].name);
-        (*jvmti)->Deallocate(jvmti, (unsigned char *) events[i].params);
+            jvm_free(events[i].params[j].name);
+        jvm_free(events[i].params);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) events);
+    jvm_free(events);
 }
 
 /* Stores a function pointer in the table of object pointers. */
@@ -312,7 +311,7 @@ static void set_by_number(union callback_table *table, int number,
 }
 
 /* Set only once: with ObjectFree enabled, the JVM would report the dead objects first
- * (tagged_deaths.h). */
+ * (tagged_deaths.c). */
 static bool set_callbacks(const jvmtiEventCallbacks *of_others)
 {
     static bool set;
@@ -356,12 +355,6 @@ bool engine_prepare(const struct engine *engine, uint32_t events,
     return set_callbacks(of_others);
 }
 
-void engine_enable_methods(struct session *session)
-{
-    if ((session->options.events & EVENT_METHOD) != 0)
-        session->engine->enable_methods(session, true);
-}
-
 bool engine_arm(struct session *session, JNIEnv *jni)
 {
     const struct engine *engine = session->engine;
@@ -370,21 +363,22 @@ bool engine_arm(struct session *session, JNIEnv *jni)
 
 void engine_disarm(struct session *session)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni != NULL)
         session->engine->arm(jni, session, false);
+}
+
+static void count_class(void *count, JNIEnv *jni, jclass class)
+{
+    (void) jni, (void) class;
+    ++*(unsigned *) count;
 }
 
 /* gentle=auto: returns true if the JVM has loaded many classes. */
 static bool has_many_classes(JNIEnv *jni)
 {
-    jint count = 0;
-    jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
-        return false;
-    for (jint i = 0; i < count; i++)
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    unsigned count = 0;
+    class_each_loaded(jni, count_class, &count);
     return count > OPTION_GENTLE_CLASSES;
 }
 
@@ -414,9 +408,8 @@ bool engine_instrument(struct session *session, JNIEnv *jni, char *out)
 
 void engine_restore(struct session *session)
 {
-    JNIEnv *jni = NULL;
-    if (session->engine->restore != NULL &&
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = session->engine->restore != NULL ? jvm_jni() : NULL;
+    if (jni != NULL)
         session->engine->restore(jni, session);
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/method_verdicts.h"
-#include "agent/base/own_frames.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/records/method_counts.h"

@@ -3,6 +3,7 @@
  * specifies; the callback is that of engine=jvmti. docs/engine-sampled.md */
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/draw_repeats.h"
 #include "agent/events/engine.h"
@@ -142,8 +143,8 @@ static void note_draw(const struct session *session, struct os_thread *os, uint6
 /* A platform thread starts: the distance to its first sample is drawn now. */
 static void sampled_thread_starts(const struct session *session, struct os_thread *os)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL)
         return;
     os->events.thread_began = true;
     note_draw(session, os, draw_repeats_thread(jni));
@@ -164,8 +165,7 @@ static uint64_t draw_next(const struct session *session, struct os_thread *os)
 
 static bool tag(const struct session *session, jobject object, uint64_t id)
 {
-    jlong old = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, object, &old);
+    jlong old = jvm_tag(object);
     return (old & TAG_MARKS) != 0 ? object_claim_tag(session, old, id)
                                   : event_set_tag(object, tag_of_object(session, id));
 }

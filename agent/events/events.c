@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "agent/base/java_versions.h"
-#include "agent/events/engine_type.h"
+#include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/records/classes.h"
 #include "agent/records/layouts.h"
@@ -161,10 +161,12 @@ static uint64_t stamp_of_free(const struct session *session, uint64_t stamp)
     return stamp > latest ? stamp : latest;
 }
 
-/* Returns the id as frees have it. */
-static uint64_t freed_id(const struct session *session, uint64_t object)
+static void note_frees(struct session *session, uint64_t stamp, uint64_t raw, uint64_t collection)
 {
-    return object < session->first_object ? object | STEP_LIVE_IS_EARLIER : object;
+    session->free_batch.stamp = stamp;
+    session->free_batch.raw = raw;
+    session->free_batch.collection = collection;
+    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
 }
 
 /* The JVM reports the dead objects of a collection one by one, some time after it. */
@@ -180,13 +182,11 @@ void event_freed(struct session *session, uint64_t object)
     uint64_t *room = live_reserve(session->map, session->frees, 1);
     if (room == NULL)
         return;
-    room[0] = live_word(STEP_LIVE_FREE_OBJECT, freed_id(session, object));
+    if (object < session->first_object)
+        object |= STEP_LIVE_IS_EARLIER;
+    room[0] = live_word(STEP_LIVE_FREE_OBJECT, object);
     session->free_batch.open = true;
-    session->free_batch.stamp = stamp_of_free(session, stamp);
-    session->free_batch.raw = raw;
-    session->free_batch.collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, session->free_batch.stamp,
-                          memory_order_relaxed);
+    note_frees(session, stamp_of_free(session, stamp), raw, collection);
     live_commit(session->frees, 1, 1);
 }
 
@@ -272,10 +272,7 @@ void event_free_many(struct session *session, const uint64_t *objects, size_t co
         written += run;
     }
     session->free_batch.open = session->free_batch.open || written != 0;
-    session->free_batch.stamp = stamp;
-    session->free_batch.raw = clock_raw_unordered();
-    session->free_batch.collection = collection;
-    atomic_store_explicit(&session->map->header->free_stamp, stamp, memory_order_relaxed);
+    note_frees(session, stamp, clock_raw_unordered(), collection);
     event_frees_leave();
 }
 

@@ -3,6 +3,8 @@
 #ifndef AGENT_EVENTS_EVENTS_H
 #define AGENT_EVENTS_EVENTS_H
 
+#include <stdbool.h>
+
 #include "agent/base/tracer.h"
 
 enum alloc_origin { ALLOC_SAMPLED, ALLOC_BY_VM };
@@ -54,5 +56,16 @@ bool event_close_free_batch(struct session *session, bool now);
 void event_set_free_gap(struct session *session);
 /* Returns when no thread is in event_free() with a session that is no longer tracer.session. */
 void event_wait_for_frees(void);
+
+/* Deaths of tagged objects, which the JVM reports with ObjectFree. */
+
+/* Enables these reports for the rest of the JVM's life: see tagged_deaths_flush(). */
+void tagged_deaths_report(void);
+
+/* Returns when every object that the JVM has found dead is reported. Java threads only. Disabling
+ * the event would also flush, but can hang JDK 17: the thread that disables it and the JVM's
+ * reporting thread wait for each other, one at a safepoint, the other in code that does not stop
+ * for one. */
+void tagged_deaths_flush(void);
 
 #endif

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "agent/base/patience.h"
-#include "agent/events/engine_type.h"
+#include "agent/events/engine.h"
 
 #define POLL_NS 100000L
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/memory.h"
 #include "agent/events/events.h"
 #include "agent/records/classes.h"
@@ -316,13 +317,13 @@ bool sampled_lives_are_paused(void)
 
 void sampled_lives_end(void)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = tracer.dying ? NULL : jvm_jni();
     struct awaited some[BATCH];
     event_frees_enter();
     lives.session = 0;
     end_pause();
     event_frees_leave();
-    if (tracer.dying || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    if (jni == NULL)
         return;
     for (size_t count = BATCH; count == BATCH;) {
         event_frees_enter();

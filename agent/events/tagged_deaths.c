@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Enables ObjectFree for good, and waits for its outstanding reports. */
-#include "agent/events/tagged_deaths.h"
+#include "agent/events/events.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/events/engine_type.h"
+#include "agent/base/jvm_classes.h"
+#include "agent/events/engine.h"
 #include "capture/apart.h"
 
 #define TELLER "Service Thread"
@@ -43,12 +44,11 @@ static jint JNICALL on_reference(jvmtiHeapReferenceKind kind, const jvmtiHeapRef
 static void walk_one_step(void)
 {
     jvmtiHeapCallbacks callbacks;
-    jthread thread = NULL;
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
+    jthread thread = jni != NULL ? jvm_thread() : NULL;
     memset(&callbacks, 0, sizeof callbacks);
     callbacks.heap_reference_callback = on_reference;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE)
+    if (thread == NULL)
         return;
     (*tracer.jvmti)->FollowReferences(tracer.jvmti, 0, NULL, thread, &callbacks, NULL);
     (*jni)->DeleteLocalRef(jni, thread);

@@ -248,7 +248,7 @@ static bool has_known(void)
 
 void archived_classes_read(void)
 {
-    char path[4096], *home = NULL;
+    char path[4096];
     if (!hash_state_is_known() || !internal_is_allowed(INTERNAL_ARCHIVE))
         return;
     if (tracer.java_major >= JAVA_TAGS_BY_HASH && tracer.java_major < JAVA_LINKS_WITH_HASH) {
@@ -265,13 +265,13 @@ void archived_classes_read(void)
     if (is_read)
         return;
     is_read = true;
-    if (table_count == 0 ||
-        (*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.home", &home) != JVMTI_ERROR_NONE)
+    char *home = table_count != 0 ? jvm_property("java.home") : NULL;
+    if (home == NULL)
         return;
     int length = snprintf(path, sizeof path, "%s/lib/classlist", home);
     if (length > 0 && (size_t) length < sizeof path)
         apart_run(read_file, path);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) home);
+    jvm_free(home);
 }
 
 /* Later JDKs do not load these classes from the archive if there is a class file hook: the archive

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/vm_structs.h"
 
 #define WAIT_NS 2000000L
+#define ROUNDS 400
 
 static struct {
     jvmtiEnv *jvmti; /* NULL: none */
@@ -43,7 +45,14 @@ static bool switch_on(void)
                                               NULL) == JVMTI_ERROR_NONE;
 }
 
-bool compilations_watch(const jmethodID *methods, size_t count)
+static void end(void)
+{
+    if (watch.jvmti != NULL)
+        (*watch.jvmti)->DisposeEnvironment(watch.jvmti);
+    watch.jvmti = NULL;
+}
+
+static bool begin(const jmethodID *methods, size_t count)
 {
     const unsigned char *tiered = vm_flag("TieredCompilation");
     watch.compilers = tiered != NULL && *tiered == 0 ? 1 : 2;
@@ -52,22 +61,11 @@ bool compilations_watch(const jmethodID *methods, size_t count)
         watch.methods[i] = methods[i];
         atomic_store(&watch.compiled[i], 0);
     }
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &watch.jvmti, JVMTI_VERSION_11) != JNI_OK)
-        return false;
-    if (switch_on())
-        return true;
-    compilations_end();
-    return false;
+    return (*tracer.vm)->GetEnv(tracer.vm, (void **) &watch.jvmti, JVMTI_VERSION_11) == JNI_OK &&
+           switch_on();
 }
 
-void compilations_end(void)
-{
-    if (watch.jvmti != NULL)
-        (*watch.jvmti)->DisposeEnvironment(watch.jvmti);
-    watch.jvmti = NULL;
-}
-
-bool compilations_are_made(void)
+static bool are_made(void)
 {
     for (size_t i = 0; i < watch.count; i++)
         if (atomic_load(&watch.compiled[i]) < watch.compilers)
@@ -75,17 +73,19 @@ bool compilations_are_made(void)
     return true;
 }
 
-bool compilations_never_come(void)
+int compilations_prove(const jmethodID *methods, size_t count, bool (*run)(void *context),
+                       void *context)
 {
-    char *text = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.info", &text) != JVMTI_ERROR_NONE)
-        return false;
-    bool is = strstr(text, "interpreted") != NULL;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    return is;
-}
-
-void compilations_wait(void)
-{
-    nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    bool never = jvm_property_has("java.vm.info", "interpreted");
+    int after = begin(methods, count) ? 0 : -1;
+    for (int i = 0; i < ROUNDS && after >= 0 && after < COMPILATIONS_AFTER; i++) {
+        if (!run(context))
+            after = -1;
+        else if (never || are_made())
+            after++;
+        else
+            nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
+    end();
+    return after;
 }

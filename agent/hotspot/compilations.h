@@ -10,16 +10,13 @@
 
 #define COMPILATIONS_METHODS 3u /* at the most */
 
-/* Starts watching, until compilations_end(). Returns false if this JVM does not report
- * compilations. One watch at a time. */
-bool compilations_watch(const jmethodID *methods, size_t count);
-void compilations_end(void);
-/* Returns true if C1 and C2 have compiled each method; only C2 without tiers
- * (-XX:-TieredCompilation). */
-bool compilations_are_made(void);
-/* Returns true if the JVM compiles nothing (-Xint). */
-bool compilations_never_come(void);
-/* Waits a little between two checks. */
-void compilations_wait(void);
+/* Calls `run`, which runs the methods often and returns false if something is wrong, until C1 and
+ * C2 have compiled each method (only C2 without tiers: -XX:-TieredCompilation), and a few times
+ * after that. Where the JVM compiles nothing (-Xint), calls it as often. Returns how often after
+ * that, at most COMPILATIONS_AFTER; 0: they were not compiled; -1: something is wrong, or this JVM
+ * does not report compilations. One call at a time. */
+#define COMPILATIONS_AFTER 3
+int compilations_prove(const jmethodID *methods, size_t count, bool (*run)(void *context),
+                       void *context);
 
 #endif

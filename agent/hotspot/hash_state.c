@@ -10,6 +10,7 @@
 
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/hash_words.h"
 #include "agent/hotspot/peek.h"
@@ -126,9 +127,9 @@ static void seed(void)
 
 static void swap(void)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     struct hash_words theirs;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    if (jni == NULL)
         return;
     char *words = (char *) jni - atomic_load_explicit(&distance, memory_order_relaxed);
     memcpy(&theirs, words, sizeof theirs);

@@ -8,6 +8,7 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "agent/hotspot/peek.h"
 #include "agent/hotspot/slots.h"
@@ -191,7 +192,7 @@ static bool find_words(JNIEnv *jni, jclass element)
 static bool find_layout(JNIEnv *jni, bool words)
 {
     jthrowable of_program = exception_set_aside(jni);
-    jclass element = (*jni)->FindClass(jni, "java/lang/Object");
+    jclass element = class_find(jni, "java/lang/Object");
     bool found =
         element != NULL && find_sizes(jni, element) && (!words || find_words(jni, element));
     exception_restore(jni, of_program);

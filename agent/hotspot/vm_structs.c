@@ -51,49 +51,46 @@ static const char *find_field(const char *type, const char *field)
                       "gHotSpotVMStructEntryFieldNameOffset", field);
 }
 
+/* Reads the member of an entry that is at an exported offset. */
+static bool read_member(const char *entry, const char *offset_name, void *out, size_t size)
+{
+    uint64_t offset = exported(offset_name);
+    if (entry == NULL || offset == TABLE_END)
+        return false;
+    memcpy(out, entry + offset, size);
+    return true;
+}
+
 static bool field_offset(const char *type, const char *field, size_t *out)
 {
-    const char *entry = find_field(type, field);
-    uint64_t offset_at = exported("gHotSpotVMStructEntryOffsetOffset");
-    if (entry == NULL || offset_at == TABLE_END)
-        return false;
-    memcpy(out, entry + offset_at, sizeof *out);
-    return *out < 1 << 16;
+    return read_member(find_field(type, field), "gHotSpotVMStructEntryOffsetOffset", out,
+                       sizeof *out) &&
+           *out < 1 << 16;
 }
 
 static bool static_field(const char *type, const char *field, const uintptr_t **out)
 {
-    const char *entry = find_field(type, field);
-    uint64_t address_at = exported("gHotSpotVMStructEntryAddressOffset");
-    if (entry == NULL || address_at == TABLE_END)
-        return false;
-    memcpy(out, entry + address_at, sizeof *out);
-    return *out != NULL;
+    return read_member(find_field(type, field), "gHotSpotVMStructEntryAddressOffset", out,
+                       sizeof *out) &&
+           *out != NULL;
 }
 
 static bool type_size(const char *type, size_t *out)
 {
     const char *entry = find_entry("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
                                    "gHotSpotVMTypeEntryTypeNameOffset", type, NULL, NULL);
-    uint64_t size_at = exported("gHotSpotVMTypeEntrySizeOffset");
-    if (entry == NULL || size_at == TABLE_END)
-        return false;
-    memcpy(out, entry + size_at, sizeof *out);
-    return true;
+    return read_member(entry, "gHotSpotVMTypeEntrySizeOffset", out, sizeof *out);
 }
 
 static bool int_constant(const char *name, int64_t *out)
 {
+    int32_t value = 0;
     const char *entry =
         find_entry("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
                    "gHotSpotVMIntConstantEntryNameOffset", name, NULL, NULL);
-    uint64_t value_at = exported("gHotSpotVMIntConstantEntryValueOffset");
-    int32_t value;
-    if (entry == NULL || value_at == TABLE_END)
-        return false;
-    memcpy(&value, entry + value_at, sizeof value);
+    bool read = read_member(entry, "gHotSpotVMIntConstantEntryValueOffset", &value, sizeof value);
     *out = value;
-    return true;
+    return read;
 }
 
 /* Reads the fields that have one name in all supported JDKs. */

@@ -116,12 +116,6 @@ static bool named_find_gone(struct named_table *table, JNIEnv *jni)
     return found;
 }
 
-static bool named_is_gone(struct named_table *table, uint64_t index)
-{
-    const struct named_object *named = named_at(table, index);
-    return named != NULL && named->state == NAMED_GONE;
-}
-
 static void empty(struct named_table *table, JNIEnv *jni, struct named_object *named,
                   uint64_t index)
 {
@@ -175,11 +169,6 @@ static uint64_t id_of_ring(uint64_t ring_number, uint64_t packed)
                : 0;
 }
 
-static uint64_t id_of_session(const struct session *session, uint64_t packed)
-{
-    return id_of_ring(session->ring_number, packed);
-}
-
 uint64_t object_of_ring(uint64_t ring_number, jlong tag)
 {
     if ((tag & TAG_MARKS) == 0)
@@ -197,7 +186,7 @@ static void forget_named(struct named_table *table, const struct session *sessio
 {
     for (uint64_t index = 1; index < table->count; index++) {
         struct named_object *named = named_at(table, index);
-        if (named != NULL && id_of_session(session, atomic_load(&named->object)) != 0)
+        if (named != NULL && id_of_ring(session->ring_number, atomic_load(&named->object)) != 0)
             atomic_store(&named->object, 0);
     }
 }
@@ -225,7 +214,8 @@ void tags_forget(struct session *session)
 
 static bool is_gone(uint64_t number)
 {
-    return named_is_gone(&classes, number);
+    const struct named_object *named = named_at(&classes, number);
+    return named != NULL && named->state == NAMED_GONE;
 }
 
 void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
@@ -249,7 +239,7 @@ bool object_claim_tag(const struct session *session, jlong tag, uint64_t object)
     if (named == NULL)
         return false;
     uint64_t old = atomic_load(&named->object);
-    return id_of_session(session, old) == 0 &&
+    return id_of_ring(session->ring_number, old) == 0 &&
            atomic_compare_exchange_strong(&named->object, &old,
                                           (uint64_t) tag_of_object(session, object));
 }
@@ -266,16 +256,18 @@ bool class_is_filler(jlong tag)
     return false;
 }
 
-uint64_t class_number_of_tag(const struct session *session, jlong tag)
+/* Returns the number in the session's dictionary, or 0. */
+static uint64_t number_in(const struct session *session, const struct named_object *class)
 {
-    if ((tag & TAG_CLASS) == 0)
-        return 0;
-    const struct named_object *class = named_of_tag(tag);
-    if (class == NULL)
-        return 0;
     uint64_t packed = atomic_load_explicit(&class->session_number, memory_order_acquire);
     return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
                                                     : 0;
+}
+
+uint64_t class_number_of_tag(const struct session *session, jlong tag)
+{
+    const struct named_object *class = (tag & TAG_CLASS) != 0 ? named_of_tag(tag) : NULL;
+    return class != NULL ? number_in(session, class) : 0;
 }
 
 /* Converts "Lp/Name;" to "p/Name"; arrays stay as they are. */
@@ -335,8 +327,8 @@ static uint64_t loader_of_class(jclass mirror)
         loader == NULL)
         return 0;
     uint64_t number = number_loader(loader);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni != NULL)
         (*jni)->DeleteLocalRef(jni, loader);
     return number;
 }
@@ -356,10 +348,9 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
 /* Returns the index of a class that has no tag. The caller holds the class lock. */
 static uint64_t index_untagged(jclass mirror, bool stays_untagged)
 {
-    JNIEnv *jni = NULL;
-    char *signature;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (signature = class_signature(mirror)) == NULL)
+    JNIEnv *jni = jvm_jni();
+    char *signature = jni != NULL ? class_signature(mirror) : NULL;
+    if (signature == NULL)
         return 0;
     uint64_t index = untagged_class_take(jni, signature, mirror);
     if (index == 0)
@@ -468,11 +459,8 @@ static struct named_object *named_tagged(jclass class)
 /* The caller holds the class lock. */
 static uint64_t number_named(struct session *session, struct named_object *class, bool existing)
 {
-    if (class == NULL)
-        return 0;
-    uint64_t packed = atomic_load(&class->session_number);
-    return packed >> NUMBER_BITS == session->number ? packed & ((UINT64_C(1) << NUMBER_BITS) - 1)
-                                                    : define_class(session, class, existing);
+    uint64_t number = class != NULL ? number_in(session, class) : 0;
+    return class != NULL && number == 0 ? define_class(session, class, existing) : number;
 }
 
 /* `name`: NULL, or set to the name, valid as long as the class is loaded. */
@@ -523,11 +511,10 @@ struct class_cache_entry *class_cached(struct session *session, struct os_thread
     if (cached->hint == hint && cached->session == session->number &&
         (*jni)->IsSameObject(jni, class, cached->mirror))
         return cached;
-    jlong tag = 0;
     uint64_t number = class_number(session, class);
+    jlong tag = number != 0 ? jvm_tag(class) : 0;
     os->uncached = (struct class_cache_entry){.number = number};
-    if (number == 0 || (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag) != JVMTI_ERROR_NONE ||
-        class_number_of_tag(session, tag) != number)
+    if (number == 0 || class_number_of_tag(session, tag) != number)
         return &os->uncached;
     jweak mirror = atomic_load(&named_of_tag(tag)->mirror);
     if (mirror == NULL)
@@ -547,9 +534,7 @@ const char *class_name_of_tag(jlong tag)
 
 int class_element_shift(jclass class, int references)
 {
-    jlong tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
-    return class_element_shift_of_tag(tag, references);
+    return class_element_shift_of_tag(jvm_tag(class), references);
 }
 
 int class_element_shift_of_tag(jlong tag, int references)

@@ -71,8 +71,9 @@ void global_event(struct session *session, enum step_live_kind kind, uint64_t wo
 
 #define TEXT_LIMIT 200000u /* fits into a chunk */
 
-struct hash_number *dictionary_place(struct session_dictionary *dictionary,
-                                     const struct session *session, uint64_t hash)
+/* Returns the place for that hash as hash_numbers_place() does. */
+static struct hash_number *dictionary_place(struct session_dictionary *dictionary,
+                                            const struct session *session, uint64_t hash)
 {
     if (dictionary->session != session->number) {
         dictionary->session = session->number;
@@ -91,6 +92,18 @@ bool dictionary_add_class(struct session_dictionary *dictionary, const struct se
         return false;
     hash_numbers_put(&dictionary->numbers, place, hash, 1);
     return true;
+}
+
+uint64_t dictionary_number(struct session_dictionary *dictionary, struct session *session,
+                           uint64_t hash, uint64_t class, uint64_t kind, const char *name,
+                           const char *more)
+{
+    struct hash_number *place = dictionary_place(dictionary, session, hash);
+    uint64_t number = place != NULL ? place->number : 0;
+    if (place != NULL && place->hash == 0 &&
+        (number = global_define(session, &dictionary->count, class, kind, name, more)) != 0)
+        hash_numbers_put(&dictionary->numbers, place, hash, number);
+    return number;
 }
 
 #define DEFINE_WORDS 4u

@@ -24,9 +24,11 @@ struct session_dictionary {
     _Atomic uint64_t count;
     struct hash_numbers numbers;
 };
-/* The caller holds the lock. Returns the place for that hash as hash_numbers_place() does. */
-struct hash_number *dictionary_place(struct session_dictionary *dictionary,
-                                     const struct session *session, uint64_t hash);
+/* The caller holds the lock. Returns the number of what has that hash, which global_define()
+ * defines at first use; 0: that failed. */
+uint64_t dictionary_number(struct session_dictionary *dictionary, struct session *session,
+                           uint64_t hash, uint64_t class, uint64_t kind, const char *name,
+                           const char *more);
 /* The caller holds the lock. Adds the class. Returns false if it was there, or out of memory. */
 bool dictionary_add_class(struct session_dictionary *dictionary, const struct session *session,
                           uint64_t class);

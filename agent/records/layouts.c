@@ -119,13 +119,7 @@ void layout_define(struct session *session, JNIEnv *jni, jclass mirror, uint64_t
 
 void layout_of_loaded(struct session *session, JNIEnv *jni, jclass mirror)
 {
-    jint status = 0;
-    jlong tag = 0;
-    if ((*tracer.jvmti)->GetClassStatus(tracer.jvmti, mirror, &status) != JVMTI_ERROR_NONE ||
-        (status & JVMTI_CLASS_STATUS_PREPARED) == 0 ||
-        (*tracer.jvmti)->GetTag(tracer.jvmti, mirror, &tag) != JVMTI_ERROR_NONE)
-        return;
-    uint64_t class = class_number_of_tag(session, tag);
-    if (class != 0)
+    uint64_t class = class_number_of_tag(session, jvm_tag(mirror));
+    if (class != 0 && (class_status(mirror) & JVMTI_CLASS_STATUS_PREPARED) != 0)
         layout_define(session, jni, mirror, class);
 }

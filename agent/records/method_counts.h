@@ -4,7 +4,7 @@
  * Each native thread adds up in its own table, indexed by the method's number in the trace. Each
  * Java thread has a stack of its open calls. When the trace ends, the tables are summed up and
  * written, one fact per method. With resolution=none, all times are 0, and no clock is read. The
- * usual case is in agent/bytecode/quick_counts.h. */
+ * usual case is in agent/bytecode/leaf_calls.c. */
 #ifndef AGENT_RECORDS_METHOD_COUNTS_H
 #define AGENT_RECORDS_METHOD_COUNTS_H
 

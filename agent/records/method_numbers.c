@@ -9,7 +9,6 @@
 
 #include "agent/base/hash_numbers.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/methods.h"
 
@@ -87,10 +86,9 @@ void method_name_number(uint32_t number, const char *class_name, const char *met
 
 static char *signature_of_class(jmethodID method)
 {
-    JNIEnv *jni = NULL;
-    jclass class = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
+    JNIEnv *jni = jvm_jni();
+    jclass class = jni != NULL ? method_owner(method) : NULL;
+    if (class == NULL)
         return NULL;
     char *signature = class_signature(class);
     (*jni)->DeleteLocalRef(jni, class);
@@ -125,13 +123,9 @@ uint64_t method_find(struct session *session, uint32_t number)
 
 jclass method_declaring_class(uint32_t number)
 {
-    jclass class = NULL;
     struct method_page *page = method_page_of(number);
     jmethodID method = page != NULL ? atomic_load(&page->ids[number % METHOD_PAGE_NUMBERS]) : NULL;
-    if (method == NULL ||
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE)
-        return NULL;
-    return class;
+    return method != NULL ? method_owner(method) : NULL;
 }
 
 uint64_t method_class_of(struct session *session, uint32_t number)
@@ -143,9 +137,9 @@ uint64_t method_class_of(struct session *session, uint32_t number)
     uint64_t packed = atomic_load_explicit(known, memory_order_relaxed);
     if (__builtin_expect(packed >> METHOD_SESSION_SHIFT == session->number, 1))
         return packed & METHOD_ID_MASK;
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     jclass class = method_declaring_class(number);
-    if (class == NULL || (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    if (class == NULL || jni == NULL)
         return 0;
     uint64_t id = class_number(session, class);
     (*jni)->DeleteLocalRef(jni, class);

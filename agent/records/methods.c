@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/base/jvm_classes.h"
+#include "agent/base/patience.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
-#include "agent/records/source_files.h"
 #include "format/core/hash.h"
 
 /* Read without a lock, which step_index does not support. A table that became too small is kept, as
@@ -36,11 +37,6 @@ static struct method_entry *find_entry(struct method_table *table, const void *k
         if (entry == NULL || entry->key == key)
             return entry;
     }
-}
-
-static struct method_entry *new_entry(void)
-{
-    return memory_counted(MEMORY_TABLES, calloc(1, sizeof(struct method_entry)));
 }
 
 static void method_insert(struct method_table *table, struct method_entry *entry)
@@ -72,13 +68,56 @@ static struct method_table *method_table_grown(void)
     return table;
 }
 
+/* ---- source files of classes ---- */
+
+#define TEXT_LIMIT 65536u /* a longer map is left out */
+
+static struct session_dictionary sources = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void source_files_prepare(void)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_source_file_name = 1;
+    jvm_add_capabilities(&wanted);
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_source_debug_extension = 1;
+    jvm_add_capabilities(&wanted);
+}
+
+/* Writes the source file of a class with this number in the trace, once in a session; nothing for a
+ * class that names none. The caller holds no lock. */
+static void source_file_define(struct session *session, jclass mirror, uint64_t class)
+{
+    jvmtiEnv *jvmti = tracer.jvmti;
+    char *file = NULL, *map = NULL;
+    if (!session_lock(session, &sources.lock))
+        return;
+    if (dictionary_add_class(&sources, session, class)) {
+        if ((*jvmti)->GetSourceFileName(jvmti, mirror, &file) != JVMTI_ERROR_NONE)
+            file = NULL;
+        if ((*jvmti)->GetSourceDebugExtension(jvmti, mirror, &map) != JVMTI_ERROR_NONE)
+            map = NULL;
+        if (map != NULL && strlen(map) > TEXT_LIMIT)
+            map[0] = '\0';
+        if (file != NULL || map != NULL)
+            global_define(session, &sources.count, class, STEP_LIVE_IS_SOURCE,
+                          file != NULL ? file : "", map != NULL ? map : "");
+        jvm_free(file);
+        jvm_free(map);
+    }
+    pthread_mutex_unlock(&sources.lock);
+}
+
+/* ---- methods ---- */
+
 static bool is_traced(const struct session *session, jclass mirror, const char *name)
 {
     JNIEnv *jni = NULL;
     jobject loader = NULL;
     if (!options_trace_class(&session->options, name) || session->options.include.count != 0)
         return options_trace_class(&session->options, name);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
+    if ((jni = jvm_jni()) == NULL ||
         (*tracer.jvmti)->GetClassLoader(tracer.jvmti, mirror, &loader) != JVMTI_ERROR_NONE)
         return false;
     bool traced = class_is_of_application(jni, loader);
@@ -89,10 +128,10 @@ static bool is_traced(const struct session *session, jclass mirror, const char *
 static void describe_method(struct session *session, struct method_entry *entry, jmethodID method)
 {
     jvmtiEnv *jvmti = tracer.jvmti;
-    jclass mirror = NULL;
+    jclass mirror = method_owner(method);
     jint modifiers = 0;
     char *name = NULL, *descriptor = NULL;
-    if ((*jvmti)->GetMethodDeclaringClass(jvmti, method, &mirror) != JVMTI_ERROR_NONE)
+    if (mirror == NULL)
         return;
     const char *class_name = NULL;
     uint64_t class = class_number_and_name(session, mirror, &class_name);
@@ -108,10 +147,10 @@ static void describe_method(struct session *session, struct method_entry *entry,
                                       name, descriptor);
         }
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    jvm_free(name);
+    jvm_free(descriptor);
+    JNIEnv *jni = jvm_jni();
+    if (jni != NULL)
         (*jni)->DeleteLocalRef(jni, mirror);
 }
 
@@ -137,7 +176,8 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
     entry = find_entry(atomic_load(&methods), method);
     if (entry == NULL || !method_is_of(entry, session)) {
         struct method_table *table = method_table_grown();
-        if (entry == NULL && table != NULL && (entry = new_entry()) != NULL) {
+        if (entry == NULL && table != NULL &&
+            (entry = memory_counted(MEMORY_TABLES, calloc(1, sizeof *entry))) != NULL) {
             entry->key = method;
             publish(entry, &fresh, session);
             method_insert(table, entry);

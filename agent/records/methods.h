@@ -23,4 +23,11 @@ const struct method_entry *method_lookup(struct session *session, jmethodID meth
 /* Frees all entries: no thread is in a probe, and the next session asks the JVM again. */
 void methods_forget(void);
 
+/* Source files of classes, as their class files name them: attributes SourceFile and
+ * SourceDebugExtension (JSR 45). */
+
+/* Asks the JVM for the attributes' names and texts. HotSpot keeps SourceDebugExtension only if it
+ * is asked at load: an attached agent gets none. */
+void source_files_prepare(void);
+
 #endif

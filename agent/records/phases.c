@@ -19,16 +19,10 @@ static struct session_dictionary names = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 uint64_t phase_name(struct session *session, const char *name)
 {
-    uint64_t hash = text_hash_key(text_hash(name)), number = 0;
     if (!session_lock(session, &names.lock))
         return 0;
-    struct hash_number *place = dictionary_place(&names, session, hash);
-    if (place != NULL) {
-        if (place->hash == 0 && (number = global_define(session, &names.count, 0,
-                                                        STEP_LIVE_IS_PHASE_NAME, name, "")) != 0)
-            hash_numbers_put(&names.numbers, place, hash, number);
-        number = place->number;
-    }
+    uint64_t number = dictionary_number(&names, session, text_hash_key(text_hash(name)), 0,
+                                        STEP_LIVE_IS_PHASE_NAME, name, "");
     pthread_mutex_unlock(&names.lock);
     return number;
 }

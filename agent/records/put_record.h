@@ -34,6 +34,25 @@ static inline uint64_t *reserve_alloc(struct session *session, struct live_strea
     return room + 1;
 }
 
+/* Writes a record of a reference. `stamp`: 0 is now; `more`: the fourth word, of kinds that have
+ * one. Returns false if there is no room. */
+static inline bool write_reference(struct session *session, struct live_stream *stream,
+                                   uint64_t thread, uint64_t stamp, enum step_live_reference kind,
+                                   const uint64_t of[2], uint64_t number, uint64_t more)
+{
+    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
+    uint64_t *room = reserve_event(session, stream, thread, words);
+    if (room == NULL)
+        return false;
+    stream->base_stamp = stamp != 0 ? stamp : naming_stamp(session, stream);
+    room[0] = live_word(STEP_LIVE_REFERENCE, stream->base_stamp);
+    step_live_reference_words(room, kind, of[0], of[1], number);
+    if (words == 4)
+        room[3] = more;
+    live_commit(stream, words, 1);
+    return true;
+}
+
 /* `used_bytes`: the size, or with layout=yes that without the bytes after an array's elements. */
 static inline uint64_t alloc_word(const struct session *session, uint64_t class,
                                   uint64_t used_bytes)
@@ -62,13 +81,6 @@ static inline void write_alloc_at(const struct session *session, uint64_t stamp,
     live_commit(stream, 3, 1);
 }
 
-static inline void write_alloc(struct session *session, struct live_stream *stream, uint64_t *room,
-                               uint64_t class, uint64_t used_bytes, uint64_t object, bool existing)
-{
-    write_alloc_at(session, thread_stamp(session, stream), stream, room, class, used_bytes, object,
-                   existing);
-}
-
 /* Writes the short form of a method event: one word, with the time since the last stamp. Returns
  * false if the values do not fit. */
 static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, uint64_t *room,
@@ -83,12 +95,6 @@ static inline bool write_short_at(uint64_t stamp, struct live_stream *stream, ui
     stream->base_stamp = stamp;
     live_commit(stream, 1, 1);
     return true;
-}
-
-static inline bool write_short(struct session *session, struct live_stream *stream, uint64_t *room,
-                               enum step_live_kind kind, uint64_t method)
-{
-    return write_short_at(thread_stamp_unordered(session, stream), stream, room, kind, method);
 }
 
 /* Writes the long form, with an object if the kind has one. */

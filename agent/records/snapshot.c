@@ -26,19 +26,12 @@ static void take_threads(struct session *session, JNIEnv *jni)
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
 }
 
-static void take_classes(struct session *session, JNIEnv *jni)
+static void take_class(void *context, JNIEnv *jni, jclass class)
 {
-    jint count = 0;
-    jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
-        return;
-    for (jint i = 0; i < count; i++) {
-        class_loaded(session, classes[i], true);
-        if (session->padding_mask != 0)
-            layout_of_loaded(session, jni, classes[i]);
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    struct session *session = context;
+    class_loaded(session, class, true);
+    if (session->padding_mask != 0)
+        layout_of_loaded(session, jni, class);
 }
 
 /* State of the heap walk. It runs in the VM's thread at a safepoint while the thread that requested
@@ -111,7 +104,7 @@ static void take_objects(struct session *session, struct os_thread *os, JNIEnv *
         live_stand_still(stream, false);
         if (walk.unknown_classes == 0)
             break;
-        take_classes(session, jni);
+        class_each_loaded(jni, take_class, session);
     }
 }
 
@@ -131,7 +124,7 @@ void snapshot_take(struct session *session, JNIEnv *jni)
     if ((session->options.events & EVENT_THREAD) != 0)
         take_threads(session, jni);
     if ((session->options.events & EVENT_CLASS) != 0)
-        take_classes(session, jni);
+        class_each_loaded(jni, take_class, session);
     if ((session->options.events & EVENT_ALLOC) != 0) {
         if (needs_collection(session))
             (*tracer.jvmti)->ForceGarbageCollection(tracer.jvmti);

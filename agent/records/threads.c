@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/records/global_stream.h"
 #include "format/core/grow.h"
@@ -36,7 +37,7 @@ static void set_name(struct description *of, const char *name)
 
 static void describe(struct description *of, jthread thread)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     jvmtiThreadInfo info;
     memset(&info, 0, sizeof info);
     if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE)
@@ -45,8 +46,8 @@ static void describe(struct description *of, jthread thread)
         of->flags |= THREAD_DAEMON;
     if (info.name != NULL)
         set_name(of, info.name);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) info.name);
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) {
+    jvm_free(info.name);
+    if (jni != NULL) {
         (*jni)->DeleteLocalRef(jni, info.thread_group);
         (*jni)->DeleteLocalRef(jni, info.context_class_loader);
     }
@@ -300,9 +301,8 @@ static bool is_virtual_thread(jthread thread)
         void *address;
         function *call;
     } test;
-    JNIEnv *jni = NULL;
-    if (!tracer.has_virtual_threads ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = tracer.has_virtual_threads ? jvm_jni() : NULL;
+    if (jni == NULL)
         return false;
     memcpy(&test,
            (const char *) *jni + offsetof(struct JNINativeInterface_, GetModule) + sizeof(void *),
@@ -346,9 +346,7 @@ static bool is_left_out(jthread thread)
     JNIEnv *jni = NULL;
     for (size_t i = 0; i < LEFT_OUT; i++) {
         jobject other = atomic_load(&left_out[i]);
-        if (other != NULL &&
-            (jni != NULL ||
-             (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK) &&
+        if (other != NULL && (jni != NULL || (jni = jvm_jni()) != NULL) &&
             (*jni)->IsSameObject(jni, thread, other))
             return true;
     }
@@ -367,14 +365,9 @@ bool thread_leave_in(jobject thread)
 
 struct java_thread *thread_register(struct session *session, jthread thread, bool existing)
 {
-    void *storage = NULL;
-    if (is_left_out(thread))
+    if (is_left_out(thread) || !session_lock(session, &register_lock))
         return NULL;
-    if (!session_lock(session, &register_lock))
-        return NULL;
-    if ((*tracer.jvmti)->GetThreadLocalStorage(tracer.jvmti, thread, &storage) != JVMTI_ERROR_NONE)
-        storage = NULL;
-    struct java_thread *known = storage;
+    struct java_thread *known = thread_of(thread);
     if (known == NULL && (known = create_java_thread(thread)) != NULL &&
         (*tracer.jvmti)->SetThreadLocalStorage(tracer.jvmti, thread, known) != JVMTI_ERROR_NONE) {
         discard_java_thread(known);
@@ -400,13 +393,12 @@ static struct java_thread *set_current(struct os_thread *os, struct java_thread 
 /* The JVM is asked for the running thread only at first use. */
 static struct java_thread *register_current(struct session *session, struct os_thread *os)
 {
-    jthread thread = NULL;
-    JNIEnv *jni = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
-        thread == NULL)
+    jthread thread = jvm_thread();
+    JNIEnv *jni = jvm_jni();
+    if (thread == NULL)
         return NULL;
     set_current(os, thread_register(session, thread, false));
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    if (jni != NULL)
         (*jni)->DeleteLocalRef(jni, thread);
     return os->current;
 }

@@ -60,7 +60,7 @@ struct class_cache_entry {
     uint64_t size_bytes; /* of all its objects; 0: they differ */
     bool is_array;       /* known to be an array */
     bool has_layout;     /* layouts.h */
-    uint8_t clone;       /* clones.c */
+    uint8_t clone;       /* vm_objects.c */
 };
 
 /* A class by the class word in its objects' headers. Valid until the next collection, which may

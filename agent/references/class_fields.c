@@ -124,9 +124,7 @@ static bool is_wrapper(jclass class)
     static const char *const names[] = {"Boolean", "Byte", "Character", "Double", "Float",
                                         "Integer", "Long", "Short",     "Void"};
     static const char package[] = "java/lang/";
-    jlong tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
-    const char *name = class_name_of_tag(tag);
+    const char *name = class_name_of_tag(jvm_tag(class));
     if (name == NULL || strncmp(name, package, sizeof package - 1) != 0)
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -147,25 +145,17 @@ static bool hold_primitive(void *context, jclass wrapper, struct class_field *fi
     return !held->failed;
 }
 
-static bool hold_classes(struct class_fields *held)
+static void hold_loaded(void *context, JNIEnv *jni, jclass class)
 {
-    jint count = 0;
-    jclass *classes = NULL;
-    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE)
-        return false;
-    if (count > 0) {
-        jclass of_class = (*held->jni)->GetObjectClass(held->jni, classes[0]);
+    struct class_fields *held = context;
+    if (held->field_count == 0) {
+        jclass of_class = (*jni)->GetObjectClass(jni, class);
         class_each_field(of_class, add_field, held);
-        (*held->jni)->DeleteLocalRef(held->jni, of_class);
+        (*jni)->DeleteLocalRef(jni, of_class);
     }
-    for (jint i = 0; i < count; i++) {
-        held->failed = held->failed || !hold_class(held, classes[i]);
-        if (!held->failed && is_wrapper(classes[i]))
-            class_each_field(classes[i], hold_primitive, held);
-        (*held->jni)->DeleteLocalRef(held->jni, classes[i]);
-    }
-    jvm_free(classes);
-    return !held->failed;
+    held->failed = held->failed || !hold_class(held, class);
+    if (!held->failed && is_wrapper(class))
+        class_each_field(class, hold_primitive, held);
 }
 
 struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
@@ -175,7 +165,7 @@ struct class_fields *class_fields_hold(struct session *session, JNIEnv *jni)
         return NULL;
     held->session = session;
     held->jni = jni;
-    if (hold_classes(held))
+    if (class_each_loaded(jni, hold_loaded, held) && !held->failed)
         return held;
     class_fields_release(held);
     return NULL;

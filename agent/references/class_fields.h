@@ -30,4 +30,17 @@ void class_fields_release(struct class_fields *held);
  * it without a store. */
 bool class_field_has(JNIEnv *jni, const char *descriptor, jobject value);
 
+/* The fields of all classes in the order in which JVMTI counts them for a heap walk: first as many
+ * as the class's interfaces have, then those of its superclasses from Object on, then its own.
+ * Created before the walk, as nothing may be asked of the JVM during it. */
+
+struct graph_fields;
+
+/* Also gives every loaded class its number. Returns NULL if out of memory. */
+struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni);
+void graph_fields_destroy(struct graph_fields *fields);
+/* Returns the dictionary's number of the field with that index in the class with that number, or 0
+ * if it is unknown. Calls nothing of the JVM. */
+uint64_t graph_field(struct graph_fields *fields, uint64_t class, jint index);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds fields by offset: a table by class and offset, filled at the first lookup. */
-#include "agent/references/field_places.h"
+#include "agent/references/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "agent/base/jvm_classes.h"
 #include "agent/hotspot/peek.h"
 #include "agent/records/classes.h"
-#include "agent/references/fields.h"
 #include "format/core/hash.h"
 
 #define TABLE_SIZE 4096u
@@ -94,12 +93,9 @@ static bool prove(JNIEnv *jni)
     return false;
 }
 
-void field_places_begin(const struct session *session, JNIEnv *jni)
+void field_places_begin(JNIEnv *jni)
 {
-    (void) session;
-    jthrowable of_program = exception_set_aside(jni);
-    jclass unsafe = (*jni)->FindClass(jni, "jdk/internal/misc/Unsafe");
-    exception_restore(jni, of_program);
+    jclass unsafe = class_find(jni, "jdk/internal/misc/Unsafe");
     if (unsafe != NULL) {
         places.elements_at = static_number(jni, unsafe, "ARRAY_OBJECT_BASE_OFFSET");
         places.element_size = static_number(jni, unsafe, "ARRAY_OBJECT_INDEX_SCALE");
@@ -146,9 +142,7 @@ static uint64_t instance_field_at(struct session *session, JNIEnv *jni, jobject 
         jfieldID field = declared_at(class, offset, false);
         if (field != NULL)
             number = field_number_of_id(session, jni, class, field);
-        jclass super = (*jni)->GetSuperclass(jni, class);
-        (*jni)->DeleteLocalRef(jni, class);
-        class = super;
+        class = class_go_up(jni, class);
     }
     (*jni)->DeleteLocalRef(jni, class);
     return number;
@@ -170,9 +164,7 @@ static uint64_t static_field_at(struct session *session, JNIEnv *jni, jclass cla
 static bool is_class(JNIEnv *jni, jobject object)
 {
     jclass class = (*jni)->GetObjectClass(jni, object);
-    jlong tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, class, &tag);
-    const char *name = class_name_of_tag(tag);
+    const char *name = class_name_of_tag(jvm_tag(class));
     (*jni)->DeleteLocalRef(jni, class);
     return name != NULL && strcmp(name, "java/lang/Class") == 0;
 }

@@ -8,7 +8,6 @@
 #include "agent/base/exceptions.h"
 #include "agent/base/hash_numbers.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/classes.h"
 #include "agent/records/global_stream.h"
 
@@ -18,17 +17,10 @@ uint64_t field_number(struct session *session, uint64_t class, const char *name,
                       const char *descriptor, uint64_t modifiers)
 {
     uint64_t hash = text_hash_names(class, (const char *const[]){name, descriptor}, 2);
-    uint64_t number = 0;
     pthread_mutex_lock(&table.lock);
-    struct hash_number *place = dictionary_place(&table, session, hash);
-    if (place != NULL) {
-        if (place->hash == 0 &&
-            (number = global_define(session, &table.count, class,
-                                    (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD, name,
-                                    descriptor)) != 0)
-            hash_numbers_put(&table.numbers, place, hash, number);
-        number = place->number;
-    }
+    uint64_t number =
+        dictionary_number(&table, session, hash, class,
+                          (modifiers & UINT32_MAX) | STEP_LIVE_IS_FIELD, name, descriptor);
     pthread_mutex_unlock(&table.lock);
     return number;
 }
@@ -48,8 +40,8 @@ uint64_t field_number_of_id(struct session *session, JNIEnv *jni, jclass class, 
         (*jvmti)->GetFieldModifiers(jvmti, class, field, &modifiers) == JVMTI_ERROR_NONE)
         number = field_number(session, declared_in, name, descriptor,
                               (uint32_t) modifiers & FIELD_MODIFIERS);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) name);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) descriptor);
+    jvm_free(name);
+    jvm_free(descriptor);
     (*jni)->DeleteLocalRef(jni, declaring);
     return number;
 }
@@ -152,20 +144,8 @@ static bool is_called(jclass class, const char *owner)
 static jclass class_above(JNIEnv *jni, jobject holder, const char *owner)
 {
     jclass class = (*jni)->GetObjectClass(jni, holder);
-    while (class != NULL && !is_called(class, owner)) {
-        jclass super = (*jni)->GetSuperclass(jni, class);
-        (*jni)->DeleteLocalRef(jni, class);
-        class = super;
-    }
-    return class;
-}
-
-static jclass calling_class(void)
-{
-    jmethodID method = own_frame_method(1);
-    jclass class = NULL;
-    if (method != NULL)
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class);
+    while (class != NULL && !is_called(class, owner))
+        class = class_go_up(jni, class);
     return class;
 }
 
@@ -182,14 +162,15 @@ static jclass class_of_loader(JNIEnv *jni, jobject loader, const char *owner)
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
+    jvm_free(classes);
     return found;
 }
 
 /* Returns the calling class if it has this name, or a class of that name that it sees. */
 static jclass class_seen(JNIEnv *jni, const char *owner)
 {
-    jclass caller = calling_class(), found = caller;
+    jmethodID method = own_frame_method(1);
+    jclass caller = method != NULL ? method_owner(method) : NULL, found = caller;
     jobject loader = NULL;
     if (caller == NULL || is_called(caller, owner))
         return caller;

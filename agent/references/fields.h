@@ -4,6 +4,7 @@
 #define AGENT_REFERENCES_FIELDS_H
 
 #include "agent/base/tracer.h"
+#include "agent/records/threads.h"
 
 /* Modifiers that class files have; the JVM adds flags of its own. */
 #define FIELD_MODIFIERS 0x50DFu
@@ -30,5 +31,20 @@ uint32_t field_site_number(uint64_t loader, bool unique, const char *owner, cons
 /* Called by a probe of a store: returns the field's entry in the session's dictionary, or 0 if it
  * is unknown. `holder` is NULL for a static field. */
 uint64_t field_of_number(struct session *session, JNIEnv *jni, uint32_t number, jobject holder);
+
+/* Finds the field of an object, or the element of an array, at an offset of
+ * jdk.internal.misc.Unsafe. A jfieldID contains the field's offset; offsets that the JDK's own
+ * classes have stored prove that for this JVM. */
+
+struct field_place {
+    enum { PLACE_UNKNOWN, PLACE_FIELD, PLACE_STATIC, PLACE_ELEMENT } kind;
+    uint64_t number; /* of the field in the dictionary, or the element's index */
+};
+
+/* Call once per session, on a Java thread. */
+void field_places_begin(JNIEnv *jni);
+/* Returns the field or element of `holder` at `offset`, where `value` is stored now. */
+struct field_place field_at(struct session *session, struct os_thread *os, JNIEnv *jni,
+                            jobject holder, jlong offset, jobject value);
 
 #endif

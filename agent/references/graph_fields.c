@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Field indexes of heap walks: a list of each class's own fields; an index counts through the
  * superclasses' lists. */
-#include "agent/references/graph_fields.h"
+#include "agent/references/class_fields.h"
 
 #include <stdlib.h>
 
@@ -23,6 +23,7 @@ struct graph_class {
 };
 
 struct graph_fields {
+    struct session *session;
     struct graph_class *classes; /* indexed by number */
     size_t class_capacity;
     struct declared_field *fields;
@@ -84,11 +85,11 @@ static uint32_t count_interface_fields(JNIEnv *jni, jclass class, jclass *seen, 
         if ((*jvmti)->GetClassFields(jvmti, interfaces[i], &field_count, &fields) ==
             JVMTI_ERROR_NONE) {
             total += (uint32_t) field_count;
-            (*jvmti)->Deallocate(jvmti, (unsigned char *) fields);
+            jvm_free(fields);
         }
         total += count_interface_fields(jni, interfaces[i], seen, seen_count, most);
     }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) interfaces);
+    jvm_free(interfaces);
     return total;
 }
 
@@ -105,9 +106,7 @@ static uint32_t interface_fields(JNIEnv *jni, jclass class)
     jclass at = (*jni)->NewLocalRef(jni, class);
     while (at != NULL) {
         total += count_interface_fields(jni, at, seen, &seen_count, INTERFACES_MOST);
-        jclass super = (*jni)->GetSuperclass(jni, at);
-        (*jni)->DeleteLocalRef(jni, at);
-        at = super;
+        at = class_go_up(jni, at);
     }
     for (size_t i = 0; i < seen_count; i++)
         (*jni)->DeleteLocalRef(jni, seen[i]);
@@ -115,50 +114,39 @@ static uint32_t interface_fields(JNIEnv *jni, jclass class)
     return total;
 }
 
-/* Returns false if out of memory. A class that is not linked has no objects. */
-static bool add_class(struct graph_fields *all, struct session *session, JNIEnv *jni, jclass class)
+/* A class that is not linked has no objects. */
+static void add_class(void *context, JNIEnv *jni, jclass class)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jint status = 0;
+    struct graph_fields *all = context;
+    jint status = class_status(class);
     const jint usable = JVMTI_CLASS_STATUS_PREPARED | JVMTI_CLASS_STATUS_ARRAY;
-    if ((*jvmti)->GetClassStatus(jvmti, class, &status) != JVMTI_ERROR_NONE ||
-        (status & usable) == 0)
-        return true;
-    uint64_t number = class_number(session, class);
+    if (all->failed || (status & usable) == 0)
+        return;
+    uint64_t number = class_number(all->session, class);
     if (number == 0 || (status & JVMTI_CLASS_STATUS_ARRAY) != 0)
-        return true;
+        return;
     jclass super = (*jni)->GetSuperclass(jni, class);
     struct graph_class found = {.known = true,
-                                .super = super != NULL ? class_number(session, super) : 0,
+                                .super = super != NULL ? class_number(all->session, super) : 0,
                                 .interface_fields = interface_fields(jni, class),
                                 .first = (uint32_t) all->count};
     (*jni)->DeleteLocalRef(jni, super);
     if (!class_each_field(class, add_field, all))
-        return !all->failed;
+        return;
     found.count = (uint32_t) all->count - found.first;
     struct graph_class *place = class_at(all, number);
     if (place != NULL)
         *place = found;
-    return place != NULL;
+    all->failed = place == NULL;
 }
 
 struct graph_fields *graph_fields_create(struct session *session, JNIEnv *jni)
 {
-    jint count = 0;
-    jclass *classes = NULL;
     struct graph_fields *all = calloc(1, sizeof *all);
-    if (all == NULL ||
-        (*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
-        free(all);
+    if (all == NULL)
         return NULL;
-    }
-    bool whole = true;
-    for (jint i = 0; i < count; i++) {
-        whole = whole && add_class(all, session, jni, classes[i]);
-        (*jni)->DeleteLocalRef(jni, classes[i]);
-    }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) classes);
-    if (whole)
+    all->session = session;
+    if (class_each_loaded(jni, add_class, all) && !all->failed)
         return all;
     graph_fields_destroy(all);
     return NULL;
@@ -183,7 +171,7 @@ static const struct graph_class *known_class(const struct graph_fields *all, uin
                                                                       : NULL;
 }
 
-uint64_t graph_field(struct graph_fields *all, struct session *session, uint64_t class, jint index)
+uint64_t graph_field(struct graph_fields *all, uint64_t class, jint index)
 {
     const struct graph_class *at = known_class(all, class);
     if (at == NULL || index < 0 || (uint32_t) index < at->interface_fields)
@@ -202,6 +190,6 @@ uint64_t graph_field(struct graph_fields *all, struct session *session, uint64_t
     struct declared_field *field = &all->fields[at->first + (left - above)];
     if (field->number == 0)
         field->number =
-            field_number(session, class, field->name, field->descriptor, field->modifiers);
+            field_number(all->session, class, field->name, field->descriptor, field->modifiers);
     return field->number;
 }

@@ -13,7 +13,6 @@
 #include "agent/records/methods.h"
 #include "agent/records/put_record.h"
 #include "agent/references/class_fields.h"
-#include "agent/references/graph_fields.h"
 #include "capture/log.h"
 #include "format/core/grow.h"
 
@@ -105,29 +104,13 @@ static jint JNICALL on_tagged(jlong class_tag, jlong size, jlong *tag, jint leng
     return JVMTI_VISIT_OBJECTS;
 }
 
-static void untag_objects(struct walk *walk)
-{
-    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk);
-}
-
 /* ---- records ---- */
 
 static void put(struct walk *walk, enum step_live_reference kind, uint64_t first, uint64_t second,
                 uint64_t number, uint64_t more)
 {
-    struct live_stream *stream = walk->stream;
-    size_t words = kind >= STEP_LIVE_RANGE_STORE ? 4 : 3;
-    uint64_t *room = reserve_event(walk->session, stream, walk->thread, words);
-    if (room == NULL) {
-        walk->unknown++;
-        return;
-    }
-    stream->base_stamp = walk->stamp;
-    room[0] = live_word(STEP_LIVE_REFERENCE, walk->stamp);
-    step_live_reference_words(room, kind, first, second, number);
-    if (words == 4)
-        room[3] = more;
-    live_commit(stream, words, 1);
+    walk->unknown += !write_reference(walk->session, walk->stream, walk->thread, walk->stamp, kind,
+                                      (const uint64_t[2]){first, second}, number, more);
 }
 
 /* At the first callback the program stands still. */
@@ -194,7 +177,7 @@ static void take_edge(struct walk *walk, jvmtiHeapReferenceKind kind,
     case JVMTI_HEAP_REFERENCE_FIELD:
     case JVMTI_HEAP_REFERENCE_STATIC_FIELD:
         put_edge(walk, STEP_LIVE_FIELD_EDGE, holder, target,
-                 graph_field(walk->fields, walk->session, class, info->field.index));
+                 graph_field(walk->fields, class, info->field.index));
         break;
     case JVMTI_HEAP_REFERENCE_ARRAY_ELEMENT:
         put_edge(walk, STEP_LIVE_ELEMENT_EDGE, holder, target,
@@ -236,19 +219,18 @@ static void name_threads(struct walk *walk)
 {
     jint count = 0;
     jthread *threads = NULL;
-    jlong tag = 0;
     if ((*tracer.jvmti)->GetAllThreads(tracer.jvmti, &count, &threads) != JVMTI_ERROR_NONE)
         return;
     walk->threads = calloc((size_t) count + 1, sizeof *walk->threads);
     for (jint i = 0; i < count; i++) {
         const struct java_thread *java = thread_register(walk->session, threads[i], false);
-        if (java != NULL && walk->threads != NULL &&
-            (*tracer.jvmti)->GetTag(tracer.jvmti, threads[i], &tag) == JVMTI_ERROR_NONE)
+        const jlong tag = jvm_tag(threads[i]);
+        if (java != NULL && walk->threads != NULL)
             walk->threads[walk->thread_count++] =
                 (struct thread_name){id_of_tag(walk, &tag), java->id};
         (*walk->jni)->DeleteLocalRef(walk->jni, threads[i]);
     }
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) threads);
+    jvm_free(threads);
 }
 
 static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
@@ -262,10 +244,10 @@ static uint64_t thread_of_object(const struct walk *walk, uint64_t object)
 /* A thread without an id gets a tag that only the walk uses. */
 static void mark_own_thread(struct walk *walk)
 {
-    jthread own = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &own) != JVMTI_ERROR_NONE || own == NULL)
+    jthread own = jvm_thread();
+    if (own == NULL)
         return;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, own, &walk->own_tag);
+    walk->own_tag = jvm_tag(own);
     if (walk->own_tag == 0 &&
         (*tracer.jvmti)->SetTag(tracer.jvmti, own, TAG_PASSING) == JVMTI_ERROR_NONE)
         walk->own_tag = TAG_PASSING;
@@ -279,9 +261,7 @@ static void mark_own_thread(struct walk *walk)
 static void put_class_field(void *context, jobject holder, uint64_t field, jobject target)
 {
     struct walk *walk = context;
-    jlong holder_tag = 0, target_tag = 0;
-    (*tracer.jvmti)->GetTag(tracer.jvmti, holder, &holder_tag);
-    (*tracer.jvmti)->GetTag(tracer.jvmti, target, &target_tag);
+    const jlong holder_tag = jvm_tag(holder), target_tag = jvm_tag(target);
     uint64_t from = id_of_tag(walk, &holder_tag), to = id_of_tag(walk, &target_tag);
     if (from != 0 && to != 0)
         put_edge(walk, STEP_LIVE_FIELD_EDGE, from, to, field);
@@ -319,7 +299,7 @@ static void follow(struct walk *walk)
     begin(walk);
     walk->unknown += class_fields_each(walk->class_fields, put_class_field, walk);
     put_roots(walk);
-    untag_objects(walk);
+    heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, on_tagged, walk); /* untags them */
     put(walk, STEP_LIVE_SNAPSHOT_END, walk->objects, walk->references, walk->root_count,
         walk->unknown | walk->number << STEP_LIVE_REFERENCE_ID_BITS);
 }

@@ -18,7 +18,6 @@
 #define NEST_HIDDEN_STRONG 7 /* MethodHandleNatives.Constants: NESTMATE, HIDDEN, STRONG_LOADER */
 #define ATTEMPTS 8           /* objects may move */
 #define SHOWN_NUMBER 5
-#define PROOF_ROUNDS 400
 #define PROOF_LOOPS 1000
 
 typedef jclass(JNICALL *define_function)(JNIEnv *, jclass, const char *, const jbyte *, jsize,
@@ -137,39 +136,40 @@ static bool arrives(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
     return same;
 }
 
+struct show_calls {
+    JNIEnv *jni;
+    jobject sight, object;
+    jmethodID show;
+    int moved;
+};
+
+static bool arrive(void *context)
+{
+    struct show_calls *calls = context;
+    for (int call = 0; call < PROOF_LOOPS; call++) {
+        bool same = false;
+        if (!arrives_once(calls->jni, calls->sight, calls->show, calls->object, &same))
+            return false;
+        calls->moved += !same;
+    }
+    return true;
+}
+
 /* Tests all code of the method: interpreted, by C1, and by C2, which calls the routine itself. */
 static bool arrives_compiled(JNIEnv *jni, jobject sight, jmethodID show, jobject object)
 {
-    int after = 0, moved = 0;
-    if (compilations_never_come())
-        return true;
-    for (int i = 0; i < PROOF_ROUNDS && after < 3; i++) {
-        for (int call = 0; call < PROOF_LOOPS; call++) {
-            bool same = false;
-            if (!arrives_once(jni, sight, show, object, &same))
-                return false;
-            moved += !same;
-        }
-        if (compilations_are_made())
-            after++;
-        else
-            compilations_wait();
-    }
-    return after != 0 && moved < ATTEMPTS;
+    struct show_calls calls = {jni, sight, object, show, 0};
+    return compilations_prove(&show, 1, arrive, &calls) > 0 && calls.moved < ATTEMPTS;
 }
 
 static bool is_proven(JNIEnv *jni, jobject sight, jmethodID show)
 {
     jbyteArray object = (*jni)->NewByteArray(jni, 0);
-    bool wanted = internals_are_to_be_proven();
     proof.thread = pthread_self();
     atomic_store(&proof.runs, true);
-    bool proven =
-        object != NULL && arrives(jni, sight, show, object) &&
-        (!wanted || (compilations_watch(&show, 1) && arrives_compiled(jni, sight, show, object)));
+    bool proven = object != NULL && arrives(jni, sight, show, object) &&
+                  (!internals_are_to_be_proven() || arrives_compiled(jni, sight, show, object));
     atomic_store(&proof.runs, false);
-    if (wanted)
-        compilations_end();
     (*jni)->DeleteLocalRef(jni, object);
     return proven;
 }

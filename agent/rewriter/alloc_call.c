@@ -2,7 +2,7 @@
 /* Table of calls whose result is a new object made by the VM, or by code that C2 substitutes for a
  * whole method. If C2 replaces a Java method, the method's own body gets no probes: it runs in the
  * interpreter and in C1's code, but the caller always reports the object. */
-#include "agent/rewriter/alloc_call.h"
+#include "agent/rewriter/method_code.h"
 
 #define OBJECT "java/lang/Object"
 #define UNSAFE "jdk/internal/misc/Unsafe"

@@ -87,7 +87,7 @@ struct class_file {
     struct class_output probes_measured; /* see code_measure() */
 };
 
-/* Always returns false. */
+/* Keeps the first fault. Always returns false. */
 bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
                  const char *message);
 static inline bool class_malformed(struct class_file *file, const uint8_t *at, const char *message)

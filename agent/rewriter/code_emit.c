@@ -1,80 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the new code: instructions with adjusted jumps, probes, trampolines, the handler. */
-#include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/stores.h"
-
-static void put_number(struct method_code *method)
-{
-    put_bytes(method->output, method->push.bytes, method->push.size);
-}
+/* Writes the new code: instructions with adjusted jumps, probes, trampolines, the handler. A fault
+ * stays in the class file's result, and what is written after it is dropped. */
+#include "agent/rewriter/method_code.h"
 
 /* Calls a probe with the number, and perhaps another operand, which `load` pushes. */
-static bool put_numbered(struct method_code *method, enum probe probe, uint32_t load)
+static void put_numbered(struct method_code *method, enum probe probe, uint32_t load)
 {
-    put_number(method);
+    put_bytes(method->output, method->push.bytes, method->push.size);
     if (load != 0)
         put_u1(method->output, load);
-    return code_put_call(method, probe);
+    code_put_call(method, probe);
 }
 
-static bool put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
+static void put_guarded(struct method_code *method, enum probe probe, uint32_t variable)
 {
     struct class_output *output = method->output;
     code_put_variable(output, ASTORE, ASTORE_0, variable);
-    if (!put_numbered(method, probe, 0))
-        return false;
+    put_numbered(method, probe, 0);
     put_u1(output, ACONST_NULL);
     put_u1(output, POP);
     code_put_variable(output, ALOAD, ALOAD_0, variable);
-    return true;
 }
 
-static bool put_prologue(struct method_code *method)
+static void put_prologue(struct method_code *method)
 {
     if (method->number == 0 || method->leaf || begins_late(method))
-        return true;
+        return;
     if (has_plain_entry(method))
-        return put_numbered(
-            method, PROBE_ENTRY,
-            passes_variable(method) ? ALOAD_0 + (method->number & PHASE_VARIABLE_MASK) - 1 : 0);
-    if (method->constructor && !method->runs_before)
-        return put_numbered(method, PROBE_ENTRY_SUPER, 0);
-    if (method->constructor || method->object_init)
-        return put_numbered(method, PROBE_ENTRY_NEW, 0);
-    return put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
+        put_numbered(method, PROBE_ENTRY,
+                     passes_variable(method) ? ALOAD_0 + (method->number & PHASE_VARIABLE_MASK) - 1
+                                             : 0);
+    else if (method->constructor && !method->runs_before)
+        put_numbered(method, PROBE_ENTRY_SUPER, 0);
+    else if (method->constructor || method->object_init)
+        put_numbered(method, PROBE_ENTRY_NEW, 0);
+    else
+        put_numbered(method, PROBE_ENTRY_THIS, ALOAD_0);
 }
 
-static bool put_return(struct method_code *method)
+static void put_return(struct method_code *method)
 {
     if (method->object_init && method->alloc) {
         put_u1(method->output, ALOAD_0);
-        if (!code_put_call(method, PROBE_ALLOC))
-            return false;
+        code_put_call(method, PROBE_ALLOC);
     }
-    if (method->object_init && has_constructed(method) &&
-        !put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0))
-        return false;
-    return method->number == 0 || put_numbered(method, method->leaf ? PROBE_CALL : PROBE_EXIT, 0);
+    if (method->object_init && has_constructed(method))
+        put_numbered(method, PROBE_CONSTRUCTED, ALOAD_0);
+    if (method->number != 0)
+        put_numbered(method, method->leaf ? PROBE_CALL : PROBE_EXIT, 0);
 }
 
-static bool put_before(struct method_code *method, uint32_t offset)
+static void put_before(struct method_code *method, uint32_t offset)
 {
     uint32_t marks = method->marks[offset];
-    if (has_super_call(method, offset) && !put_numbered(method, PROBE_SUPER, 0))
-        return false;
-    if ((marks & MARK_CAUGHT) != 0 && !put_guarded(method, PROBE_CAUGHT, method->max_locals))
-        return false;
-    if ((marks & MARK_RETURN) != 0 && !put_return(method))
-        return false;
+    if (has_super_call(method, offset))
+        put_numbered(method, PROBE_SUPER, 0);
+    if ((marks & MARK_CAUGHT) != 0)
+        put_guarded(method, PROBE_CAUGHT, method->max_locals);
+    if ((marks & MARK_RETURN) != 0)
+        put_return(method);
     if ((marks & MARK_ARRAYS_CALL) != 0)
         put_u1(method->output, DUP_X1);
     if ((marks & MARK_CLONED) != 0)
         put_u1(method->output, DUP);
     store_put_before(method, offset);
-    if ((marks & MARK_KEEP) == 0)
-        return true;
-    put_u1(method->output, DUP);
-    return code_put_call(method, PROBE_KEEP);
+    if ((marks & MARK_KEEP) != 0) {
+        put_u1(method->output, DUP);
+        code_put_call(method, PROBE_KEEP);
+    }
 }
 
 /* Returns which call gave a new object, or that an instruction did. */
@@ -86,15 +79,15 @@ static enum alloc_call result_kind(struct method_code *method, uint32_t offset)
                : ALLOC_CALL_FRESH;
 }
 
-static bool put_constructed(struct method_code *method, uint32_t marks)
+static void put_constructed(struct method_code *method, uint32_t marks)
 {
     bool no_this = (marks & MARK_NO_THIS) != 0;
     if (begins_late(method))
-        return put_numbered(method, PROBE_ENTRY, 0);
-    if (has_constructed(method) &&
-        !put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0))
-        return false;
-    return no_this || store_put_early(method);
+        put_numbered(method, PROBE_ENTRY, 0);
+    else if (has_constructed(method))
+        put_numbered(method, PROBE_CONSTRUCTED, no_this ? ACONST_NULL : ALOAD_0);
+    if (!no_this)
+        store_put_early(method);
 }
 
 static enum probe clone_probe(const struct method_code *method, uint32_t offset)
@@ -104,44 +97,43 @@ static enum probe clone_probe(const struct method_code *method, uint32_t offset)
     return method->code[offset] == INVOKESPECIAL ? PROBE_ALLOC_SUPER_CLONED : PROBE_ALLOC_CLONED;
 }
 
-static bool put_result(struct method_code *method, uint32_t offset)
+/* Reports the result of an instruction or a call, or that `this` is initialised. */
+static void put_result(struct method_code *method, uint32_t offset)
 {
     struct class_output *output = method->output;
     uint32_t marks = method->marks[offset];
-    if ((marks & MARK_CONSTRUCTED) != 0)
-        return put_constructed(method, marks);
-    if ((marks & MARK_ARRAYS_CALL) != 0) {
+    if ((marks & MARK_CONSTRUCTED) != 0) {
+        put_constructed(method, marks);
+    } else if ((marks & MARK_ARRAYS_CALL) != 0) {
         put_u1(output, DUP_X1);
         put_u1(output, SWAP);
         put_u1(output, ARRAYLENGTH);
-        return code_put_call(method, PROBE_ALLOC_ARRAYS);
-    }
-    if ((marks & MARK_CLONED) != 0) {
+        code_put_call(method, PROBE_ALLOC_ARRAYS);
+    } else if ((marks & MARK_CLONED) != 0) {
         put_u1(output, DUP_X1); /* the object, below it the one that was cloned */
-        return code_put_call(method, clone_probe(method, offset));
-    }
-    if ((marks & (MARK_ALLOC | MARK_VARIABLE | MARK_ARRAYS)) == 0)
-        return true;
-    put_u1(output, DUP);
-    if ((marks & MARK_ARRAYS) != 0) {
-        struct code_push push;
-        if (!pool_push(method->file, method->code[offset + 3], &push))
-            return false;
+        code_put_call(method, clone_probe(method, offset));
+    } else if ((marks & MARK_ARRAYS) != 0) {
+        struct code_push push = {.size = 0};
+        pool_push(method->file, method->code[offset + 3], &push);
+        put_u1(output, DUP);
         put_bytes(output, push.bytes, push.size);
-        return code_put_call(method, PROBE_ALLOC_ARRAYS);
+        code_put_call(method, PROBE_ALLOC_ARRAYS);
+    } else if ((marks & (MARK_ALLOC | MARK_VARIABLE)) != 0) {
+        const struct alloc_result *result = &alloc_results[result_kind(method, offset)];
+        put_u1(output, DUP);
+        if ((marks & MARK_VARIABLE) != 0) {
+            put_u1(output, ALOAD);
+            put_u1(output, result->variable);
+        }
+        code_put_call(method, result->probe);
     }
-    enum alloc_call kind = result_kind(method, offset);
-    if ((marks & MARK_VARIABLE) != 0) {
-        put_u1(output, ALOAD);
-        put_u1(output, alloc_results[kind].variable);
-    }
-    return code_put_call(method, alloc_results[kind].probe);
 }
 
 /* A new object is reported before the objects that it refers to. */
-static bool put_after(struct method_code *method, uint32_t offset)
+static void put_after(struct method_code *method, uint32_t offset)
 {
-    return put_result(method, offset) && store_put_after(method, offset);
+    put_result(method, offset);
+    store_put_after(method, offset);
 }
 
 /* Returns the inverse condition. */
@@ -150,13 +142,18 @@ static uint32_t inverse(uint32_t opcode)
     return opcode >= 0xC6 ? opcode ^ 1 : ((opcode + 1) ^ 1) - 1;
 }
 
-static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place)
+static void no_target(struct method_code *method, uint32_t offset)
+{
+    method_malformed(method, offset, "a jump to no instruction");
+}
+
+static void put_jump(struct method_code *method, uint32_t offset, uint32_t place)
 {
     struct class_output *output = method->output;
     uint32_t opcode = method->code[offset], marks = method->marks[offset];
     uint32_t target = jump_target(method, offset);
     if ((method->marks[target] & MARK_START) == 0)
-        return method_malformed(method, offset, "a jump to no instruction");
+        no_target(method, offset);
     uint32_t to = (marks & MARK_TRAMPOLINE) != 0 ? trampoline_of(method, offset)->position
                                                  : method->map[target];
     if ((marks & MARK_WIDE) != 0 && opcode != GOTO && opcode != JSR) {
@@ -172,21 +169,20 @@ static bool put_jump(struct method_code *method, uint32_t offset, uint32_t place
         put_u4(output, to - place);
     else
         put_u2(output, to - place);
-    return true;
 }
 
 /* Writes a 32-bit offset for the instruction at `offset`, whose new place is `place`. */
-static bool put_wide_offset(struct method_code *method, uint32_t offset, uint32_t place,
+static void put_wide_offset(struct method_code *method, uint32_t offset, uint32_t place,
                             uint32_t distance)
 {
     int64_t target = (int64_t) offset + (int32_t) distance;
     if (target < 0 || target >= method->length || (method->marks[target] & MARK_START) == 0)
-        return method_malformed(method, offset, "a jump to no instruction");
-    put_u4(method->output, method->map[target] - place);
-    return true;
+        no_target(method, offset);
+    else
+        put_u4(method->output, method->map[target] - place);
 }
 
-static bool put_switch(struct method_code *method, uint32_t offset, uint32_t place)
+static void put_switch(struct method_code *method, uint32_t offset, uint32_t place)
 {
     struct class_output *output = method->output;
     const uint8_t *code = method->code;
@@ -194,33 +190,30 @@ static bool put_switch(struct method_code *method, uint32_t offset, uint32_t pla
     uint32_t count = switch_cases(code, offset, &first, &stride);
     put_u1(output, code[offset]);
     put_bytes(output, "\0\0\0", switch_operands(place) - place - 1);
-    if (!put_wide_offset(method, offset, place, load_u4(code + operands)))
-        return false;
+    put_wide_offset(method, offset, place, load_u4(code + operands));
     put_bytes(output, code + operands + 4, code[offset] == 0xAA ? 8 : 4);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *row = code + first + i * stride;
         if (stride == 8)
             put_bytes(output, row - 4, 4); /* the key */
-        if (!put_wide_offset(method, offset, place, load_u4(row)))
-            return false;
+        put_wide_offset(method, offset, place, load_u4(row));
     }
-    return true;
 }
 
-static bool put_instruction(struct method_code *method, uint32_t offset, uint32_t size)
+static void put_instruction(struct method_code *method, uint32_t offset, uint32_t size)
 {
     uint32_t opcode = method->code[offset];
     uint32_t place = instruction_place(method, offset);
-    if (opcode_is_jump(opcode))
-        return put_jump(method, offset, place);
-    if (opcode_is_switch(opcode))
-        return put_switch(method, offset, place);
-    if (opcode_is_wide_jump(opcode)) {
+    if (opcode_is_jump(opcode)) {
+        put_jump(method, offset, place);
+    } else if (opcode_is_switch(opcode)) {
+        put_switch(method, offset, place);
+    } else if (opcode_is_wide_jump(opcode)) {
         put_u1(method->output, opcode);
-        return put_wide_offset(method, offset, place, load_u4(method->code + offset + 1));
+        put_wide_offset(method, offset, place, load_u4(method->code + offset + 1));
+    } else {
+        put_bytes(method->output, method->code + offset, size);
     }
-    put_bytes(method->output, method->code + offset, size);
-    return true;
 }
 
 static void put_trampolines(struct method_code *method, uint32_t offset)
@@ -265,22 +258,22 @@ struct probe_bytes code_measure(struct method_code *method, uint32_t offset)
 bool code_emit(struct method_code *method)
 {
     uint32_t size;
-    if (!put_prologue(method))
-        return false;
+    put_prologue(method);
     for (uint32_t offset = 0; offset < method->length; offset += size) {
         size = instruction_size(method->code, method->length, offset);
         put_trampolines(method, offset);
         bool probed = (method->marks[offset] & MARKS_PROBES) != 0;
-        if ((probed && !put_before(method, offset)) || !put_instruction(method, offset, size) ||
-            (probed && !put_after(method, offset)))
-            return false;
+        if (probed)
+            put_before(method, offset);
+        put_instruction(method, offset, size);
+        if (probed)
+            put_after(method, offset);
     }
-    if (!has_unwinding(method))
-        return true;
-    if (!put_guarded(method, method->leaf ? PROBE_CALL_UNWIND : PROBE_UNWIND, 0))
-        return false;
-    for (uint32_t i = 0; i < method->padding; i++)
-        put_u1(method->output, NOP);
-    put_u1(method->output, ATHROW);
-    return true;
+    if (has_unwinding(method)) {
+        put_guarded(method, method->leaf ? PROBE_CALL_UNWIND : PROBE_UNWIND, 0);
+        for (uint32_t i = 0; i < method->padding; i++)
+            put_u1(method->output, NOP);
+        put_u1(method->output, ATHROW);
+    }
+    return method->file->result <= REWRITE_UNCHANGED;
 }

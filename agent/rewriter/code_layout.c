@@ -2,7 +2,7 @@
 /* Computes the new place of each instruction. Probes before an instruction come after its label, so
  * that jumps run them. Probes after it come before the next label, so that jumps to the next one do
  * not. */
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 #define ROUNDS 20 /* each widens at least one jump; more than a few have never been seen */
 

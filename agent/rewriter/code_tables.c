@@ -137,121 +137,109 @@ static bool put_variables(struct method_code *method, const uint8_t *content, ui
     return true;
 }
 
-/* A reader of annotations, which patches them as it goes; its pointer becomes NULL if they are
- * malformed. */
+/* A reader of annotations, which patches them as it goes, up to the first fault. */
 struct annotations {
     const struct method_code *method;
     uint8_t *at, *end;
+    bool failed;
+    uint8_t none[6]; /* what is read after a fault */
 };
 
 #define ANNOTATION_DEPTH 64
 
-static bool skip(struct annotations *from, size_t bytes)
+/* Returns the next bytes, at most as many as `none` has. */
+static uint8_t *take(struct annotations *from, size_t bytes)
 {
-    if ((size_t) (from->end - from->at) < bytes)
-        return false;
+    from->failed = from->failed || (size_t) (from->end - from->at) < bytes;
+    if (from->failed)
+        return from->none;
     from->at += bytes;
-    return true;
+    return from->at - bytes;
 }
 
-static bool take_u2(struct annotations *from, uint32_t *value)
-{
-    if (!skip(from, 2))
-        return false;
-    *value = load_u2(from->at - 2);
-    return true;
-}
+static void skip_annotation(struct annotations *from, int depth);
 
-static bool skip_annotation(struct annotations *from, int depth);
-
-static bool skip_element(struct annotations *from, int depth)
+static void skip_element(struct annotations *from, int depth)
 {
-    uint32_t count = 0;
-    if (depth > ANNOTATION_DEPTH || !skip(from, 1))
-        return false;
-    switch (from->at[-1]) {
+    from->failed = from->failed || depth > ANNOTATION_DEPTH;
+    switch (*take(from, 1)) {
     case 'e':
-        return skip(from, 4);
+        take(from, 4);
+        break;
     case '@':
-        return skip_annotation(from, depth + 1);
+        skip_annotation(from, depth + 1);
+        break;
     case '[':
-        if (!take_u2(from, &count))
-            return false;
-        while (count > 0 && skip_element(from, depth + 1))
-            count--;
-        return count == 0;
+        for (uint32_t count = load_u2(take(from, 2)); count > 0 && !from->failed; count--)
+            skip_element(from, depth + 1);
+        break;
     default:
-        return skip(from, 2);
+        take(from, 2);
+        break;
     }
 }
 
-static bool skip_annotation(struct annotations *from, int depth)
+static void skip_annotation(struct annotations *from, int depth)
 {
-    uint32_t type, pairs;
-    if (!take_u2(from, &type) || !take_u2(from, &pairs))
-        return false;
-    while (pairs > 0 && skip(from, 2) && skip_element(from, depth))
-        pairs--;
-    return pairs == 0;
+    take(from, 2);
+    for (uint32_t pairs = load_u2(take(from, 2)); pairs > 0 && !from->failed; pairs--) {
+        take(from, 2);
+        skip_element(from, depth);
+    }
 }
 
-static bool patch_offset(struct annotations *from)
+static void patch_offset(struct annotations *from)
 {
-    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->length ||
-        (from->method->marks[load_u2(from->at - 2)] & MARK_START) == 0)
-        return false;
-    uint32_t place = instruction_place(from->method, load_u2(from->at - 2));
-    store_u2(from->at - 2, place);
-    return true;
+    uint8_t *at = take(from, 2);
+    uint32_t offset = load_u2(at);
+    from->failed = from->failed || offset >= from->method->length ||
+                   (from->method->marks[offset] & MARK_START) == 0;
+    if (!from->failed)
+        store_u2(at, instruction_place(from->method, offset));
 }
 
 /* The rows of the guards come before the program's rows. */
-static bool patch_row(struct annotations *from)
+static void patch_row(struct annotations *from)
 {
-    if (!skip(from, 2) || load_u2(from->at - 2) >= from->method->handler_count)
-        return false;
-    store_u2(from->at - 2, load_u2(from->at - 2) + from->method->guard_count);
-    return true;
+    uint8_t *at = take(from, 2);
+    from->failed = from->failed || load_u2(at) >= from->method->handler_count;
+    if (!from->failed)
+        store_u2(at, load_u2(at) + from->method->guard_count);
 }
 
-static bool patch_ranges(struct annotations *from)
+static void patch_ranges(struct annotations *from)
 {
-    uint32_t count;
-    if (!take_u2(from, &count))
-        return false;
-    for (; count > 0; count--) {
-        if (!skip(from, 6) || !patch_range(from->method, from->at - 6))
-            return false;
+    for (uint32_t count = load_u2(take(from, 2)); count > 0 && !from->failed; count--) {
+        uint8_t *range = take(from, 6);
+        from->failed = from->failed || !patch_range(from->method, range);
     }
-    return true;
 }
 
 /* Patches the target of an annotation in code. */
-static bool patch_target(struct annotations *from)
+static void patch_target(struct annotations *from)
 {
-    if (!skip(from, 1))
-        return false;
-    uint32_t kind = from->at[-1];
-    if (kind == 0x40 || kind == 0x41)
-        return patch_ranges(from);
-    if (kind == 0x42)
-        return patch_row(from);
-    if (kind >= 0x43 && kind <= 0x46)
-        return patch_offset(from);
-    return kind >= 0x47 && kind <= 0x4B && patch_offset(from) && skip(from, 1);
+    uint32_t kind = *take(from, 1);
+    if (kind == 0x40 || kind == 0x41) {
+        patch_ranges(from);
+    } else if (kind == 0x42) {
+        patch_row(from);
+    } else if (kind >= 0x43 && kind <= 0x4B) {
+        patch_offset(from);
+        take(from, kind >= 0x47 ? 1 : 0);
+    } else {
+        from->failed = true;
+    }
 }
 
 /* The JVM does not read these annotations, so malformed ones are left as they are. */
 static void patch_annotations(const struct method_code *method, uint8_t *content, uint32_t length)
 {
-    struct annotations from = {method, content, content + length};
-    uint32_t count;
-    if (!take_u2(&from, &count))
-        return;
-    for (; count > 0; count--) {
-        if (!patch_target(&from) || !skip(&from, 1) || !skip(&from, 2u * from.at[-1]) ||
-            !skip_annotation(&from, 0))
-            return;
+    struct annotations from = {.method = method, .at = content, .end = content + length};
+    for (uint32_t count = load_u2(take(&from, 2)); count > 0 && !from.failed; count--) {
+        patch_target(&from);
+        for (uint32_t steps = *take(&from, 1); steps > 0; steps--)
+            take(&from, 2);
+        skip_annotation(&from, 0);
     }
 }
 

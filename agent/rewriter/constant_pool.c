@@ -36,6 +36,8 @@ static const uint8_t constant_sizes[21] = {
 bool class_fault(struct class_file *file, enum rewrite_result result, size_t offset,
                  const char *message)
 {
+    if (file->result > REWRITE_UNCHANGED)
+        return false;
     file->result = result;
     file->error.offset = offset;
     snprintf(file->error.message, sizeof file->error.message, "%s", message);
@@ -74,7 +76,6 @@ bool pool_parse(struct class_file *file)
     return true;
 }
 
-/* Returns the bytes after a constant's tag. */
 const uint8_t *pool_constant(const struct class_file *file, uint32_t index, uint32_t tag)
 {
     if (index >= file->constant_count || file->constants[index] == 0)

@@ -2,7 +2,7 @@
 /* Finds the instructions of a constructor that run before its super() or this() has returned.
  * Follows the code from its start and tracks which stack slots and local variables hold the
  * uninitialised `this`, up to the invokespecial of <init> on it. */
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 #define STATES_LIMIT ((size_t) 32 << 20) /* bytes of states per method */
 
@@ -21,35 +21,21 @@ struct walk {
     size_t state_bytes, taken;
 };
 
-/* Pops and pushes in slots of the opcodes whose effect is always the same, by ranges. */
-static const struct effect {
-    uint8_t first, last, pops, pushes;
-} effects[] = {
-    {0x00, 0x00, 0, 0}, {0x01, 0x08, 0, 1}, {0x09, 0x0A, 0, 2}, {0x0B, 0x0D, 0, 1},
-    {0x0E, 0x0F, 0, 2}, {0x10, 0x13, 0, 1}, {0x14, 0x14, 0, 2}, {0x15, 0x15, 0, 1},
-    {0x16, 0x16, 0, 2}, {0x17, 0x17, 0, 1}, {0x18, 0x18, 0, 2}, {0x1A, 0x1D, 0, 1},
-    {0x1E, 0x21, 0, 2}, {0x22, 0x25, 0, 1}, {0x26, 0x29, 0, 2}, {0x2E, 0x2E, 2, 1},
-    {0x2F, 0x2F, 2, 2}, {0x30, 0x30, 2, 1}, {0x31, 0x31, 2, 2}, {0x32, 0x35, 2, 1},
-    {0x4F, 0x4F, 3, 0}, {0x50, 0x50, 4, 0}, {0x51, 0x51, 3, 0}, {0x52, 0x52, 4, 0},
-    {0x53, 0x56, 3, 0}, {0x57, 0x57, 1, 0}, {0x58, 0x58, 2, 0}, {0x60, 0x60, 2, 1},
-    {0x61, 0x61, 4, 2}, {0x62, 0x62, 2, 1}, {0x63, 0x63, 4, 2}, {0x64, 0x64, 2, 1},
-    {0x65, 0x65, 4, 2}, {0x66, 0x66, 2, 1}, {0x67, 0x67, 4, 2}, {0x68, 0x68, 2, 1},
-    {0x69, 0x69, 4, 2}, {0x6A, 0x6A, 2, 1}, {0x6B, 0x6B, 4, 2}, {0x6C, 0x6C, 2, 1},
-    {0x6D, 0x6D, 4, 2}, {0x6E, 0x6E, 2, 1}, {0x6F, 0x6F, 4, 2}, {0x70, 0x70, 2, 1},
-    {0x71, 0x71, 4, 2}, {0x72, 0x72, 2, 1}, {0x73, 0x73, 4, 2}, {0x74, 0x74, 1, 1},
-    {0x75, 0x75, 2, 2}, {0x76, 0x76, 1, 1}, {0x77, 0x77, 2, 2}, {0x78, 0x78, 2, 1},
-    {0x79, 0x79, 3, 2}, {0x7A, 0x7A, 2, 1}, {0x7B, 0x7B, 3, 2}, {0x7C, 0x7C, 2, 1},
-    {0x7D, 0x7D, 3, 2}, {0x7E, 0x7E, 2, 1}, {0x7F, 0x7F, 4, 2}, {0x80, 0x80, 2, 1},
-    {0x81, 0x81, 4, 2}, {0x82, 0x82, 2, 1}, {0x83, 0x83, 4, 2}, {0x84, 0x84, 0, 0},
-    {0x85, 0x85, 1, 2}, {0x86, 0x86, 1, 1}, {0x87, 0x87, 1, 2}, {0x88, 0x89, 2, 1},
-    {0x8A, 0x8A, 2, 2}, {0x8B, 0x8B, 1, 1}, {0x8C, 0x8D, 1, 2}, {0x8E, 0x8E, 2, 1},
-    {0x8F, 0x8F, 2, 2}, {0x90, 0x90, 2, 1}, {0x91, 0x93, 1, 1}, {0x94, 0x94, 4, 1},
-    {0x95, 0x96, 2, 1}, {0x97, 0x98, 4, 1}, {0x99, 0x9E, 1, 0}, {0x9F, 0xA6, 2, 0},
-    {0xA7, 0xA7, 0, 0}, {0xA8, 0xA8, 0, 1}, {0xA9, 0xA9, 0, 0}, {0xAA, 0xAC, 1, 0},
-    {0xAD, 0xAD, 2, 0}, {0xAE, 0xAE, 1, 0}, {0xAF, 0xAF, 2, 0}, {0xB0, 0xB0, 1, 0},
-    {0xB1, 0xB1, 0, 0}, {0xBB, 0xBB, 0, 1}, {0xBC, 0xBE, 1, 1}, {0xBF, 0xBF, 1, 0},
-    {0xC0, 0xC1, 1, 1}, {0xC2, 0xC3, 1, 0}, {0xC6, 0xC7, 1, 0}, {0xC8, 0xC8, 0, 0},
-    {0xC9, 0xC9, 0, 1},
+/* Slots that each opcode pops and pushes; --: it depends on more, or there is no such opcode. */
+static const char effects[13][48] = {
+    {"00 01 01 01 01 01 01 01 01 02 02 01 01 01 02 02"}, /* 0x00 */
+    {"01 01 01 01 02 01 02 01 02 -- 01 01 01 01 02 02"}, /* 0x10 */
+    {"02 02 01 01 01 01 02 02 02 02 -- -- -- -- 21 22"}, /* 0x20 */
+    {"21 22 21 21 21 21 -- -- -- -- -- -- -- -- -- --"}, /* 0x30 */
+    {"-- -- -- -- -- -- -- -- -- -- -- -- -- -- -- 30"}, /* 0x40 */
+    {"40 30 40 30 30 30 30 10 20 -- -- -- -- -- -- --"}, /* 0x50 */
+    {"21 42 21 42 21 42 21 42 21 42 21 42 21 42 21 42"}, /* 0x60 */
+    {"21 42 21 42 11 22 11 22 21 32 21 32 21 32 21 42"}, /* 0x70 */
+    {"21 42 21 42 00 12 11 12 21 21 22 11 12 12 21 22"}, /* 0x80 */
+    {"21 11 11 11 41 21 21 41 41 10 10 10 10 10 10 20"}, /* 0x90 */
+    {"20 20 20 20 20 20 20 00 01 00 10 10 10 20 10 20"}, /* 0xA0 */
+    {"10 00 -- -- -- -- -- -- -- -- -- 01 11 11 11 10"}, /* 0xB0 */
+    {"11 11 10 10 -- -- 10 10 00 01"},                   /* 0xC0 */
 };
 
 static bool pop(struct walk *walk, uint32_t count)
@@ -244,11 +230,10 @@ static bool is_variable(uint32_t opcode)
 
 static bool walk_fixed(struct walk *walk, uint32_t opcode)
 {
-    for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
-        if (opcode >= effects[i].first && opcode <= effects[i].last)
-            return pop(walk, effects[i].pops) && push(walk, effects[i].pushes, 0);
-    }
-    return method_malformed(walk->method, walk->now->offset, "no instruction");
+    const char *effect = &effects[opcode / 16][3 * (opcode % 16)];
+    if (effect[0] < '0')
+        return method_malformed(walk->method, walk->now->offset, "no instruction");
+    return pop(walk, (uint32_t) (effect[0] - '0')) && push(walk, (uint32_t) (effect[1] - '0'), 0);
 }
 
 static bool walk_wide(struct walk *walk, const uint8_t *at)

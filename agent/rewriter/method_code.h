@@ -77,7 +77,7 @@ enum code_mark {
     MARK_KEEP = 1 << 14,         /* keep() before it */
     MARK_VARIABLE = 1 << 15,     /* a probe of the result and of a variable after it */
     MARK_FALLS_IN = 1 << 13,     /* ... into which the instruction before runs */
-    MARK_STORE = 1 << 16,        /* a store of a reference, with a probe after it: stores.h */
+    MARK_STORE = 1 << 16,        /* a store of a reference, with a probe after it: stores.c */
     MARK_STORE_CALL = 1 << 17,   /* a call that stores references */
     MARK_CLONE_SURE = 1 << 18    /* with MARK_CLONED: storeClone() instead of allocCloned() */
 };
@@ -151,10 +151,11 @@ struct method_code {
 
 /* method_code.c; these store the fault and always return false. */
 bool method_malformed(struct method_code *method, uint32_t offset, const char *message);
+bool method_no_callee(struct method_code *method, uint32_t offset); /* replaces the pool's fault */
 bool method_leave(struct method_code *method, const char *reason);
 bool method_no_memory(struct method_code *method);
-/* Writes the call of a probe. */
-bool code_put_call(struct method_code *method, enum probe probe);
+/* Writes the call of a probe; the class file has the fault if its constant pool is full. */
+void code_put_call(struct method_code *method, enum probe probe);
 /* Writes a load or store of a variable; `brief` is the opcode for number 0. */
 void code_put_variable(struct class_output *output, uint32_t opcode, uint32_t brief,
                        uint32_t variable);
@@ -166,7 +167,7 @@ uint32_t slot_trampolines(const struct method_code *method, uint32_t offset,
 /* Returns the trampoline of a jump that has one. */
 const struct trampoline *trampoline_of(const struct method_code *method, uint32_t offset);
 
-/* instructions.c */
+/* method_code.c */
 /* Returns the size of the instruction at `offset` of the old code, with operands and padding. 0: it
  * exceeds the code or is not an instruction. */
 uint32_t instruction_size(const uint8_t *code, uint32_t length, uint32_t offset);
@@ -313,5 +314,68 @@ bool stack_map_put(struct method_code *method);
 /* Calls `visit` for the old offset of each frame. */
 bool stack_map_visit(struct method_code *method,
                      void (*visit)(struct method_code *method, uint32_t offset));
+
+/*
+ * Probes of reference stores, each after the store, with the stored value and its place:
+ *
+ *     putfield    dup2; putfield; push n; storeField
+ *     putstatic   dup; putstatic; push n; storeStatic
+ *     aastore     astore v; dup2; aload v; aastore; aload v; storeElement
+ *     calls       save and reload the arguments; call; probe of some, and of the result
+ *
+ * Before super() a constructor may store into fields of its uninitialised `this`, which cannot be
+ * passed to a probe. These fields are read and reported when super() has returned.
+ */
+
+/* Additional stack for these probes. */
+#define STORE_STACK 2u
+
+/* Marks the instruction at `offset` if it stores references. Returns false at a fault. */
+bool store_mark(struct method_code *method, uint32_t offset);
+/* Returns true if the putfield at `offset` sets a field of the uninitialised this. */
+bool store_is_early(struct method_code *method, uint32_t offset);
+
+/* Write the code around a marked instruction. */
+void store_put_before(struct method_code *method, uint32_t offset);
+void store_put_after(struct method_code *method, uint32_t offset);
+
+/* Writes the code that reports the early stores, after super(). */
+void store_put_early(struct method_code *method);
+
+/* Calls that return a new object which no constructor and no array instruction shows. */
+
+enum alloc_call {
+    ALLOC_CALL_UNKNOWN, /* not looked up yet */
+    ALLOC_CALL_NONE,
+    ALLOC_CALL_FRESH,
+    ALLOC_CALL_CLONE,        /* clone() of any class: a new object only if the class has Object's */
+    ALLOC_CALL_CLONE_OWN,    /* same, of the calling class */
+    ALLOC_CALL_CLONE_OBJECT, /* same, of Object */
+    ALLOC_CALL_CLONE_ARRAY,  /* same, of an array */
+    ALLOC_CALL_STRING,       /* a fresh string with its array */
+    ALLOC_CALL_TRACE,        /* a throwable with fresh arrays of its stack trace */
+    ALLOC_CALL_UNLESS,       /* fresh unless the result is in a variable of the caller */
+    ALLOC_CALL_MESSAGE,      /* a throwable whose message, in a variable of the caller, may be
+                              * fresh */
+    ALLOC_CALL_ARRAYS,       /* (Class, int[] dimensions) */
+    ALLOC_CALL_KEEP          /* before calls that C2 would remove */
+};
+
+/* What the calling method does about such a call, by its kind; about clones see method_scan.c. */
+extern const struct alloc_result {
+    uint32_t mark; /* enum code_mark */
+    enum probe probe;
+    uint32_t variable; /* of the caller, which the probe gets as well; 0: none */
+} alloc_results[];
+
+/* Returns false if the caller has no such variable, or it means something else. */
+bool alloc_call_fits(enum alloc_call kind, const struct method_code *method);
+
+/* Returns what a call of the method constant `index` gives. UNKNOWN: it is not a method, and the
+ * fault is set. */
+enum alloc_call alloc_call_of(struct class_file *file, uint32_t index);
+
+/* Returns true if a method's callers report what its body allocates, so that the body must not. */
+bool alloc_body_is_silent(const struct method_code *method);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks the instructions of a method and marks where its probes go. */
-#include "agent/rewriter/alloc_call.h"
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 /* super.clone() of a direct subclass of Object is always Object's. A call through an interface
  * never is, nor is one of the class's own private clone(). Otherwise the probe finds out. */
@@ -20,7 +19,7 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     uint32_t opcode = method->code[offset];
     enum alloc_call kind = alloc_call_of(method->file, load_u2(method->code + offset + 1));
     if (kind == ALLOC_CALL_UNKNOWN)
-        return method_malformed(method, offset, "a call of what is no method");
+        return method_no_callee(method, offset);
     uint32_t mark = alloc_results[kind].mark;
     if (kind == ALLOC_CALL_CLONE || kind == ALLOC_CALL_CLONE_OWN ||
         kind == ALLOC_CALL_CLONE_OBJECT || kind == ALLOC_CALL_CLONE_ARRAY)
@@ -93,12 +92,6 @@ static bool scan_handlers(struct method_code *method)
            method_leave(method, "it would have more than 65535 local variables");
 }
 
-/* The largest need beyond what the method uses: the object again and a number or another object. */
-static uint32_t stack_need(const struct method_code *method)
-{
-    return method->number != 0 || method->references ? STORE_STACK : 1;
-}
-
 bool method_scan(struct method_code *method)
 {
     size_t bytes = (method->length + 1) * sizeof *method->marks;
@@ -109,7 +102,9 @@ bool method_scan(struct method_code *method)
     if (!scan_code(method) || !scan_handlers(method))
         return false;
     method->touched = method->touched || method->number != 0;
-    method->more_stack = stack_need(method);
+    /* the largest need beyond what the method uses: the object again and a number or another object
+     */
+    method->more_stack = method->number != 0 || method->references ? STORE_STACK : 1;
     for (uint32_t i = 0; method->more_stack < 2 && i < method->length; i++) {
         if ((method->marks[i] & (MARK_ARRAYS | MARK_ARRAYS_CALL | MARK_CLONED | MARK_VARIABLE)) !=
             0)

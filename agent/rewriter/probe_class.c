@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generates the class file of the probes: a final class of static native methods, and some in Java.
  * These are link(), through which natives are registered (java_probes.c), keep(), and, if
- * Math.tan() is replaced (leaf_calls.h), those of LEAF_PROBES. */
+ * Math.tan() is replaced (leaf_calls.c), those of LEAF_PROBES. */
 #include <stdlib.h>
 
 #include "agent/rewriter/class_file.h"

@@ -10,7 +10,7 @@
  * Where they are called:
  *
  * - alloc(Object): a new object, each once: at the end of Object.<init>, after newarray and
- *   anewarray, after calls whose result the VM makes (alloc_call.h lists them); null if the callee
+ *   anewarray, after calls whose result the VM makes (alloc_call.c lists them); null if the callee
  *   returned null.
  * - allocCloned(Object,Object): after clone() of a class that may have its own: the cloned object
  *   and the result, which is new and not reported yet if the cloned object's class has Object's

@@ -388,7 +388,7 @@ static int compare_place(const void *left, const void *right)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-static bool put_types(struct method_code *method, const uint8_t *types, uint32_t count)
+static void put_types(struct method_code *method, const uint8_t *types, uint32_t count)
 {
     struct class_output *output = &method->file->output;
     for (; count > 0; count--) {
@@ -397,12 +397,23 @@ static bool put_types(struct method_code *method, const uint8_t *types, uint32_t
         if (types[0] == TYPE_UNINITIALIZED) {
             uint32_t offset = load_u2(types + 1);
             if (offset >= method->length || (method->marks[offset] & MARK_START) == 0)
-                return class_malformed(method->file, types, "an uninitialised type of no `new`");
-            patch_u2(output, output->used - 2, instruction_place(method, offset));
+                class_malformed(method->file, types, "an uninitialised type of no `new`");
+            else
+                patch_u2(output, output->used - 2, instruction_place(method, offset));
         }
         types += size;
     }
-    return true;
+}
+
+/* Writes a list of throwables, of its variables or on its stack. */
+static void put_throwables(struct method_code *method, uint32_t count)
+{
+    struct class_output *output = &method->file->output;
+    put_u2(output, count);
+    for (; count > 0; count--) {
+        put_u1(output, TYPE_OBJECT);
+        put_u2(output, pool_throwable(method->file));
+    }
 }
 
 static void put_unset(struct class_output *output, const uint8_t *unset)
@@ -423,22 +434,20 @@ static void put_head(struct class_output *output, uint32_t kind, uint32_t delta)
     put_u2(output, delta);
 }
 
-static bool put_full(struct method_code *method, const struct full_frame *frame, uint32_t delta)
+static void put_full(struct method_code *method, const struct full_frame *frame, uint32_t delta)
 {
     struct class_output *output = &method->file->output;
     put_unset(output, frame->unset);
     put_head(output, FRAME_FULL, delta);
     put_u2(output, frame->local_count);
-    for (uint32_t i = 0; i < frame->local_count; i++) {
-        if (!put_types(method, frame->locals[i], 1))
-            return false;
+    for (uint32_t i = 0; i < frame->local_count; i++)
+        put_types(method, frame->locals[i], 1);
+    if (frame->is_guard) {
+        put_throwables(method, 1);
+    } else {
+        put_u2(output, frame->stack_count);
+        put_types(method, frame->stack, frame->stack_count);
     }
-    put_u2(output, frame->stack_count);
-    if (!frame->is_guard)
-        return put_types(method, frame->stack, frame->stack_count);
-    put_u1(output, 7);
-    put_u2(output, pool_throwable(method->file));
-    return pool_throwable(method->file) != 0;
 }
 
 /* A frame without a list inherits the previous frame's: no list may precede frames in which all
@@ -476,25 +485,23 @@ static bool frame_list_put(struct method_code *method, uint32_t *next, uint32_t 
         return method_leave(method,
                             "its stack map would have lists of strict fields in another order");
     for (uint32_t i = 0; i < list.count; i++) {
-        if (!put_full(method, &list.frames[i], list.frames[i].place - *next))
-            return false;
+        put_full(method, &list.frames[i], list.frames[i].place - *next);
         *next = list.frames[i].place + 1;
     }
     return true;
 }
 
-static bool put_frame(struct method_code *method, const struct map_frame *frame, uint32_t delta)
+static void put_frame(struct method_code *method, const struct map_frame *frame, uint32_t delta)
 {
     struct class_output *output = &method->file->output;
     put_unset(output, frame->unset);
     put_head(output, frame->kind, delta);
     if (frame->kind == FRAME_FULL)
         put_u2(output, frame->local_count);
-    if (!put_types(method, frame->locals, frame->local_count))
-        return false;
+    put_types(method, frame->locals, frame->local_count);
     if (frame->kind == FRAME_FULL)
         put_u2(output, frame->stack_count);
-    return put_types(method, frame->stack, frame->stack_count);
+    put_types(method, frame->stack, frame->stack_count);
 }
 
 /* Writes the frames as they are, each at its new place. *next: the last one's plus one. */
@@ -508,36 +515,24 @@ static bool put_frames(struct method_code *method, uint32_t *next)
         if ((method->marks[frame.offset] & MARK_START) == 0)
             return map_reader_fault(&reader, method);
         uint32_t place = method->map[frame.offset];
-        if (!put_frame(method, &frame, place - *next))
-            return false;
+        put_frame(method, &frame, place - *next);
         *next = place + 1;
     }
     return map_reader_done(&reader) || map_reader_fault(&reader, method);
 }
 
-static void put_throwables(struct class_output *output, uint32_t count, uint32_t throwable)
-{
-    put_u2(output, count);
-    for (; count > 0; count--) {
-        put_u1(output, TYPE_OBJECT);
-        put_u2(output, throwable);
-    }
-}
-
 /* The handler's frame has no local variables and the exception on its stack. Its guard's frame has
  * that in a variable, and another exception on the stack. */
-static bool put_handler_frames(struct method_code *method, uint32_t next)
+static void put_handler_frames(struct method_code *method, uint32_t next)
 {
     struct class_output *output = &method->file->output;
-    uint32_t throwable = pool_throwable(method->file);
     uint32_t guard = guard_handler(method, unwind_guard(method));
     put_head(output, FRAME_FULL, method->handler - next);
-    put_throwables(output, 0, throwable);
-    put_throwables(output, 1, throwable);
+    put_throwables(method, 0);
+    put_throwables(method, 1);
     put_head(output, FRAME_FULL, guard - method->handler - 1);
-    put_throwables(output, 1, throwable);
-    put_throwables(output, 1, throwable);
-    return throwable != 0;
+    put_throwables(method, 1);
+    put_throwables(method, 1);
 }
 
 bool stack_map_put(struct method_code *method)
@@ -554,12 +549,12 @@ bool stack_map_put(struct method_code *method)
     } else if (method->frames != NULL && !put_frames(method, &next)) {
         return false;
     }
-    if (has_unwinding(method) && !put_handler_frames(method, next))
-        return false;
+    if (has_unwinding(method))
+        put_handler_frames(method, next);
     count += has_unwinding(method) ? 2 : 0;
     if (count > 0xFFFF)
         return method_leave(method, "its stack map would be too long");
     patch_u2(output, place + 6, count);
     patch_u4(output, place + 2, (uint32_t) (output->used - place - 6));
-    return true;
+    return method->file->result <= REWRITE_UNCHANGED;
 }

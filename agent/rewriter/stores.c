@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Selects instructions and calls that store references, and writes the code around them. */
-#include "agent/rewriter/stores.h"
+#include "agent/rewriter/method_code.h"
 
 #define UNSAFE "jdk/internal/misc/Unsafe"
 #define METHOD_HANDLES "java/lang/invoke/MethodHandleNatives"
@@ -150,7 +150,7 @@ static bool mark_call(struct method_code *method, uint32_t offset)
     struct class_callee callee;
     uint32_t index = operand(method, offset);
     if (index >= file->constant_count || !pool_callee(file, index, &callee))
-        return method_malformed(method, offset, "a call of what is no method");
+        return method_no_callee(method, offset);
     struct store_site *site = &file->stores[index];
     if (site->kind == NOT_LOOKED_AT) {
         site->call = text_is(file->name, UNSAFE) ? 0 : call_of(&callee);
@@ -266,7 +266,7 @@ void store_put_before(struct method_code *method, uint32_t offset)
     }
 }
 
-static bool put_call_after(struct method_code *method, const struct store_call *call)
+static void put_call_after(struct method_code *method, const struct store_call *call)
 {
     for (const char *passed = call->passed; *passed != '\0'; passed++) {
         if (*passed == 'r')
@@ -276,38 +276,38 @@ static bool put_call_after(struct method_code *method, const struct store_call *
         else
             put_argument(method, call, (uint32_t) (*passed - '0'), true);
     }
-    return code_put_call(method, call->probe);
+    code_put_call(method, call->probe);
 }
 
-bool store_put_after(struct method_code *method, uint32_t offset)
+static void put_push(struct class_output *output, const struct store_site *site)
+{
+    put_bytes(output, site->push.bytes, site->push.size);
+}
+
+void store_put_after(struct method_code *method, uint32_t offset)
 {
     struct class_output *output = method->output;
-    if ((method->marks[offset] & MARK_STORE_CALL) != 0)
-        return put_call_after(method, call_at(method, offset));
-    if ((method->marks[offset] & MARK_STORE) == 0)
-        return true;
-    if (opcode_at(method, offset) == AASTORE) {
+    uint32_t marks = method->marks[offset], opcode = opcode_at(method, offset);
+    if ((marks & MARK_STORE_CALL) != 0) {
+        put_call_after(method, call_at(method, offset));
+    } else if ((marks & MARK_STORE) != 0 && opcode == AASTORE) {
         code_put_variable(output, ALOAD, ALOAD_0, method->max_locals);
-        return code_put_call(method, PROBE_STORE_ELEMENT);
+        code_put_call(method, PROBE_STORE_ELEMENT);
+    } else if ((marks & MARK_STORE) != 0) {
+        put_push(output, site_of(method, offset));
+        code_put_call(method, opcode == PUTSTATIC ? PROBE_STORE_STATIC : PROBE_STORE_FIELD);
     }
-    const struct code_push *push = &site_of(method, offset)->push;
-    put_bytes(output, push->bytes, push->size);
-    return code_put_call(method, opcode_at(method, offset) == PUTSTATIC ? PROBE_STORE_STATIC
-                                                                        : PROBE_STORE_FIELD);
 }
 
-bool store_put_early(struct method_code *method)
+void store_put_early(struct method_code *method)
 {
     struct class_output *output = method->output;
     for (const struct early_store *early = method->early; early != NULL; early = early->next) {
-        const struct code_push *push = &method->file->stores[early->index].push;
         put_u1(output, ALOAD_0);
         put_u1(output, DUP);
         put_u1(output, GETFIELD);
         put_u2(output, early->index);
-        put_bytes(output, push->bytes, push->size);
-        if (!code_put_call(method, PROBE_STORE_FIELD))
-            return false;
+        put_push(output, &method->file->stores[early->index]);
+        code_put_call(method, PROBE_STORE_FIELD);
     }
-    return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses a session's engine. engine=bytecode has to prove that the JDK's own classes accept its
  * probes: without them a trace misses nearly everything, and nothing in it would show that. */
-#include "agent/session/engine_choice.h"
+#include "agent/session/session.h"
 
 #include "agent/base/java_versions.h"
-#include "agent/base/option_rules.h"
+#include "agent/base/option_values.h"
 #include "agent/bytecode/engine_bytecode.h"
 #include "agent/hotspot/vm_structs.h"
 #include "capture/log.h"

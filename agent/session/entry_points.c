@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libtracer.so's entry points, which the JVM calls when it loads, attaches and unloads the agent,
  * and the commands to an agent in a running JVM. */
+#include <jvmti.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
@@ -18,14 +20,11 @@
 #include "agent/events/engine.h"
 #include "agent/hotspot/archive_dump.h"
 #include "agent/hotspot/hash_state.h"
-#include "agent/records/source_files.h"
+#include "agent/records/methods.h"
 #include "agent/records/threads.h"
 #include "agent/references/heap_graph.h"
 #include "agent/references/object_ids.h"
-#include "agent/session/engine_choice.h"
-#include "agent/session/rotation.h"
 #include "agent/session/session.h"
-#include "agent/session/triggers.h"
 #include "agent/stacks/stacks.h"
 #include "capture/log.h"
 #include "capture/modules/late_zstd.h"
@@ -97,13 +96,6 @@ static bool vm_life_prepare_engine(const struct options *options)
     return engine_prepare(engine_of_options(options), options->events, &callbacks);
 }
 
-/* At load: creates the session that begins when the VM is initialised. Returns false on failure. */
-static bool vm_life_prepare_session(void)
-{
-    prepared = session_prepare(&tracer.options);
-    return prepared != NULL;
-}
-
 static bool is_running(void)
 {
     return atomic_load(&tracer.session) != NULL;
@@ -112,8 +104,8 @@ static bool is_running(void)
 /* Begins a trace. Java threads only. */
 static jint attach_start(struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL)
         return JNI_ERR;
     if (is_running()) {
         log_message("start: a trace is being recorded already");
@@ -181,10 +173,9 @@ static jint flush(struct options *options)
 
 static jint snapshot(struct options *options)
 {
-    JNIEnv *jni = NULL;
+    JNIEnv *jni = jvm_jni();
     (void) options;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK &&
-        heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
+    if (jni != NULL && heap_graph_take(jni, STEP_LIVE_BY_COMMAND))
         return JNI_OK;
     log_message("snapshot: no trace of objects, with times, is being recorded");
     return JNI_ERR;
@@ -198,15 +189,6 @@ static jint status(struct options *options)
         log_message("status: %s waits for its start= method", waits);
     session_log_status();
     return JNI_OK;
-}
-
-static jint attach_command(struct options *options)
-{
-    static jint (*const commands[])(struct options *) = {
-        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
-        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
-    };
-    return commands[options->command](options);
 }
 
 struct tracer tracer = {.control_lock = PTHREAD_MUTEX_INITIALIZER};
@@ -224,13 +206,9 @@ static void after_fork(void)
 
 static int java_major_version(void)
 {
-    char *text = NULL;
-    int major = 0;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, "java.vm.specification.version", &text) ==
-        JVMTI_ERROR_NONE) {
-        major = atoi(text);
-        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) text);
-    }
+    char *text = jvm_property("java.vm.specification.version");
+    int major = text != NULL ? atoi(text) : 0;
+    jvm_free(text);
     return major;
 }
 
@@ -350,35 +328,37 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     engine_choice_prepare(&tracer.options);
     tracer.start = clock_moment_now();
     internals_begin(tracer.options.internals, tracer.options.internals_proven);
-    if (!vm_life_prepare_session())
+    prepared = session_prepare(&tracer.options);
+    if (prepared == NULL)
         return JNI_ERR;
     return enable(JVMTI_EVENT_VM_START) && enable(JVMTI_EVENT_VM_INIT) ? JNI_OK : JNI_ERR;
+}
+
+static jint attach(JavaVM *vm, struct options *options)
+{
+    if (tracer.vm == NULL) {
+        tracer.attached = true;
+        tracer.options = *options;
+        if (!set_clock() || !initialize(vm))
+            return JNI_ERR;
+        set_start_of_process();
+    }
+    static jint (*const commands[])(struct options *) = {
+        [COMMAND_START] = begin,   [COMMAND_STOP] = stop,         [COMMAND_FLUSH] = flush,
+        [COMMAND_STATUS] = status, [COMMAND_SNAPSHOT] = snapshot,
+    };
+    return commands[options->command](options);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void) reserved;
     struct options *parsed = malloc(sizeof *parsed);
-    if (parsed == NULL)
-        return JNI_ERR;
-    jint code = JNI_ERR;
-    if (options_parse(parsed, options)) {
-        code = JNI_OK;
-        if (parsed->help) {
-            options_print_help();
-        } else {
-            if (tracer.vm == NULL) {
-                tracer.attached = true;
-                tracer.options = *parsed;
-                if (!set_clock() || !initialize(vm))
-                    code = JNI_ERR;
-                else
-                    set_start_of_process();
-            }
-            if (code == JNI_OK)
-                code = attach_command(parsed);
-        }
-    }
+    jint code = parsed != NULL && options_parse(parsed, options) ? JNI_OK : JNI_ERR;
+    if (code == JNI_OK && parsed->help)
+        options_print_help();
+    else if (code == JNI_OK)
+        code = attach(vm, parsed);
     free(parsed);
     return code;
 }
@@ -386,4 +366,41 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
     (void) vm;
+}
+
+/* ---- for Java code that loads the agent into its own JVM, as java/src/steptrace/Agent.java does:
+ * System.load() calls JNI_OnLoad(), which gives that class its native method ---- */
+
+#define LOADER "steptrace/Agent"
+
+/* Runs a command as a later attach does, from the bytes of its text. */
+static jint JNICALL run(JNIEnv *jni, jclass class, jbyteArray text)
+{
+    JavaVM *vm = NULL;
+    (void) class;
+    if ((*jni)->GetJavaVM(jni, &vm) != JNI_OK)
+        return JNI_ERR;
+    jsize length = (*jni)->GetArrayLength(jni, text);
+    char *options = malloc((size_t) length + 1);
+    if (options == NULL)
+        return JNI_ENOMEM;
+    (*jni)->GetByteArrayRegion(jni, text, 0, length, (jbyte *) options);
+    options[length] = '\0';
+    jint code = Agent_OnAttach(vm, options, NULL);
+    free(options);
+    return code;
+}
+
+/* The JVM does not call it for -agentpath, nor when a tool attaches. */
+JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
+{
+    static const JNINativeMethod method = {"run", "([B)I", (void *) run};
+    JNIEnv *jni = NULL;
+    (void) reserved;
+    if ((*vm)->GetEnv(vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
+        return JNI_ERR;
+    jclass class = (*jni)->FindClass(jni, LOADER);
+    if (class == NULL || (*jni)->RegisterNatives(jni, class, &method, 1) != 0)
+        return JNI_ERR; /* with its exception */
+    return JNI_VERSION_1_8;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures the agent's memory by part, and keeps it below a ceiling. */
-#include "agent/session/memory_account.h"
+#include "agent/session/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

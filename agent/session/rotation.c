@@ -4,7 +4,7 @@
  * the same device and inode.
  *
  * A sample without rotate= gets the thread when the first exact window is asked for. */
-#include "agent/session/rotation.h"
+#include "agent/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,13 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/deaths/reaper.h"
 #include "agent/events/engine.h"
 #include "agent/events/sampled_lives.h"
 #include "agent/records/threads.h"
-#include "agent/session/session.h"
-#include "agent/session/triggers.h"
 #include "capture/log.h"
 
 #define REST_POLL_NS 1000000L
@@ -395,10 +394,8 @@ static void await_rest(void)
 
 void rotation_begin(const struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if (options->rotate_ns == 0 ||
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+    JNIEnv *jni = options->rotate_ns != 0 ? jvm_jni() : NULL;
+    if (jni == NULL || !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
         return;
     await_rest();
     if (ring.state == RESTS)
@@ -434,7 +431,7 @@ static struct options *options_of_window(const struct options *options)
     window->mode = ring.options->mode;
     window->overwrite = ring.options->overwrite;
     window->existing = false;
-    window->engine_named = true; /* its deaths are not those that the JVM reports */
+    window->named |= NAMED_ENGINE; /* its deaths are not those that the JVM reports */
     if ((options->named & NAMED_STACK) == 0)
         window->stack = ring.options->stack;
     return window;
@@ -488,9 +485,8 @@ static bool take_window(const struct options *options, JNIEnv *jni)
 
 bool rotation_window(const struct options *options)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK ||
-        !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
+    JNIEnv *jni = jvm_jni();
+    if (jni == NULL || !lock_within(&ring.lock, COMMAND_PATIENCE_NS))
         return false;
     bool taken = take_window(options, jni);
     pthread_mutex_unlock(&ring.lock);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/base/internals.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
 #include "agent/bytecode/engine_bytecode.h"
@@ -29,12 +30,8 @@
 #include "agent/records/methods.h"
 #include "agent/records/snapshot.h"
 #include "agent/records/threads.h"
-#include "agent/references/field_places.h"
+#include "agent/references/fields.h"
 #include "agent/references/heap_graph.h"
-#include "agent/session/engine_choice.h"
-#include "agent/session/memory_account.h"
-#include "agent/session/stop_call.h"
-#include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/log.h"
@@ -238,11 +235,10 @@ static void put_property(struct session *session, const char *key, const char *v
 
 static void put_system_property(struct session *session, const char *key, const char *name)
 {
-    char *value = NULL;
-    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &value) != JVMTI_ERROR_NONE)
-        return;
-    put_property(session, key, value);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) value);
+    char *value = jvm_property(name);
+    if (value != NULL)
+        put_property(session, key, value);
+    jvm_free(value);
 }
 
 static void put_start_time(struct session *session)
@@ -400,12 +396,6 @@ static void forget_unloaded(JNIEnv *jni)
     methods_forget();
 }
 
-static void free_last(void)
-{
-    if (tracer.last != NULL && !tracer.last->abandoned)
-        free(tracer.last);
-}
-
 /* Discards a session that was not begun. */
 static bool fail(struct session *session)
 {
@@ -440,7 +430,7 @@ bool session_begin(struct session *session, JNIEnv *jni)
         headers_prove(jni, session->holds);
     layouts_begin(session, jni);
     if ((session->options.events & EVENT_REFERENCE) != 0)
-        field_places_begin(session, jni);
+        field_places_begin(jni);
     put_provenance(session);
     if (gentle[0] != '\0')
         put_property(session, "gentle", gentle);
@@ -451,7 +441,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     stamps_freeze(session);
     global_event(session, STEP_LIVE_VM_INIT, 0, 1);
     session_errand(session, NULL);
-    free_last();
+    if (tracer.last != NULL && !tracer.last->abandoned)
+        free(tracer.last);
     tracer.last = session;
     class_is_of_application(jni, NULL);
     tags_forget(session);
@@ -466,7 +457,8 @@ bool session_begin(struct session *session, JNIEnv *jni)
     if (session->late)
         session->bytecode.check_until += tracer_stamps_of_ns(CHECK_NS);
     stamps_go_on(session);
-    engine_enable_methods(session);
+    if ((session->options.events & EVENT_METHOD) != 0)
+        session->engine->enable_methods(session, true);
     atomic_store(&session->quick_objects, new_objects_are_plain(session));
     if ((session->options.snapshots & SNAPSHOT_START) != 0)
         heap_graph_take(jni, STEP_LIVE_AT_START);

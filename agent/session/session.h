@@ -31,4 +31,82 @@ void *session_drain_run(void *session);
 /* Returns true if a trace that is to end has waited for the writer process for long enough. */
 bool session_drain_gives_up(void *session, uint64_t waited_ns);
 
+/* Chooses the engine of a session. */
+
+/* Returns the engine that the options select. */
+const struct engine *engine_of_options(const struct options *options);
+/* At load: on a JDK newer than all that were tested, engine=jvmti may have to replace
+ * engine=bytecode, and must be prepared before the first thread exists. */
+void engine_choice_prepare(const struct options *options);
+/* Sets the members of a session that depend on its engine. */
+void engine_choice_apply(struct session *session);
+/* In the live phase, before the session begins: checks that its engine works in this JVM. If not,
+ * replaces it with engine=jvmti or marks the trace as incomplete. Returns false, with a message, if
+ * the session cannot begin. */
+bool engine_choice_settle(struct session *session, JNIEnv *jni);
+
+/* The account of a session's memory: peaks by part, and the ceiling memory=. */
+
+struct drain;
+
+/* Before the files are opened: makes the ring and the writer's share of memory= smaller. */
+void memory_account_limit(struct options *options, struct step_writer_options *writing);
+/* The drain thread, in each of its passes: measures all parts. If they are above the ceiling, calls
+ * `give_back`, and returns false if they still are. Logs that. */
+bool memory_account_keep(struct session *session, void (*give_back)(struct drain *drain),
+                         struct drain *drain);
+/* Writes the peaks as properties. */
+void memory_account_put(const struct session *session, struct drain *drain);
+
+/* start=METHOD and stop=METHOD: methods whose entry begins the trace and whose return ends it.
+ *
+ * Until a start= method is entered, the session is prepared but not begun, and only such methods
+ * have probes. The first entry of a stop= method during the trace chooses the thread and the call
+ * whose return ends the trace. */
+
+/* Call once, at load. The first thread that enters a method of start= of an exact window calls the
+ * function, which returns false if a later one is to call it again. */
+void triggers_initialize(bool (*window)(void));
+/* Lets the session wait for its start and takes ownership of it. Returns false if that fails; then
+ * the session is discarded. The caller holds the control lock, except at load. */
+bool trigger_arm(struct session *session, JNIEnv *jni);
+/* Lets an exact window wait for its start, while a sample is recorded. Returns false if that fails.
+ */
+bool trigger_arm_window(const struct options *options, JNIEnv *jni);
+/* Discards the session or the window that waits, and its files; says so if no method was entered.
+ * Returns true if there was one. */
+bool trigger_disarm(void);
+/* Returns what waits for a method of start=, or NULL. */
+const char *trigger_who_waits(void);
+/* Returns true if such a method was entered since the window began to wait. */
+bool trigger_was_entered(void);
+
+/* The call of a stop= method whose return ends the trace. The first entry during a trace chooses
+ * the thread; the return of the outermost of that thread's calls ends the trace. */
+
+/* Call when a session begins: its stop= methods have not been entered yet. */
+void stop_call_expect(const struct session *session);
+/* Call when the calling thread enters such a method. */
+void stop_call_enter(void);
+/* Call when it leaves one. Returns true if this ends the trace. */
+bool stop_call_leave(void);
+
+/* rotate=: a trace is followed by the next one, in a file of its own; keep= of them stay. */
+
+/* At load: sets the function that begins a trace. */
+typedef jint rotation_start(struct options *options);
+void rotation_initialize(rotation_start *start);
+/* After the first trace has begun: starts the thread that begins the others, if the options have
+ * rotate=. Java threads only. */
+void rotation_begin(const struct options *options);
+/* Before a command ends the trace: no other will follow it. */
+void rotation_end(void);
+/* All objects, for window= or until a method of stop= has returned, in a file of their own; then
+ * the sample goes on. With start=, the window waits until such a method is entered. Returns false,
+ * with a message, if that is not possible. */
+bool rotation_window(const struct options *options);
+/* A thread has entered such a method: waits until the window has begun, PATIENCE_NS at most.
+ * Returns false if no window waits, or if the files are being changed for a second already. */
+bool rotation_window_entered(void);
+
 #endif

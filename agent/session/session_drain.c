@@ -8,15 +8,13 @@
 #include "agent/base/internals.h"
 #include "agent/base/patience.h"
 #include "agent/base/tracer.h"
-#include "agent/bytecode/huge_methods.h"
+#include "agent/bytecode/class_hook.h"
 #include "agent/events/draw_repeats.h"
 #include "agent/events/events.h"
 #include "agent/events/last_words.h"
 #include "agent/records/method_counts.h"
 #include "agent/records/threads.h"
-#include "agent/session/memory_account.h"
 #include "agent/session/session.h"
-#include "agent/stacks/stack_tree.h"
 #include "agent/stacks/stacks.h"
 #include "capture/apart.h"
 #include "capture/drain.h"
@@ -31,11 +29,6 @@
 /* How long a call of the writer process may take, whatever finish= says. */
 #define LEAST_ANSWER_NS UINT64_C(2000000000)
 
-static struct session *session_of(const struct drain *drain)
-{
-    return drain->owner;
-}
-
 /* Definitions are not counted as records: their chunk is released only after they are written. */
 static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
 {
@@ -49,7 +42,7 @@ static void take_full_global(struct drain *drain, struct live_chunk_ref *ref)
  * the global stream, as it is after they were taken from the queue, is drained first. */
 static bool take_all_full(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     struct live_chunk_ref *others = NULL, **last = &others;
     pthread_mutex_lock(&session->global_lock);
     struct live_chunk_ref *ref = live_map_take_full(session->map);
@@ -95,7 +88,7 @@ static void write_all(struct drain *drain)
 
 static void answer_flush(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     uint32_t wanted = atomic_load(&session->drain.flush_wanted);
     if (wanted == atomic_load(&session->drain.flush_done))
         return;
@@ -117,7 +110,7 @@ static void end_for_file(struct session *session, int code)
 
 static bool is_quiet(const struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     return threads_have_left(atomic_load(&session->ended_probes)) &&
            (drain->failed || last_words_are_said(session));
 }
@@ -125,7 +118,7 @@ static bool is_quiet(const struct drain *drain)
 /* A JVM that ends uses half of its time to wait for probes, and the rest to write. */
 static bool gives_up(const struct drain *drain)
 {
-    const struct session *session = session_of(drain);
+    const struct session *session = drain->owner;
     uint64_t limit_ns = PATIENCE_NS, half_ns = session->options.finish_ns / 2;
     if (atomic_load(&tracer.death_ns) != 0 && half_ns < limit_ns)
         limit_ns = half_ns;
@@ -143,7 +136,7 @@ static bool has_waited(const struct session *session)
 
 static bool is_late(const struct drain *drain)
 {
-    return has_waited(session_of(drain));
+    return has_waited(drain->owner);
 }
 
 bool session_drain_gives_up(void *data, uint64_t waited_ns)
@@ -157,7 +150,7 @@ bool session_drain_gives_up(void *data, uint64_t waited_ns)
 /* Returns true if the session must end, and sets the reason. */
 static bool must_end(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     if (!atomic_load(&session->published))
         return false;
     uint64_t backlog = atomic_load(&session->map->shared->backlog_bytes);
@@ -184,7 +177,7 @@ static bool must_end(struct drain *drain)
 /* No probe runs after this. What probes still write meanwhile is drained. */
 static void end_probes(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     last_words_expect(session);
     atomic_store(&tracer.session, NULL);
     atomic_store(&session->ended_probes, threads_order_probes());
@@ -213,8 +206,9 @@ static uint64_t write_vm_death(struct session *session)
 /* The properties are in the trace file nevertheless. */
 static void report_rest(struct drain *drain)
 {
+    const struct session *session = drain->owner;
     drain_put_text(drain, STEP_LIVE_REST, "yes");
-    drain_flush_stream(drain, session_of(drain)->global);
+    drain_flush_stream(drain, session->global);
     log_message("%s: the program waited no longer (option finish), and the rest is in "
                 "%s" STEP_LIVE_SUFFIX
                 ": both are read together; steptrace recover makes one of them",
@@ -224,7 +218,8 @@ static void report_rest(struct drain *drain)
 /* Threads that are still in a probe may record one more event each, which is not drained. */
 static void report_threads(struct drain *drain)
 {
-    uint64_t count = threads_not_left(atomic_load(&session_of(drain)->ended_probes));
+    struct session *session = drain->owner;
+    uint64_t count = threads_not_left(atomic_load(&session->ended_probes));
     drain_put_number(drain, "threads-in-probes", count);
     log_message("%s: %" PRIu64 " threads do not come out of the agent (are they suspended?): the "
                 "event that each was about to record is missing; %s" STEP_LIVE_SUFFIX " stays",
@@ -233,7 +228,7 @@ static void report_threads(struct drain *drain)
 
 static void close_trace(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     session->drain.store->ending = true;
     event_close_free_batch(session, true);
     method_counts_finish(session, !drain->abandoned);
@@ -274,18 +269,10 @@ static void close_trace(struct drain *drain)
         report_rest(drain);
 }
 
-/* Each session's drain is another thread and so has another of malloc's arenas (up to eight per
- * processor), which would keep the session's peak. */
-static void give_memory_back(const struct session *session)
-{
-    if (session->end != END_VM_DEATH)
-        memory_trim();
-}
-
 /* Frees what probes use. */
 static void give_back(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     trace_store_destroy(session->drain.store);
     stack_tree_destroy(session->stacks);
     session->stacks = NULL;
@@ -295,7 +282,7 @@ static void give_back(struct drain *drain)
 
 static void end_session(struct drain *drain)
 {
-    struct session *session = session_of(drain);
+    struct session *session = drain->owner;
     pthread_mutex_lock(&session->state_lock);
     session->ending = true;
     pthread_mutex_unlock(&session->state_lock);
@@ -312,7 +299,10 @@ static void end_session(struct drain *drain)
         atomic_store(&session->abandoned, true);
     if (!drain->abandoned)
         give_back(drain);
-    give_memory_back(session);
+    /* each session's drain is another thread and so has another of malloc's arenas (up to eight per
+     * processor), which would keep the session's peak */
+    if (session->end != END_VM_DEATH)
+        memory_trim();
     pthread_mutex_lock(&session->state_lock);
     session->ended = true;
     pthread_cond_broadcast(&session->state_changed);

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/events/engine.h"
 #include "agent/events/last_words.h"
 #include "agent/hotspot/hash_state.h"
+#include "agent/records/threads.h"
 #include "agent/references/heap_graph.h"
 #include "capture/log.h"
 
@@ -29,9 +31,7 @@ const char *session_end_name(enum session_end end)
  * Returns false after `limit_ns`. */
 static bool attend_end(struct session *session, uint64_t limit_ns)
 {
-    JNIEnv *jni = NULL;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) != JNI_OK)
-        jni = NULL;
+    JNIEnv *jni = jvm_jni();
     for (uint64_t from = clock_monotonic_ns(); !session_has_ended(session);) {
         if (clock_monotonic_ns() - from >= limit_ns)
             return false;
@@ -57,9 +57,8 @@ static void join(struct session *session, uint64_t limit_ns)
 
 static void take_last_snapshot(const struct session *session)
 {
-    JNIEnv *jni = NULL;
-    if ((session->options.snapshots & SNAPSHOT_END) != 0 &&
-        (*tracer.vm)->GetEnv(tracer.vm, (void **) &jni, JNI_VERSION_1_8) == JNI_OK)
+    JNIEnv *jni = (session->options.snapshots & SNAPSHOT_END) != 0 ? jvm_jni() : NULL;
+    if (jni != NULL)
         heap_graph_take(jni, STEP_LIVE_AT_END);
 }
 
@@ -153,4 +152,58 @@ void session_log_status(void)
                         atomic_load(&session->thread_count), atomic_load(&session->method_count));
     }
     control_give_back();
+}
+
+/* ---- the call of a stop= method whose return ends the trace ---- */
+
+/* The call that ends the trace: its session and thread (number in the trace, 0: none yet), and how
+ * many such calls that thread has open. */
+static struct {
+    _Atomic uint64_t session, thread;
+    uint64_t depth; /* used by that thread only */
+} last_call;
+
+void stop_call_expect(const struct session *session)
+{
+    bool has_methods = session->options.stop_at.count != 0; /* else those of a window that waits */
+    atomic_store(&last_call.thread, 0);
+    atomic_store(&last_call.session, has_methods ? session->number : 0);
+}
+
+/* Returns the calling thread's number in the session, or 0 if it has none. */
+static uint64_t thread_number(struct session *session, struct os_thread *os)
+{
+    const struct java_thread *java = thread_current(session, os, NULL);
+    return java != NULL ? java->id : 0;
+}
+
+void stop_call_enter(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return;
+    uint64_t thread = thread_number(session, os), none = 0;
+    if (thread != 0 && atomic_load(&last_call.session) == session->number) {
+        if (atomic_compare_exchange_strong(&last_call.thread, &none, thread))
+            last_call.depth = 1;
+        else if (none == thread)
+            last_call.depth++;
+    }
+    probe_leave(os);
+}
+
+bool stop_call_leave(void)
+{
+    struct os_thread *os;
+    struct session *session = probe_enter(&os);
+    if (session == NULL)
+        return false;
+    uint64_t chosen = atomic_load(&last_call.thread);
+    bool end = chosen != 0 && atomic_load(&last_call.session) == session->number &&
+               thread_number(session, os) == chosen && --last_call.depth == 0;
+    if (end)
+        atomic_store(&last_call.session, 0);
+    probe_leave(os);
+    return end;
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session that waits for a start= method, and the effects of start= and stop= methods. */
-#include "agent/session/triggers.h"
+#include "agent/session/session.h"
 
 #include <stdlib.h>
 
 #include "agent/base/patience.h"
-#include "agent/bytecode/watched_methods.h"
+#include "agent/bytecode/class_hook.h"
 #include "agent/events/engine.h"
 #include "agent/hotspot/hash_state.h"
-#include "agent/session/engine_choice.h"
-#include "agent/session/session.h"
-#include "agent/session/stop_call.h"
 #include "capture/log.h"
 
 #define BEGIN_PATIENCE_NS SECOND_NS

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/base/exceptions.h"
 #include "agent/base/java_versions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/tracer.h"
 #include "format/core/hash.h"
 
@@ -32,8 +32,8 @@ static struct {
     const struct vm_structs *vm;
     uintptr_t interpreter_start, interpreter_end, call_stub_return;
     const volatile int64_t *unloaded, *shared_unloaded;
-    jfieldID thread_pointer;     /* of java.lang.Thread */
-    intptr_t environment_offset; /* offset of the JNIEnv in a JavaThread */
+    _Atomic(jfieldID) thread_pointer; /* of java.lang.Thread */
+    intptr_t environment_offset;      /* offset of the JNIEnv in a JavaThread */
 } walk;
 
 /* A hash of the innermost frames of a stack. `making` is how many of them make the object, or MORE
@@ -80,9 +80,8 @@ static const bool machine_is_known = false;
 /* Returns the JVM's structure of the calling thread, or 0. */
 static uintptr_t thread_pointer(JNIEnv *jni)
 {
-    jthread thread = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
-        thread == NULL)
+    jthread thread = jvm_thread();
+    if (thread == NULL)
         return 0;
     jlong pointer = (*jni)->GetLongField(jni, thread, walk.thread_pointer);
     (*jni)->DeleteLocalRef(jni, thread);
@@ -91,12 +90,7 @@ static uintptr_t thread_pointer(JNIEnv *jni)
 
 static bool find_thread_offset(JNIEnv *jni)
 {
-    jthrowable of_program = exception_set_aside(jni);
-    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
-    walk.thread_pointer = class != NULL ? (*jni)->GetFieldID(jni, class, "eetop", "J") : NULL;
-    exception_restore(jni, of_program);
-    (*jni)->DeleteLocalRef(jni, class);
-    if (walk.thread_pointer == NULL)
+    if (class_field_once(jni, &walk.thread_pointer, "java/lang/Thread", "eetop", "J") == NULL)
         return false;
     uintptr_t thread = thread_pointer(jni);
     walk.environment_offset = (intptr_t) ((uintptr_t) jni - thread);

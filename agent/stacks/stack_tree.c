@@ -2,7 +2,7 @@
 /* The tree of frames: an open-addressing table from (parent, method, bytecode index, age) to a
  * number, read without a lock. Bytecode indexes of one line share a number, but with
  * places=bytecode. */
-#include "agent/stacks/stack_tree.h"
+#include "agent/stacks/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,11 +9,9 @@
 
 #include "agent/base/internals.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/own_frames.h"
 #include "agent/records/threads.h"
 #include "agent/stacks/frame_walk.h"
 #include "agent/stacks/stack_known.h"
-#include "agent/stacks/stack_tree.h"
 #include "capture/log.h"
 #include "format/core/hash.h"
 
@@ -67,7 +65,7 @@ static void want_line_numbers(void)
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.can_get_line_numbers = 1;
-    if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) != JVMTI_ERROR_NONE)
+    if (!jvm_add_capabilities(&wanted))
         log_message("call stacks: this JVM gives no line numbers");
 }
 
@@ -137,9 +135,8 @@ static bool is_no_carrier(const char *signature)
 /* Announced virtual threads set os->carries; those from before the session's begin did not. */
 static bool is_carrier(JNIEnv *jni)
 {
-    jthread thread = NULL;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE ||
-        thread == NULL)
+    jthread thread = jvm_thread();
+    if (thread == NULL)
         return true;
     jclass class = (*jni)->GetObjectClass(jni, thread);
     bool is = !class_passes(class, is_no_carrier);
@@ -182,15 +179,8 @@ static struct thread_stacks *stacks_of(struct os_thread *os, uint32_t capacity)
 /* Constructors run from Object.<init> outwards to that of the object's own class. */
 static enum making ask_making(JNIEnv *jni, jmethodID method, jobject object)
 {
-    char *name = NULL;
-    jclass declaring = NULL;
-    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
-        return MAKING_NOT;
-    bool is_constructor = strcmp(name, "<init>") == 0;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) name);
-    if (!is_constructor ||
-        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) !=
-            JVMTI_ERROR_NONE)
+    jclass declaring = method_is_constructor(method) ? method_owner(method) : NULL;
+    if (declaring == NULL)
         return MAKING_NOT;
     jclass own = (*jni)->GetObjectClass(jni, object);
     enum making making = MAKING_NOT;

@@ -108,8 +108,9 @@ void exception_restore(JNIEnv *jni, jthrowable exception)
 
 static jvmtiError JNICALL declaring_class(jvmtiEnv *jvmti, jmethodID method, jclass *class)
 {
+    static char fibres;
     (void) jvmti, (void) method;
-    *class = NULL;
+    *class = (jclass) &fibres;
     return JVMTI_ERROR_NONE;
 }
 

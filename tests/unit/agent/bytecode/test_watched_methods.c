@@ -3,7 +3,7 @@
 #include <CUnit/Basic.h>
 
 #include "agent/base/tracer.h"
-#include "agent/bytecode/watched_methods.h"
+#include "agent/bytecode/class_hook.h"
 #include "agent/records/method_numbers.h"
 #include "tests/unit/run_suite.h"
 

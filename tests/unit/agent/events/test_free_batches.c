@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "agent/events/engine_type.h"
+#include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/records/classes.h"
 #include "agent/records/stamps.h"

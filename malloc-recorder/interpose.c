@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/program_heaps.h"
 
 struct real_allocator real;
 

@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/probe_threads.h"
+#include "malloc-recorder/program_heaps.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/stack_walk.h"
@@ -105,8 +104,7 @@ static void before_fork(void)
     frame_tree_lock();
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
-    heap_numbers_lock();
-    heap_blocks_lock();
+    program_heaps_lock();
     own_heap_lock();
     fork_mode = own;
     recorder_local.fork_stamp = recorder_stamp();
@@ -117,8 +115,7 @@ static void after_fork_in_parent(void)
     struct own_mode own = fork_mode;
     recorder_local.fork_stamp = 0;
     own_heap_unlock();
-    heap_blocks_unlock();
-    heap_numbers_unlock();
+    program_heaps_unlock();
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
     frame_tree_unlock();
@@ -151,8 +148,7 @@ static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
     own_heap_unlock();
-    heap_blocks_unlock();
-    heap_numbers_unlock();
+    program_heaps_unlock();
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

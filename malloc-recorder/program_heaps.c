@@ -1,17 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table from blocks to heaps, by address: pairs in mapped memory, because the recorder may not call
- * malloc() (hence no step_index).  Linear probing; removal leaves a mark.  A heap exists as long as
- * its count of blocks is not 0: blocks of a dropped heap stay until their addresses are reused, or
- * the table is rebuilt. */
-#include "malloc-recorder/heap_blocks.h"
+/* The program's heaps: an index of their keys, which gives them numbers, and a table from blocks to
+ * heaps, by address.  One lock is for both.  The memory is the recorder's own, as both are used in
+ * MODE_OWN only.  Each thread caches the heap that it used last.
+ *
+ * The table has pairs with linear probing; removal leaves a mark.  A heap exists as long as its
+ * count of blocks is not 0: blocks of a dropped heap stay until their addresses are reused, or the
+ * table is rebuilt. */
+#include "malloc-recorder/program_heaps.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
+#include "format/core/hash_index.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/recorder.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enter(struct own_mode *own)
+{
+    own_mode_enter(own);
+    pthread_mutex_lock(&lock);
+}
+
+static void leave(const struct own_mode *own)
+{
+    pthread_mutex_unlock(&lock);
+    own_mode_leave(own);
+}
+
+/* ---- numbers ---- */
+
+static uintptr_t *keys; /* by number, from 0 for the number 1 */
+static size_t last_number, key_capacity;
+static struct step_index heaps; /* the keys of heaps that exist */
+static _Atomic uint64_t ends;   /* the threads' caches are valid until it changes */
+
+static _Thread_local struct {
+    uintptr_t key;
+    uint64_t number, ends;
+} remembered __attribute__((tls_model("initial-exec")));
+
+static uint32_t hash_of(uintptr_t key)
+{
+    return step_hash_half(key ^ key >> 12);
+}
+
+static uint64_t find(uintptr_t key)
+{
+    uint32_t item;
+    STEP_INDEX_EACH (&heaps, hash_of(key), item)
+        if (keys[item] == key)
+            return (uint64_t) item + 1;
+    return 0;
+}
+
+static uint64_t make(uintptr_t key)
+{
+    if (!STEP_MAKE_ROOM(keys, key_capacity, last_number + 1) ||
+        !step_index_add(&heaps, hash_of(key), (uint32_t) last_number))
+        return 0;
+    keys[last_number] = key;
+    return ++last_number;
+}
+
+uint64_t heap_number_find(uintptr_t key)
+{
+    uint64_t now = atomic_load(&ends);
+    if (remembered.key == key && remembered.ends == now)
+        return remembered.number;
+    struct own_mode own;
+    enter(&own);
+    uint64_t number = find(key);
+    leave(&own);
+    if (number != 0) {
+        remembered.key = key;
+        remembered.number = number;
+        remembered.ends = now;
+    }
+    return number;
+}
+
+uint64_t heap_number_make(uintptr_t key, bool *is_new)
+{
+    uint64_t number = heap_number_find(key);
+    *is_new = false;
+    if (number != 0)
+        return number;
+    struct own_mode own;
+    enter(&own);
+    number = find(key);
+    if (number == 0)
+        *is_new = (number = make(key)) != 0;
+    leave(&own);
+    return number;
+}
+
+void heap_number_end(uintptr_t key)
+{
+    struct own_mode own;
+    enter(&own);
+    uint64_t number = find(key);
+    if (number != 0) {
+        step_index_remove(&heaps, hash_of(key), (uint32_t) (number - 1));
+        atomic_fetch_add(&ends, 1);
+    }
+    leave(&own);
+}
+
+/* ---- blocks ---- */
 
 #define LEAST ((size_t) 1024)
 #define TAKEN ((uintptr_t) 1)
@@ -24,7 +124,6 @@ struct pair {
 
 _Atomic uint64_t heap_blocks_count;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pair *pairs;
 static size_t capacity, used; /* a power of two; pairs that are not free */
 static uint64_t *counts;      /* number of blocks, by heap */
@@ -91,23 +190,20 @@ static bool count_heap(uint64_t heap)
 void heap_blocks_put(const void *block, uint64_t heap)
 {
     struct own_mode own;
-    own_mode_enter(&own);
-    pthread_mutex_lock(&lock);
+    enter(&own);
     if (count_heap(heap) && make_room()) {
         insert((uintptr_t) block, heap);
         counts[heap]++;
         atomic_fetch_add(&heap_blocks_count, 1);
     }
-    pthread_mutex_unlock(&lock);
-    own_mode_leave(&own);
+    leave(&own);
 }
 
 uint64_t heap_blocks_take_slowly(const void *block)
 {
     struct own_mode own;
     uint64_t heap = 0;
-    own_mode_enter(&own);
-    pthread_mutex_lock(&lock);
+    enter(&own);
     for (size_t at = place_of((uintptr_t) block); capacity != 0 && pairs[at].block != 0;
          at = (at + 1) & (capacity - 1)) {
         if (pairs[at].block != (uintptr_t) block)
@@ -120,44 +216,46 @@ uint64_t heap_blocks_take_slowly(const void *block)
         pairs[at].block = TAKEN;
         break;
     }
-    pthread_mutex_unlock(&lock);
-    own_mode_leave(&own);
+    leave(&own);
     return heap;
 }
 
 void heap_blocks_drop(uint64_t heap)
 {
     struct own_mode own;
-    own_mode_enter(&own);
-    pthread_mutex_lock(&lock);
+    enter(&own);
     if (count_heap(heap)) {
         atomic_fetch_sub(&heap_blocks_count, counts[heap]);
         counts[heap] = DROPPED;
     }
-    pthread_mutex_unlock(&lock);
-    own_mode_leave(&own);
+    leave(&own);
 }
 
-void heap_blocks_lock(void)
+/* ---- forks ---- */
+
+void program_heaps_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void heap_blocks_unlock(void)
+void program_heaps_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-bool heap_blocks_adopt(void)
+bool program_heaps_adopt(void)
 {
     return pthread_mutex_trylock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0;
 }
 
-void heap_blocks_reset(void)
+void program_heaps_reset(void)
 {
     pthread_mutex_init(&lock, NULL);
+    atomic_fetch_add(&ends, 1);
     atomic_store(&heap_blocks_count, 0);
+    heaps = (struct step_index){.slots = NULL};
+    keys = NULL;
     pairs = NULL;
     counts = NULL;
-    capacity = used = count_capacity = 0;
+    key_capacity = last_number = capacity = used = count_capacity = 0;
 }

@@ -110,28 +110,37 @@ uint32_t metatf_record_field(const struct metatf_record *record, const char *pat
     return UINT32_MAX;
 }
 
+/* The paper's names and numbers. */
+static const struct {
+    const char *name;
+    uint8_t property;
+} interpretations[STEP_FIELD_INTERPRETATION_COUNT] = {
+    [STEP_FIELD_NONE] = {"none", 1},
+    [STEP_FIELD_DEFAULT] = {"default", 4},
+    [STEP_FIELD_BASE_OFFSET] = {"baseOffset", 2},
+    [STEP_FIELD_DELTA] = {"delta", 3},
+    [STEP_FIELD_STRIDE] = {"stride", 6},
+    [STEP_FIELD_SECTION_OFFSET] = {"sectionOffset", 5},
+    [STEP_FIELD_SECTION_STRIDE] = {"sectionStride", 7},
+};
+
 const char *metatf_interpretation_name(unsigned interpretation)
 {
-    static const char *const names[STEP_FIELD_INTERPRETATION_COUNT] = {
-        "none", "default", "baseOffset", "delta", "stride", "sectionOffset", "sectionStride"};
-    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? names[interpretation] : "?";
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? interpretations[interpretation].name
+                                                            : "?";
 }
-
-/* The paper's numbers, indexed by ours. */
-static const uint8_t properties[STEP_FIELD_INTERPRETATION_COUNT] = {
-    [STEP_FIELD_NONE] = 1,          [STEP_FIELD_BASE_OFFSET] = 2,    [STEP_FIELD_DELTA] = 3,
-    [STEP_FIELD_DEFAULT] = 4,       [STEP_FIELD_SECTION_OFFSET] = 5, [STEP_FIELD_STRIDE] = 6,
-    [STEP_FIELD_SECTION_STRIDE] = 7};
 
 uint8_t metatf_property_of(unsigned interpretation)
 {
-    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? properties[interpretation] : 0;
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT
+               ? interpretations[interpretation].property
+               : 0;
 }
 
 uint8_t metatf_property_interpretation(unsigned property)
 {
     for (unsigned i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
-        if (properties[i] == property)
+        if (interpretations[i].property == property)
             return (uint8_t) i;
     return UINT8_MAX;
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/compiler.h"
-#include "compilers/stepc/attribute_rules.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 #include "format/step/layout.h"
 #include "format/step/plan/charset.h"

@@ -103,25 +103,6 @@ static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_
         event->object = state->last_object;
 }
 
-static void take_sampled(struct step_live_event *event, const uint64_t *words)
-{
-    if (words[1] != STEP_LIVE_SAMPLED || words[2] < STEP_LIVE_SAMPLED_BYTES)
-        return;
-    event->kind = STEP_LIVE_ALLOC;
-    event->class_ = step_live_alloc_class(words[3]);
-    event->size = step_live_alloc_size(words[3]);
-    event->object = words[4];
-    event->interval = words[5];
-}
-
-static void take_given_up(struct step_live_event *event, const uint64_t *words)
-{
-    if (words[1] != STEP_LIVE_GIVEN_UP)
-        return;
-    event->kind = STEP_LIVE_FACT;
-    event->gave_up = true;
-}
-
 static void take_stamp(const struct peek *peek, struct chunk_state *state, uint64_t word,
                        bool is_short)
 {
@@ -131,13 +112,22 @@ static void take_stamp(const struct peek *peek, struct chunk_state *state, uint6
 }
 
 /* live_record_words() has checked that it has its length. */
-static void take_phase(struct step_live_event *event, const uint64_t *words)
+static void take_fact(struct step_live_event *event, const uint64_t *words)
 {
-    if (words[1] != STEP_LIVE_PHASE || words[2] < STEP_LIVE_PHASE_BYTES)
-        return;
-    event->kind = STEP_LIVE_FACT;
-    event->method = words[3];
-    event->object = words[4];
+    if (words[1] == STEP_LIVE_PHASE && words[2] >= STEP_LIVE_PHASE_BYTES) {
+        event->kind = STEP_LIVE_FACT;
+        event->method = words[3];
+        event->object = words[4];
+    } else if (words[1] == STEP_LIVE_SAMPLED && words[2] >= STEP_LIVE_SAMPLED_BYTES) {
+        event->kind = STEP_LIVE_ALLOC;
+        event->class_ = step_live_alloc_class(words[3]);
+        event->size = step_live_alloc_size(words[3]);
+        event->object = words[4];
+        event->interval = words[5];
+    } else if (words[1] == STEP_LIVE_GIVEN_UP) {
+        event->kind = STEP_LIVE_FACT;
+        event->gave_up = true;
+    }
 }
 
 static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
@@ -174,9 +164,7 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
         event->method = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         break;
     case STEP_LIVE_FACT:
-        take_phase(event, words);
-        take_sampled(event, words);
-        take_given_up(event, words);
+        take_fact(event, words);
         break;
     default:
         break;

@@ -168,8 +168,6 @@ static int compare_chunks(const void *left, const void *right)
 struct decoding {
     void *decoder;
     bool is_heap;
-    enum step_status (*begin)(void *decoder, uint64_t stream, uint64_t first_record,
-                              uint64_t thread);
     enum step_status (*words)(void *decoder, uint64_t stream, const uint64_t *words, size_t count,
                               size_t *consumed, struct step_error *error);
 };
@@ -190,12 +188,12 @@ static struct decoding start_decoding(const struct live_file *file, struct step_
         struct live_allocs_decoder *heap = live_allocs_decoder_create(&file->header, writer);
         if (heap != NULL && file->header.lost_stamp != 0)
             live_allocs_decoder_end_before(heap, file->header.lost_stamp);
-        return (struct decoding){heap, true, live_allocs_decoder_begin, live_allocs_decoder_words};
+        return (struct decoding){heap, true, live_allocs_decoder_words};
     }
     struct live_decoder *java = live_decoder_create(&file->header, writer);
     if (java != NULL)
         live_decoder_end_at_death(java);
-    return (struct decoding){java, false, live_decoder_begin, live_decoder_words};
+    return (struct decoding){java, false, live_decoder_words};
 }
 
 /* Decodes pending frees after all records of the stream. */
@@ -219,7 +217,7 @@ static enum step_status decode_chunk(struct live_file *file, const struct decodi
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
     enum step_status status =
-        decoding->begin(decoding->decoder, chunk->stream, chunk->first_record, chunk->thread);
+        live_streams_begin(decoding->decoder, chunk->stream, chunk->first_record, chunk->thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
         live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,

@@ -404,9 +404,9 @@ static void calibrate(struct native_trace *trace)
     trace->header->clock_shift = scale.shift;
 }
 
-static const struct drain_operations operations = {.begin = live_allocs_decoder_begin,
+static const struct drain_operations operations = {.begin = live_streams_begin,
                                                    .words = live_allocs_decoder_words,
-                                                   .next_record = live_allocs_decoder_next_record,
+                                                   .next_record = live_streams_next_record,
                                                    .take_all_full = take_all_full};
 
 void drain_run(struct native_trace *trace)

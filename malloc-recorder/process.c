@@ -101,11 +101,11 @@ static void before_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
-    frame_tree_lock();
+    pthread_mutex_lock(&frame_tree_lock);
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
-    program_heaps_lock();
-    own_heap_lock();
+    pthread_mutex_lock(&program_heaps_lock);
+    pthread_mutex_lock(&own_heap_lock);
     fork_mode = own;
     recorder_local.fork_stamp = recorder_stamp();
 }
@@ -114,11 +114,11 @@ static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
     recorder_local.fork_stamp = 0;
-    own_heap_unlock();
-    program_heaps_unlock();
+    pthread_mutex_unlock(&own_heap_lock);
+    pthread_mutex_unlock(&program_heaps_lock);
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
-    frame_tree_unlock();
+    pthread_mutex_unlock(&frame_tree_lock);
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }
@@ -147,8 +147,8 @@ void process_forget_parent(void)
 static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
-    own_heap_unlock();
-    program_heaps_unlock();
+    pthread_mutex_unlock(&own_heap_lock);
+    pthread_mutex_unlock(&program_heaps_lock);
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

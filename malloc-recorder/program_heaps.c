@@ -8,7 +8,6 @@
  * table is rebuilt. */
 #include "malloc-recorder/program_heaps.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -18,17 +17,17 @@
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/recorder.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t program_heaps_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void enter(struct own_mode *own)
 {
     own_mode_enter(own);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&program_heaps_lock);
 }
 
 static void leave(const struct own_mode *own)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&program_heaps_lock);
     own_mode_leave(own);
 }
 
@@ -233,24 +232,15 @@ void heap_blocks_drop(uint64_t heap)
 
 /* ---- forks ---- */
 
-void program_heaps_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void program_heaps_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 bool program_heaps_adopt(void)
 {
-    return pthread_mutex_trylock(&lock) == 0 && pthread_mutex_unlock(&lock) == 0;
+    return pthread_mutex_trylock(&program_heaps_lock) == 0 &&
+           pthread_mutex_unlock(&program_heaps_lock) == 0;
 }
 
 void program_heaps_reset(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&program_heaps_lock, NULL);
     atomic_fetch_add(&ends, 1);
     atomic_store(&heap_blocks_count, 0);
     heaps = (struct step_index){.slots = NULL};

@@ -4,6 +4,7 @@
 #ifndef MALLOC_RECORDER_PROGRAM_HEAPS_H
 #define MALLOC_RECORDER_PROGRAM_HEAPS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,9 +35,8 @@ static inline uint64_t heap_blocks_take(const void *block)
     return heap_blocks_take_slowly(block);
 }
 
-/* Call around fork(). */
-void program_heaps_lock(void);
-void program_heaps_unlock(void);
+/* To be held around fork(). */
+extern pthread_mutex_t program_heaps_lock;
 /* Call in a child forked while other threads may have used the heaps.  Returns false if one did. */
 bool program_heaps_adopt(void);
 /* Removes all heaps and blocks. */

@@ -32,9 +32,6 @@ struct dl_scope_table {
     struct step_index index; /* of the scopes */
 };
 
-void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
-void dl_scope_table_reset(struct dl_scope_table *table);
-
 /* Returns the name in `parent`, creating it if needed; NULL if out of memory. */
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
                                 const char *name, size_t length);

@@ -7,18 +7,6 @@
 
 #include "format/core/grow.h"
 
-void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena)
-{
-    *table = (struct dl_scope_table){.arena = arena};
-    table->root.hash = UINT64_C(1469598103934665603);
-}
-
-void dl_scope_table_reset(struct dl_scope_table *table)
-{
-    free(table->scopes);
-    step_index_reset(&table->index);
-}
-
 static uint64_t hash_name(const struct dl_scope *parent, const char *name, size_t length)
 {
     uint64_t hash = parent->hash ^ parent->hash >> 29;

@@ -153,10 +153,8 @@ __attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, stru
 /* Reports a fault at a position of a file. */
 void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
 
-/* Fills name, line and columns of a fault at a position of the whole text. */
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault);
-
-/* Like dl_locate(), with the text of the line, for any expanded text called `name`. */
+/* Fills name, line, columns, and the text of the line, of a fault at a position of an expanded text
+ * called `name`. */
 void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
                   struct step_fault *fault);
 

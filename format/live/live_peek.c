@@ -18,9 +18,9 @@ struct peek {
 static int by_place(const void *left, const void *right)
 {
     const struct found_chunk *a = left, *b = right;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    if (a->head.stream != b->head.stream)
+        return a->head.stream < b->head.stream ? -1 : 1;
+    return (a->head.order > b->head.order) - (a->head.order < b->head.order);
 }
 
 /* Keeps only the chunks with records that the trace lacks. */
@@ -32,9 +32,9 @@ static void choose_chunks(struct peek *peek)
         qsort(file->chunks, file->count, sizeof *file->chunks, by_place);
     for (size_t i = 0; i < file->count; i++) {
         const struct found_chunk *chunk = &file->chunks[i];
-        bool is_last = i + 1 == file->count || chunk[1].stream != chunk->stream;
-        if (!is_last && chunk->stream != STEP_LIVE_STREAM_GLOBAL &&
-            chunk[1].first_record <= peek->look->written(peek->look->user, chunk->stream))
+        bool is_last = i + 1 == file->count || chunk[1].head.stream != chunk->head.stream;
+        if (!is_last && chunk->head.stream != STEP_LIVE_STREAM_GLOBAL &&
+            chunk[1].head.first_record <= peek->look->written(peek->look->user, chunk->head.stream))
             continue;
         file->chunks[kept++] = *chunk;
     }
@@ -205,8 +205,10 @@ static void take_other(const struct peek *peek, struct chunk_state *state, const
 static void visit_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
 {
     const struct step_live_look *look = peek->look;
-    uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    struct chunk_state state = {.event = {.stream = chunk->stream, .thread = chunk->thread}};
+    uint64_t written = look->written(look->user, chunk->head.stream),
+             number = chunk->head.first_record;
+    struct chunk_state state = {
+        .event = {.stream = chunk->head.stream, .thread = chunk->head.thread}};
     state.event.ticks =
         live_stamp_ns(&peek->clock, peek->file.header.free_stamp) / peek->clock.resolution_ns;
     for (size_t at = 0, length; at < count; at += length) {
@@ -240,13 +242,13 @@ static bool is_same(struct peek *peek, const struct found_chunk *chunk)
 {
     struct step_live_chunk now;
     return live_file_read(&peek->file, chunk->offset, &now, sizeof now) &&
-           now.state != STEP_LIVE_FREE && now.stream == chunk->stream &&
-           now.order == chunk->order && now.used >= chunk->used;
+           now.state != STEP_LIVE_FREE && now.stream == chunk->head.stream &&
+           now.order == chunk->head.order && now.used >= chunk->head.used;
 }
 
 static enum step_status visit_chunk(struct peek *peek, const struct found_chunk *chunk)
 {
-    size_t bytes = (size_t) chunk->used;
+    size_t bytes = (size_t) chunk->head.used;
     if (bytes > peek->capacity) {
         free(peek->words);
         peek->words = malloc(bytes);

@@ -157,11 +157,11 @@ static int stream_rank(uint64_t stream)
 static int compare_chunks(const void *left, const void *right)
 {
     const struct found_chunk *a = left, *b = right;
-    if (stream_rank(a->stream) != stream_rank(b->stream))
-        return stream_rank(a->stream) - stream_rank(b->stream);
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    if (stream_rank(a->head.stream) != stream_rank(b->head.stream))
+        return stream_rank(a->head.stream) - stream_rank(b->head.stream);
+    if (a->head.stream != b->head.stream)
+        return a->head.stream < b->head.stream ? -1 : 1;
+    return a->head.order < b->head.order ? -1 : a->head.order > b->head.order;
 }
 
 /* The decoder for the file's definition, and its functions. */
@@ -201,29 +201,29 @@ static enum step_status decode_owed(struct live_file *file, const struct decodin
                                     const struct found_chunk *chunk)
 {
     uint64_t words[STEP_LIVE_OWED_WORDS];
-    uint64_t at = sizeof(struct step_live_chunk) + chunk->owed_at * sizeof words[0];
-    if (chunk->owed_at == 0 || !decoding->is_heap ||
+    uint64_t at = sizeof(struct step_live_chunk) + chunk->head.owed_at * sizeof words[0];
+    if (chunk->head.owed_at == 0 || !decoding->is_heap ||
         !live_file_read(file, chunk->offset + at, words, sizeof words))
         return STEP_STATUS_OK;
-    return live_allocs_decoder_owed(decoding->decoder, chunk->stream, chunk->owed_record, words,
-                                    file->error);
+    return live_allocs_decoder_owed(decoding->decoder, chunk->head.stream, chunk->head.owed_record,
+                                    words, file->error);
 }
 
 static enum step_status decode_chunk(struct live_file *file, const struct decoding *decoding,
                                      const struct found_chunk *chunk)
 {
-    uint64_t *words = malloc((size_t) chunk->used + 1);
+    uint64_t *words = malloc((size_t) chunk->head.used + 1);
     if (words == NULL)
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
-    enum step_status status =
-        live_streams_begin(decoding->decoder, chunk->stream, chunk->first_record, chunk->thread);
+    enum step_status status = live_streams_begin(decoding->decoder, chunk->head.stream,
+                                                 chunk->head.first_record, chunk->head.thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
         live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,
-                       (size_t) chunk->used))
-        status = decoding->words(decoding->decoder, chunk->stream, words,
-                                 (size_t) chunk->used / sizeof *words, &consumed, file->error);
+                       (size_t) chunk->head.used))
+        status = decoding->words(decoding->decoder, chunk->head.stream, words,
+                                 (size_t) chunk->head.used / sizeof *words, &consumed, file->error);
     if (status == STEP_STATUS_OK)
         status = decode_owed(file, decoding, chunk);
     free(words);

@@ -142,7 +142,7 @@ static void flush_section(struct metatf_writer *writer, struct metatf_writing *w
         rest->packed.length =
             (size_t) (store_int(writer, rest->packed.data, length) - rest->packed.data);
         rest->status =
-            step_compress(rest->compressor, writing->data, length, &rest->packed, &method);
+            step_compress(rest->compressor, false, writing->data, length, &rest->packed, &method);
     }
     if (rest->status != STEP_STATUS_OK)
         return;

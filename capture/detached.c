@@ -36,6 +36,17 @@ void detached_close_from(unsigned first)
         close((int) file);
 }
 
+bool detached_let_go(int end)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int file = 0; nothing >= 0 && file < end; file++)
+        if (file != nothing)
+            dup2(nothing, file);
+    if (nothing >= end)
+        close(nothing);
+    return nothing >= 0;
+}
+
 bool process_is_gone(int file, pid_t process, int wait_ms)
 {
     struct pollfd poll_file = {.fd = file, .events = POLLIN};

@@ -29,6 +29,9 @@ int detached_start(struct detached *detached);
  * system has none. */
 bool process_is_gone(int file, pid_t process, int wait_ms);
 
+/* Makes all descriptors below `end` /dev/null.  Returns false if that cannot be opened. */
+bool detached_let_go(int end);
+
 /* Closes all descriptors from `first` on, with system calls only. */
 void detached_close_from(unsigned first);
 

@@ -206,18 +206,6 @@ static bool map_memory(void)
     return true;
 }
 
-/* Its standard descriptors are /dev/null. */
-static bool let_go_of_program(void)
-{
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int file = 0; nothing >= 0 && file < WRITER_RING_DESCRIPTOR; file++)
-        if (file != nothing)
-            dup2(nothing, file);
-    if (nothing > WRITER_CALLS_DESCRIPTOR)
-        close(nothing);
-    return nothing >= 0;
-}
-
 static void keep_message(const char *message, size_t length)
 {
     snprintf(self.calls->message, sizeof self.calls->message, "%.*s", (int) length, message);
@@ -229,7 +217,8 @@ int writer_process_main(int count, char **arguments)
     pthread_t thread;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (!take_arguments(count, arguments) || !let_go_of_program() || !map_memory())
+    if (!take_arguments(count, arguments) || !detached_let_go(WRITER_RING_DESCRIPTOR) ||
+        !map_memory())
         return 1;
     prctl(PR_SET_NAME, "steptrace-write");
     log_to(keep_message);

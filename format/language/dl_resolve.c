@@ -176,9 +176,10 @@ bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
         return false;
     resolver->parse = parse;
     resolver->scopes = (struct dl_scope_table){.arena = parse->arena};
-    resolver->scopes.root.hash = UINT64_C(1469598103934665603);
+    resolver->scopes.root.hash = DL_HASH_START;
     bool good = resolve(resolver, out);
     free(resolver->scopes.scopes);
     step_index_reset(&resolver->scopes.index);
+    step_index_reset(&resolver->by_field);
     return good;
 }

@@ -140,7 +140,8 @@ enum step_status window_close(struct constructor_window *window, window_put *put
     return status;
 }
 
-void window_cross_chunks(struct constructor_window *window)
+/* Call when the stream continues in another chunk. */
+static void window_cross_chunks(struct constructor_window *window)
 {
     window->crosses = window->crosses || window->open;
 }

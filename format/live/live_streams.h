@@ -47,8 +47,6 @@ void window_construct(struct constructor_window *window, uint64_t distance, uint
 /* Passes on all records; allocations come before the outermost constructor entry of their
  * object. */
 enum step_status window_close(struct constructor_window *window, window_put *put, void *context);
-/* Call when the stream continues in another chunk. */
-void window_cross_chunks(struct constructor_window *window);
 /* Returns how many of the stream's raw records are final in the trace when `written` records
  * are. */
 uint64_t window_settled(struct constructor_window *window, uint64_t written);

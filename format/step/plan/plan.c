@@ -10,21 +10,6 @@
 #include "format/step/layout.h"
 #include "format/step/plan/plan_build.h"
 
-uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status status,
-                        const char *what)
-{
-    const struct step_record *record = &builder->definition->records[builder->record];
-    const char *field =
-        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
-    if (builder->status == STEP_STATUS_OK && what != NULL)
-        step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
-                       record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
-                       what);
-    if (builder->status == STEP_STATUS_OK)
-        builder->status = status;
-    return 0;
-}
-
 /* Makes the node of a record's field: its own, or the one shared with the declaring record. */
 static uint32_t build_field(struct step_plan_builder *builder)
 {

@@ -98,6 +98,21 @@ static void settle_identifier(struct step_field_coding *field_coding)
     policy->resolution = field_coding->resolution = 0;
 }
 
+uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status status,
+                        const char *what)
+{
+    const struct step_record *record = &builder->definition->records[builder->record];
+    const char *field =
+        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
+    if (builder->status == STEP_STATUS_OK && what != NULL)
+        step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
+                       record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
+                       what);
+    if (builder->status == STEP_STATUS_OK)
+        builder->status = status;
+    return 0;
+}
+
 /* These return an index.  After a failure, which the builder keeps, they return 0. */
 
 static uint32_t add_column(struct step_plan_builder *builder, enum step_column_kind kind,

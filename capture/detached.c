@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,6 +34,26 @@ void detached_close_from(unsigned first)
     rlim_t end = limit.rlim_cur < CLOSED_BY_HAND ? limit.rlim_cur : CLOSED_BY_HAND;
     for (unsigned file = first; file < end; file++)
         close((int) file);
+}
+
+bool detached_let_go(int end)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int file = 0; nothing >= 0 && file < end; file++)
+        if (file != nothing)
+            dup2(nothing, file);
+    if (nothing >= end)
+        close(nothing);
+    return nothing >= 0;
+}
+
+bool process_is_gone(int file, pid_t process, int wait_ms)
+{
+    struct pollfd poll_file = {.fd = file, .events = POLLIN};
+    if (file >= 0)
+        return poll(&poll_file, 1, wait_ms) > 0;
+    poll(NULL, 0, wait_ms);
+    return kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /* Moves the descriptors above the new numbers first, then to these. Returns 0, or an errno. */

@@ -5,6 +5,7 @@
 #ifndef CAPTURE_DETACHED_H
 #define CAPTURE_DETACHED_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The number of the first descriptor that the new process gets. */
@@ -23,6 +24,13 @@ struct detached {
 /* Starts it in its own session, with the caller's standard descriptors and all signals blocked.
  * Returns 0, or an errno. */
 int detached_start(struct detached *detached);
+
+/* Returns true if the process has ended; waits that long for it.  `file` is its pidfd, -1 if the
+ * system has none. */
+bool process_is_gone(int file, pid_t process, int wait_ms);
+
+/* Makes all descriptors below `end` /dev/null.  Returns false if that cannot be opened. */
+bool detached_let_go(int end);
 
 /* Closes all descriptors from `first` on, with system calls only. */
 void detached_close_from(unsigned first);

@@ -2,11 +2,10 @@
 /* Drains chunks: parses and retains them, and releases them when their records are written. */
 #include "capture/drain.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "capture/log.h"
+#include "capture/provenance.h"
 #include "capture/retained_chunks.h"
 
 #define QUIESCE_NS 50000L
@@ -134,9 +133,7 @@ void drain_put_text(struct drain *drain, const char *key, const char *value)
 
 void drain_put_number(struct drain *drain, const char *key, uint64_t value)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    drain_put_text(drain, key, text);
+    drain_check(drain, provenance_number(drain->writer, key, value), NULL);
 }
 
 void drain_put_waits(struct drain *drain)

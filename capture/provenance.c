@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-void provenance_number(struct step_writer *writer, const char *key, uint64_t value)
+enum step_status provenance_number(struct step_writer *writer, const char *key, uint64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    step_writer_property(writer, key, text);
+    return step_writer_property(writer, key, text);
 }
 
 void provenance_host(struct step_writer *writer)

@@ -8,7 +8,7 @@
 
 #include "steptrace/writer.h"
 
-void provenance_number(struct step_writer *writer, const char *key, uint64_t value);
+enum step_status provenance_number(struct step_writer *writer, const char *key, uint64_t value);
 void provenance_host(struct step_writer *writer);
 /* Writes the kernel's command line of the process, words separated by spaces. `text` is a buffer
  * that limits its length. Allocates nothing. */

@@ -4,7 +4,6 @@
  * and waits for the program's end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/detached.h"
 #include "capture/log.h"
 #include "capture/ring_copy.h"
 #include "capture/writer_process.h"
@@ -156,23 +156,13 @@ static void *answer_calls(void *data)
 
 /* ---- the program's end ---- */
 
-/* Returns true if the program has ended; waits `wait_ms` for that. */
-static bool is_gone(int wait_ms)
-{
-    struct pollfd poll_file = {.fd = self.program_file, .events = POLLIN};
-    if (self.program_file >= 0)
-        return poll(&poll_file, 1, wait_ms) > 0;
-    poll(NULL, 0, wait_ms);
-    return kill(self.program, 0) != 0 && errno == ESRCH;
-}
-
 static void copy_until_end(void)
 {
     uint64_t due = clock_monotonic_ns();
     for (;;) {
         uint64_t now = clock_monotonic_ns();
         due = due + WRITER_COPY_NS > now ? due + WRITER_COPY_NS : now;
-        if (is_gone((int) ((due - now) / 1000000)))
+        if (process_is_gone(self.program_file, self.program, (int) ((due - now) / 1000000)))
             finish();
         pthread_mutex_lock(&self.copies);
         if (self.copy.file >= 0)
@@ -216,18 +206,6 @@ static bool map_memory(void)
     return true;
 }
 
-/* Its standard descriptors are /dev/null. */
-static bool let_go_of_program(void)
-{
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int file = 0; nothing >= 0 && file < WRITER_RING_DESCRIPTOR; file++)
-        if (file != nothing)
-            dup2(nothing, file);
-    if (nothing > WRITER_CALLS_DESCRIPTOR)
-        close(nothing);
-    return nothing >= 0;
-}
-
 static void keep_message(const char *message, size_t length)
 {
     snprintf(self.calls->message, sizeof self.calls->message, "%.*s", (int) length, message);
@@ -239,7 +217,8 @@ int writer_process_main(int count, char **arguments)
     pthread_t thread;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    if (!take_arguments(count, arguments) || !let_go_of_program() || !map_memory())
+    if (!take_arguments(count, arguments) || !detached_let_go(WRITER_RING_DESCRIPTOR) ||
+        !map_memory())
         return 1;
     prctl(PR_SET_NAME, "steptrace-write");
     log_to(keep_message);

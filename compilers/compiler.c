@@ -9,18 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int compiler_check_files(int count, char **arguments, int (*check)(const char *path))
-{
-    int worst = EXIT_DONE;
-    if (count < 1)
-        return EXIT_USAGE;
-    for (int i = 0; i < count; i++) {
-        int code = check(arguments[i]);
-        worst = code > worst ? code : worst;
-    }
-    return worst;
-}
-
 char *compiler_read_text(const char *program, const char *path, size_t limit, size_t *length)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
@@ -44,8 +32,10 @@ int compiler_finish_output(const char *program)
     return EXIT_FAILED;
 }
 
-static const struct compiler_output version = {"--version", "", "says which version this is", NULL};
-static const struct compiler_output help = {"--help", "", "says this", NULL};
+static const struct compiler_output version = {
+    .option = "--version", .arguments = "", .meaning = "says which version this is"};
+static const struct compiler_output help = {
+    .option = "--help", .arguments = "", .meaning = "says this"};
 
 static void print_option(const char *program, const struct compiler_output *output)
 {
@@ -77,9 +67,23 @@ static const struct compiler_output *find_output(const struct compiler *compiler
     return NULL;
 }
 
+static int check_files(int count, char **arguments, int (*check)(const char *path))
+{
+    int worst = EXIT_DONE;
+    if (count < 1)
+        return EXIT_USAGE;
+    for (int i = 0; i < count; i++) {
+        int code = check(arguments[i]);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
 static int run_output(const struct compiler *compiler, const struct compiler_output *output,
                       int count, char **arguments)
 {
+    if (output->check != NULL)
+        return check_files(count, arguments, output->check);
     if (output->run != NULL)
         return output->run(count, arguments);
     if (count != 0)
@@ -138,8 +142,8 @@ void compiler_report_fault(void *user, const struct step_fault *fault)
         show_line(fault);
 }
 
-bool compiler_write_file(const char *program, const char *base, const char *ending,
-                         void (*write)(const void *user, FILE *out), const void *user)
+static bool write_file(const char *program, const char *base, const char *ending,
+                       compiler_write write, const void *user)
 {
     char path[4096], temporary[4200];
     snprintf(path, sizeof path, "%s.%s", base, ending);
@@ -157,6 +161,30 @@ bool compiler_write_file(const char *program, const char *base, const char *endi
     if (file != NULL)
         unlink(temporary);
     return false;
+}
+
+bool compiler_write_files(const char *program, const char *base, compiler_write header,
+                          compiler_write source, const void *user)
+{
+    return write_file(program, base, "h", header, user) &&
+           write_file(program, base, "c", source, user);
+}
+
+void c_literal_put(FILE *out, const char *text, size_t length)
+{
+    fputc('"', out);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char) text[i];
+        if (c == '\n')
+            fprintf(out, "\\n%s", i + 1 < length ? "\"\n    \"" : "");
+        else if (c == '"' || c == '\\' || c == '?')
+            fprintf(out, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            fprintf(out, "\\%03o", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
 }
 
 static bool begins_c_name(const char *text)

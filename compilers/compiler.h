@@ -11,13 +11,14 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
 
-/* An output that an option selects.  `run` receives the arguments after the option and returns an
- * exit code. */
+/* An output that an option selects.  `run` receives the arguments after the option, `check` each of
+ * them, which are files; both return an exit code, of which the highest is that of the program. */
 struct compiler_output {
     const char *option;
     const char *arguments;
     const char *meaning;
     int (*run)(int count, char **arguments);
+    int (*check)(const char *path);
 };
 
 struct compiler {
@@ -33,9 +34,6 @@ struct compiler {
  * parsing earlier arguments failed.  Returns the exit code. */
 int compiler_run(const struct compiler *compiler, bool valid, int count, char **arguments);
 
-/* Calls `check` for each file, which returns an exit code.  Returns the highest one. */
-int compiler_check_files(int count, char **arguments, int (*check)(const char *path));
-
 /* Returns the text of a file, or of standard input for "-": at most one byte beyond the limit.
  * Returns NULL after printing the error. */
 char *compiler_read_text(const char *program, const char *path, size_t limit, size_t *length);
@@ -46,10 +44,11 @@ int compiler_finish_output(const char *program);
 /* Prints "file:line:column: message", then the line with a caret.  A step_fault_visit. */
 void compiler_report_fault(void *user, const struct step_fault *fault);
 
-/* Writes BASE.ENDING under a temporary name and renames it.  Returns false after printing the
- * error. */
-bool compiler_write_file(const char *program, const char *base, const char *ending,
-                         void (*write)(const void *user, FILE *out), const void *user);
+/* Writes BASE.h and BASE.c, each under a temporary name, and renames it.  Returns false after
+ * printing the error. */
+typedef void (*compiler_write)(const void *user, FILE *out);
+bool compiler_write_files(const char *program, const char *base, compiler_write header,
+                          compiler_write source, const void *user);
 
 enum { COMPILER_PREFIX_LIMIT = 64, COMPILER_BASE_SIZE = 192 };
 
@@ -61,6 +60,10 @@ bool compiler_take_prefix(int *count, char **arguments, const char **prefix);
  * after the prefix, in COMPILER_BASE_SIZE bytes.  Returns NULL after printing the error if the name
  * is not usable. */
 const char *compiler_base(const char *program, const char *path, const char *prefix, char *name);
+
+/* Writes a C string literal, one source line for each line of the text, which may have any bytes.
+ */
+void c_literal_put(FILE *out, const char *text, size_t length);
 
 /* Names in the generated C code, for stepc and metatfc. */
 

@@ -8,15 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
+#include "malloc-recorder/program_heaps.h"
 
 struct real_allocator real;
 
-/* Returns the call to record and its size: those of the outermost function that set them. */
-static inline uint64_t take_call(enum step_live_heap_call call, size_t alignment, size_t *size)
+/* Call before the real function.  Returns the call to record and its size: those of the outermost
+ * function that set them. */
+static inline uint64_t begin_alloc(enum step_live_heap_call call, size_t alignment, size_t *size)
 {
+    enter_real();
     uint64_t outer = recorder_local.call;
     recorder_local.call = 0;
     if (__builtin_expect(outer == 0, 1))
@@ -25,32 +27,30 @@ static inline uint64_t take_call(enum step_live_heap_call call, size_t alignment
     return outer;
 }
 
+static inline void *end_alloc(void *block, size_t size, uint64_t call)
+{
+    if (block != NULL)
+        record_alloc(size, block, call);
+    leave_real();
+    return block;
+}
+
 EXPORT void *malloc(size_t size)
 {
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, 0) : real.malloc(size);
-    enter_real();
     size_t asked = size;
-    uint64_t call = take_call(STEP_LIVE_CALL_PLAIN, 0, &asked);
-    void *block = real.malloc(size);
-    if (block != NULL)
-        record_alloc(asked, block, call);
-    leave_real();
-    return block;
+    uint64_t call = begin_alloc(STEP_LIVE_CALL_PLAIN, 0, &asked);
+    return end_alloc(real.malloc(size), asked, call);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
     if (!is_recorded())
         return is_own() ? own_heap_calloc(count, size) : real.calloc(count, size);
-    enter_real();
     size_t asked = count * size;
-    uint64_t call = take_call(STEP_LIVE_CALL_CALLOC, 0, &asked);
-    void *block = real.calloc(count, size);
-    if (block != NULL)
-        record_alloc(asked, block, call);
-    leave_real();
-    return block;
+    uint64_t call = begin_alloc(STEP_LIVE_CALL_CALLOC, 0, &asked);
+    return end_alloc(real.calloc(count, size), asked, call);
 }
 
 EXPORT void free(void *block)
@@ -128,13 +128,10 @@ EXPORT int posix_memalign(void **out, size_t alignment, size_t size)
             *out = own;
         return own != NULL ? 0 : ENOMEM;
     }
-    enter_real();
     size_t asked = size;
-    uint64_t call = take_call(STEP_LIVE_CALL_POSIX_MEMALIGN, alignment, &asked);
+    uint64_t call = begin_alloc(STEP_LIVE_CALL_POSIX_MEMALIGN, alignment, &asked);
     int code = real.posix_memalign(out, alignment, size);
-    if (code == 0 && *out != NULL)
-        record_alloc(asked, *out, call);
-    leave_real();
+    end_alloc(code == 0 ? *out : NULL, asked, call);
     return code;
 }
 
@@ -143,28 +140,18 @@ static void *align(void *(*function)(size_t, size_t), size_t alignment, size_t s
 {
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, alignment) : function(alignment, size);
-    enter_real();
     size_t asked = size;
-    uint64_t call = take_call(name, alignment, &asked);
-    void *block = function(alignment, size);
-    if (block != NULL)
-        record_alloc(asked, block, call);
-    leave_real();
-    return block;
+    uint64_t call = begin_alloc(name, alignment, &asked);
+    return end_alloc(function(alignment, size), asked, call);
 }
 
 static void *align_to_page(void *(*function)(size_t), size_t size, enum step_live_heap_call name)
 {
     if (!is_recorded())
         return is_own() ? own_heap_alloc(size, (size_t) getpagesize()) : function(size);
-    enter_real();
     size_t asked = size;
-    uint64_t call = take_call(name, 0, &asked);
-    void *block = function(size);
-    if (block != NULL)
-        record_alloc(asked, block, call);
-    leave_real();
-    return block;
+    uint64_t call = begin_alloc(name, 0, &asked);
+    return end_alloc(function(size), asked, call);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)

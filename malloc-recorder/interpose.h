@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/malloc_probes.h"
+#include "malloc-recorder/program_heaps.h"
 
 struct real_allocator {
     void *(*malloc)(size_t);

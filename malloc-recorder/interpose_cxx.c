@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "malloc-recorder/heap_blocks.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"

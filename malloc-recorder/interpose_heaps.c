@@ -15,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
+#include "malloc-recorder/program_heaps.h"
 
 #define ARENA_SHIFT 20
 #define LOG_ALIGNMENT 63

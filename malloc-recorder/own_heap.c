@@ -4,7 +4,6 @@
 #include "malloc-recorder/own_heap.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -33,7 +32,7 @@ struct free_space {
 uintptr_t own_heap_start, own_heap_end;
 static uintptr_t next_space, committed;
 static struct free_space *free_spaces[CLASSES];
-static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t own_heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Returns the size of a space of the class: 64, 80, 96, 112, 128, 160, ... */
 static uint64_t class_bytes(uint32_t class)
@@ -114,13 +113,13 @@ void *own_heap_alloc(size_t size, size_t alignment)
     uint32_t class = class_of(size + slack);
     if (class >= CLASSES)
         return NULL;
-    pthread_mutex_lock(&heap_lock);
+    pthread_mutex_lock(&own_heap_lock);
     struct free_space *space = free_spaces[class];
     if (space != NULL)
         free_spaces[class] = space->next;
     else
         space = fresh_space(class_bytes(class));
-    pthread_mutex_unlock(&heap_lock);
+    pthread_mutex_unlock(&own_heap_lock);
     if (space == NULL) {
         errno = ENOMEM;
         return NULL;
@@ -159,10 +158,10 @@ void own_heap_free(void *block)
         return;
     if (class_bytes(class) >= GIVE_BACK_BYTES)
         give_back(space, class_bytes(class));
-    pthread_mutex_lock(&heap_lock);
+    pthread_mutex_lock(&own_heap_lock);
     space->next = free_spaces[class];
     free_spaces[class] = space;
-    pthread_mutex_unlock(&heap_lock);
+    pthread_mutex_unlock(&own_heap_lock);
 }
 
 void *own_heap_resize(void *block, size_t size)
@@ -182,19 +181,9 @@ void *own_heap_resize(void *block, size_t size)
     return moved;
 }
 
-void own_heap_lock(void)
-{
-    pthread_mutex_lock(&heap_lock);
-}
-
-void own_heap_unlock(void)
-{
-    pthread_mutex_unlock(&heap_lock);
-}
-
 void own_heap_reset(void)
 {
-    pthread_mutex_init(&heap_lock, NULL);
+    pthread_mutex_init(&own_heap_lock, NULL);
     memset(free_spaces, 0, sizeof free_spaces);
 }
 

@@ -6,6 +6,7 @@
 #ifndef MALLOC_RECORDER_OWN_HEAP_H
 #define MALLOC_RECORDER_OWN_HEAP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,9 +32,8 @@ static inline bool own_heap_has(const void *block)
     return (uintptr_t) block - own_heap_start < own_heap_end - own_heap_start;
 }
 
-/* Call around fork(), so that no other thread is inside. */
-void own_heap_lock(void);
-void own_heap_unlock(void);
+/* To be held around fork(), so that no other thread is inside. */
+extern pthread_mutex_t own_heap_lock;
 /* Call in a child forked while other threads may have used the heap: live blocks are kept, free
  * ones are lost. */
 void own_heap_reset(void);

@@ -7,11 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/probe_threads.h"
+#include "malloc-recorder/program_heaps.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
 #include "malloc-recorder/stacks/stack_walk.h"
@@ -102,12 +101,11 @@ static void before_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     pthread_mutex_lock(&recorder.control_lock);
-    frame_tree_lock();
+    pthread_mutex_lock(&frame_tree_lock);
     if (recorder.last != NULL)
         pthread_mutex_lock(&recorder.last->map.lock);
-    heap_numbers_lock();
-    heap_blocks_lock();
-    own_heap_lock();
+    pthread_mutex_lock(&program_heaps_lock);
+    pthread_mutex_lock(&own_heap_lock);
     fork_mode = own;
     recorder_local.fork_stamp = recorder_stamp();
 }
@@ -116,12 +114,11 @@ static void after_fork_in_parent(void)
 {
     struct own_mode own = fork_mode;
     recorder_local.fork_stamp = 0;
-    own_heap_unlock();
-    heap_blocks_unlock();
-    heap_numbers_unlock();
+    pthread_mutex_unlock(&own_heap_lock);
+    pthread_mutex_unlock(&program_heaps_lock);
     if (recorder.last != NULL)
         pthread_mutex_unlock(&recorder.last->map.lock);
-    frame_tree_unlock();
+    pthread_mutex_unlock(&frame_tree_lock);
     pthread_mutex_unlock(&recorder.control_lock);
     own_mode_leave(&own);
 }
@@ -150,9 +147,8 @@ void process_forget_parent(void)
 static void after_fork_in_child(void)
 {
     struct own_mode own = fork_mode;
-    own_heap_unlock();
-    heap_blocks_unlock();
-    heap_numbers_unlock();
+    pthread_mutex_unlock(&own_heap_lock);
+    pthread_mutex_unlock(&program_heaps_lock);
     frame_tree_reset();
     process_forget_parent();
     own_mode_leave(&own);

@@ -17,13 +17,12 @@
 
 #include "capture/detached.h"
 #include "capture/log.h"
-#include "malloc-recorder/heap_blocks.h"
-#include "malloc-recorder/heap_numbers.h"
 #include "malloc-recorder/import_slots.h"
 #include "malloc-recorder/interpose.h"
 #include "malloc-recorder/malloc_probes.h"
 #include "malloc-recorder/own_heap.h"
 #include "malloc-recorder/probe_threads.h"
+#include "malloc-recorder/program_heaps.h"
 #include "malloc-recorder/recorder.h"
 #include "malloc-recorder/shared_map.h"
 #include "malloc-recorder/stacks/frame_tree.h"
@@ -327,10 +326,9 @@ static void adopt_fork(void)
     struct own_mode own;
     own_mode_enter(&own);
     own_heap_reset();
-    if (recorder_local.fork_stamp == 0 || !heap_numbers_adopt() || !heap_blocks_adopt()) {
+    if (recorder_local.fork_stamp == 0 || !program_heaps_adopt()) {
         recorder_local.fork_stamp = 0;
-        heap_numbers_reset();
-        heap_blocks_reset();
+        program_heaps_reset();
     }
     frame_tree_reset();
     process_forget_parent();

@@ -22,6 +22,7 @@
 #include "capture/retained_chunks.h"
 #include "capture/trace_store.h"
 #include "format/live/live_decoder.h"
+#include "format/live/live_streams.h"
 
 /* Ratio of raw bytes to bytes in the file: the worst one, and a likely one. */
 #define WORST_RATIO 4u
@@ -324,9 +325,9 @@ static void run_errands(struct session *session)
     } while (errand != NULL && !session->drain.dismissed);
 }
 
-static const struct drain_operations operations = {.begin = live_decoder_begin,
+static const struct drain_operations operations = {.begin = live_streams_begin,
                                                    .words = live_decoder_words,
-                                                   .next_record = live_decoder_next_record,
+                                                   .next_record = live_streams_next_record,
                                                    .settled = live_decoder_settled,
                                                    .take_all_full = take_all_full,
                                                    .is_quiet = is_quiet,

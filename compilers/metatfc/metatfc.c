@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metatfc, the compiler for Meta-TF DTDs: checks DTDs, and generates C readers and writers. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +42,6 @@ static int check_file(const char *path)
     return code;
 }
 
-static int check_files(int count, char **arguments)
-{
-    return compiler_check_files(count, arguments, check_file);
-}
-
 static int write_c(int count, char **arguments)
 {
     int code;
@@ -63,11 +57,10 @@ static int write_c(int count, char **arguments)
     if (model.file != NULL) {
         code = EXIT_BAD_INPUT;
         if (mc_model_init(&model))
-            code =
-                compiler_write_file("metatfc", arguments[0], "h", mc_write_header, &model) &&
-                        compiler_write_file("metatfc", arguments[0], "c", mc_write_source, &model)
-                    ? EXIT_DONE
-                    : EXIT_FAILED;
+            code = compiler_write_files("metatfc", arguments[0], mc_write_header, mc_write_source,
+                                        &model)
+                       ? EXIT_DONE
+                       : EXIT_FAILED;
         mc_model_reset(&model);
     }
     metatf_dtd_destroy(dtd);
@@ -112,9 +105,11 @@ static int list_records(int count, char **arguments)
 }
 
 static const struct compiler_output outputs[] = {
-    {"--check", "DTD...", "checks DTDs", check_files},
-    {"--c", "BASE DTD", "writes BASE.h and BASE.c: event structs, reader and writer", write_c},
-    {"--list", "DTD", "lists sections, records with tags, fields with numbers", list_records},
+    {"--check", "DTD...", "checks DTDs", .check = check_file},
+    {"--c", "BASE DTD", "writes BASE.h and BASE.c: event structs, reader and writer",
+     .run = write_c},
+    {"--list", "DTD", "lists sections, records with tags, fields with numbers",
+     .run = list_records},
 };
 
 static const struct compiler metatfc = {

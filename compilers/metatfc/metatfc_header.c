@@ -62,7 +62,7 @@ static void write_event(const struct mc_model *model, FILE *out)
         if (model->records[i].is_shared)
             continue;
         fprintf(out, "    ");
-        mc_print_kind(model, &model->records[i], out);
+        mc_print_kind(&model->records[i], out);
         fprintf(out, ",\n");
     }
     fprintf(out, "    %s_COMMENT\n};\n\n", upper);

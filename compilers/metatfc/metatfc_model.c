@@ -144,10 +144,9 @@ void mc_model_reset(struct mc_model *model)
     free(model->records);
 }
 
-void mc_print_kind(const struct mc_model *model, const struct mc_record *record, FILE *out)
+void mc_print_kind(const struct mc_record *record, FILE *out)
 {
     char upper[C_NAME_SIZE];
-    (void) model;
     c_names_upper(record->name, upper, sizeof upper);
     fputs(upper, out);
 }

@@ -43,6 +43,6 @@ void mc_write_header(const void *model, FILE *out);
 void mc_write_source(const void *model, FILE *out);
 
 /* Prints "PREFIX_HEAP_ALLOC". */
-void mc_print_kind(const struct mc_model *model, const struct mc_record *record, FILE *out);
+void mc_print_kind(const struct mc_record *record, FILE *out);
 
 #endif

@@ -136,28 +136,12 @@ static void write_tables_of(uint32_t s, const struct metatf_section *section, FI
     fprintf(out, "};\n\n");
 }
 
-/* Writes the text as string literals, one for each line; it may contain any bytes. */
-static void write_text(const struct metatf_dtd *dtd, FILE *out)
-{
-    fprintf(out, "static const char text[] =\n    \"");
-    for (size_t i = 0; i < dtd->text_length; i++) {
-        unsigned char byte = (unsigned char) dtd->text[i];
-        if (byte == '\n')
-            fprintf(out, "\\n\"\n    \"");
-        else if (byte == '"' || byte == '\\')
-            fprintf(out, "\\%c", byte);
-        else if (byte < ' ' || byte > '~' || byte == '?')
-            fprintf(out, "\\%03o", byte);
-        else
-            fputc(byte, out);
-    }
-    fprintf(out, "\";\n\n");
-}
-
 static void mc_write_tables(const struct mc_model *model, FILE *out)
 {
     const struct metatf_dtd *dtd = model->dtd;
-    write_text(dtd, out);
+    fprintf(out, "static const char text[] =\n    ");
+    c_literal_put(out, dtd->text, dtd->text_length);
+    fprintf(out, ";\n\n");
     for (uint32_t s = 0; s < dtd->section_count; s++)
         write_tables_of(s, &dtd->sections[s], out);
     fprintf(out, "static const struct metatf_section sections[] = {\n");
@@ -300,12 +284,12 @@ static void mc_write_reader(const struct mc_record *mc, FILE *out)
 /* ---- events of any kind ---- */
 
 /* Writes the case label of an event's kind.  Returns false if another record has the same one. */
-static bool write_label(const struct mc_model *model, const struct mc_record *mc, FILE *out)
+static bool write_label(const struct mc_record *mc, FILE *out)
 {
     if (mc->is_shared)
         return false;
     fprintf(out, "    case ");
-    mc_print_kind(model, mc, out);
+    mc_print_kind(mc, out);
     fprintf(out, ":\n");
     return true;
 }
@@ -328,7 +312,7 @@ static void write_get_cases(const struct mc_model *model, FILE *out)
         }
         fprintf(out, "            case UINT64_C(%" PRIu64 "):\n                event->kind = ",
                 mc->record->tag);
-        mc_print_kind(model, mc, out);
+        mc_print_kind(mc, out);
         fprintf(out,
                 ";\n                at = read_%u_%u(reader, at, &event->as.%s);\n"
                 "                return metatf_commit(reader, at, error);\n",
@@ -406,7 +390,7 @@ static void mc_write_put(const struct mc_model *model, FILE *out)
             model->base, model->base);
     for (size_t i = 0; i < model->record_count; i++) {
         const struct mc_record *mc = &model->records[i];
-        if (!write_label(model, mc, out))
+        if (!write_label(mc, out))
             continue;
         if (mc->section == 0)
             write_put_global(model, mc, out);
@@ -438,7 +422,7 @@ static void mc_write_values(const struct mc_model *model, FILE *out)
             base, base);
     for (size_t i = 0; i < model->record_count; i++) {
         const struct mc_record *mc = &model->records[i];
-        if (!write_label(model, mc, out))
+        if (!write_label(mc, out))
             continue;
         fprintf(out,
                 "        list_%u_%u(&list, &event->as.%s);\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the known attribute groups, one row each.  The rules of the targeted strategies are
  * in the strategy table. */
-#include "compilers/stepc/attribute_rules.h"
+#include "compilers/stepc/stepc.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -2,8 +2,7 @@
 /* Generates stepc's C header: structs and declarations. */
 #include <stdlib.h>
 
-#include "compilers/compiler.h"
-#include "compilers/stepc/c_source.h"
+#include "compilers/stepc/stepc.h"
 
 static void put_comment(FILE *out, const char *indent, const char *text)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Generates stepc's C source: unique names, constant tables, then the functions of each record. */
-#include "compilers/stepc/c_source.h"
+#include "compilers/stepc/stepc.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "compilers/compiler.h"
 
 /* Sets output->prefix to the package of all records, else to the base name. */
 static void c_unique_prefix(struct c_output *output)
@@ -182,30 +180,12 @@ static bool c_unique_names(struct c_output *output, const char *file_name)
 
 /* The definition as constant tables. */
 
-/* Writes a C string literal, one source line for each line of the text. */
-static void put_literal(FILE *out, const char *text, size_t length)
-{
-    fputc('"', out);
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char) text[i];
-        if (c == '\n')
-            fprintf(out, "\\n%s", i + 1 < length ? "\"\n    \"" : "");
-        else if (c == '"' || c == '\\' || c == '?')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f)
-            fprintf(out, "\\%03o", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
-
 static void put_text(FILE *out, const char *text)
 {
     if (text == NULL)
         fprintf(out, "NULL");
     else
-        put_literal(out, text, strlen(text));
+        c_literal_put(out, text, strlen(text));
 }
 
 static void put_attribute_items(FILE *out, const struct step_attributes *attributes)
@@ -335,7 +315,7 @@ static void c_tables_put(const struct c_output *output, FILE *out)
         fprintf(out, "%s%u,", i % 16 == 0 ? "\n    " : " ", definition->by_name[i]);
     fprintf(out, "%s};\n\nstatic const char text[] =\n    ",
             definition->record_count == 0 ? "0" : "\n");
-    put_literal(out, definition->text, definition->text_length);
+    c_literal_put(out, definition->text, definition->text_length);
     fprintf(out,
             ";\n\nconst struct step_definition %s_definition = {records, %zu, text, "
             "sizeof text - 1, by_name};\n\n",

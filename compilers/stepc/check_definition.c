@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/compiler.h"
-#include "compilers/stepc/attribute_rules.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 #include "format/step/layout.h"
 #include "format/step/plan/charset.h"
@@ -93,21 +92,12 @@ static const char *name_of(unsigned place)
                                 : "a record's definition";
 }
 
-/* Returns the index of the record's field of that name, or SIZE_MAX. */
-static size_t find_field(const struct step_record *record, const char *name, size_t length)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (step_rule_text_is(name, length, record->fields[i].name))
-            return i;
-    return SIZE_MAX;
-}
-
 /* Resolves a path in a record: a field, or a part of it. */
 static struct target find_target(const struct step_definition *definition,
                                  const struct step_record *record, const char *path)
 {
     struct target none = {0, NULL, 0};
-    size_t length = strcspn(path, "."), i = find_field(record, path, length);
+    size_t length = strcspn(path, "."), i = dl_find_field(record, path, length);
     if (i == SIZE_MAX)
         return none;
     uint32_t depth = record->fields[i].array_depth;
@@ -125,7 +115,7 @@ static struct target find_target(const struct step_definition *definition,
         if (field->kind != STEP_TYPE_RECORD)
             return none;
         record = &definition->records[field->record];
-        i = find_field(record, path, length);
+        i = dl_find_field(record, path, length);
         if (i == SIZE_MAX)
             return none;
         depth = record->fields[i].array_depth;
@@ -139,24 +129,6 @@ static bool is_single(const struct step_field *field)
            (field->kind == STEP_TYPE_INT || step_field_is_identifier(field));
 }
 
-/* Finds a record by absolute name, or by name in the package of `near`.  Returns NULL if there is
- * none. */
-static const struct step_record *find_record(const struct step_definition *definition,
-                                             const struct step_record *near, const char *name,
-                                             size_t length)
-{
-    const char *dot = strrchr(near->name, '.');
-    size_t prefix = dot != NULL ? (size_t) (dot + 1 - near->name) : 0;
-    for (size_t i = 0; i < definition->record_count; i++) {
-        const char *other = definition->records[i].name;
-        if (step_rule_text_is(name, length, other) ||
-            (strncmp(other, near->name, prefix) == 0 &&
-             step_rule_text_is(name, length, other + prefix)))
-            return &definition->records[i];
-    }
-    return NULL;
-}
-
 /* Returns NULL, or the fault of the record or field that a value names. */
 static const char *name_fault(const struct step_definition *definition, const struct target *target,
                               enum attribute_value kind, const struct step_rule *rule)
@@ -164,7 +136,7 @@ static const char *name_fault(const struct step_definition *definition, const st
     const char *name = rule->value;
     size_t length = rule->value_length;
     if (kind == VALUE_FIELD) {
-        size_t i = find_field(target->record, name, length);
+        size_t i = dl_find_field(target->record, name, length);
         return i == SIZE_MAX ? "is no field of the record"
                : i >= target->field || !is_single(&target->record->fields[i])
                    ? "is no single value that stands before the field"
@@ -176,12 +148,13 @@ static const char *name_fault(const struct step_definition *definition, const st
     if (field == 0)
         return "is not RECORD.FIELD";
     size_t record_length = kind == VALUE_OF_RECORD ? field - 1 : length;
-    const struct step_record *record = find_record(definition, target->record, name, record_length);
-    if (record == NULL)
+    uint32_t found = dl_find_record(definition, target->record->name, name, record_length);
+    if (found == STEP_NO_RECORD)
         return "names no record";
     if (kind != VALUE_OF_RECORD)
         return NULL;
-    size_t i = find_field(record, name + field, length - field);
+    const struct step_record *record = &definition->records[found];
+    size_t i = dl_find_field(record, name + field, length - field);
     return i == SIZE_MAX || !is_single(&record->fields[i]) ? "names no single value of the record"
                                                            : NULL;
 }
@@ -202,7 +175,7 @@ static const char *links_fault(const struct step_definition *definition,
             fault = name_fault(definition, target, VALUE_OF_RECORD, &name);
             continue;
         }
-        size_t i = find_field(target->record, text, name.value_length);
+        size_t i = dl_find_field(target->record, text, name.value_length);
         if (i == SIZE_MAX || i == target->field || !is_single(&target->record->fields[i]))
             fault = "names no other single value of the record";
     }

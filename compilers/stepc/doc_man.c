@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "compilers/stepc/text_outputs.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 
 /* Writes text as a line of its own, or within a line. */

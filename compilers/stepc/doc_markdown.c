@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/stepc/text_outputs.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 
 /* For each record, the list of its direct children; UINT32_MAX ends a list. */

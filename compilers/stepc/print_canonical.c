@@ -2,7 +2,7 @@
 /* stepc --print: writes a definition in canonical form, one item per line, without comments. */
 #include <string.h>
 
-#include "compilers/stepc/text_outputs.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 
 static void put_literal(FILE *out, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc --json: writes the definition's records as JSON, for programs. */
-#include "compilers/stepc/text_outputs.h"
+#include "compilers/stepc/stepc.h"
 #include "format/json/json_output.h"
 
 static void put_attributes(struct json_output *json, const struct step_attributes *attributes)

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stepc, the STEP-DL compiler: checks definitions and converts them to other forms. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/compiler.h"
-#include "compilers/stepc/attribute_rules.h"
-#include "compilers/stepc/c_source.h"
-#include "compilers/stepc/text_outputs.h"
-#include "format/core/no_memory.h"
+#include "compilers/stepc/stepc.h"
 #include "format/language/dl_tree.h"
 
 #define TEXT_LIMIT ((size_t) 16 << 20)
@@ -70,8 +65,7 @@ static int write_c(int count, char **arguments)
     if (code == EXIT_DONE && !c_output_init(&output, arguments[1]))
         code = EXIT_BAD_INPUT;
     if (code == EXIT_DONE &&
-        (!compiler_write_file("stepc", arguments[0], "h", c_output_header, &output) ||
-         !compiler_write_file("stepc", arguments[0], "c", c_output_source, &output)))
+        !compiler_write_files("stepc", arguments[0], c_output_header, c_output_source, &output))
         code = EXIT_FAILED;
     c_output_reset(&output);
     step_definition_destroy(definition);
@@ -86,11 +80,6 @@ static int check_file(const char *path)
         code = check_definition(definition, path, warnings_are_faults);
     step_definition_destroy(definition);
     return code;
-}
-
-static int check_files(int count, char **arguments)
-{
-    return compiler_check_files(count, arguments, check_file);
 }
 
 /* Converts "defs/zoo.step" to "zoo". */
@@ -139,12 +128,13 @@ static int write_schema(int count, char **arguments)
 }
 
 static const struct compiler_output outputs[] = {
-    {"--check", "FILE...", "checks definitions", check_files},
-    {"--print", "FILE", "prints a definition in its canonical form", write_canonical},
-    {"--doc", "FILE", "prints its documentation, as Markdown", write_markdown},
-    {"--doc=man", "FILE", "prints its documentation, as a man page", write_man_page},
-    {"--json", "FILE", "prints its records, as JSON", write_schema},
-    {"--c", "BASE FILE", "writes BASE.h and BASE.c: structs, tables, writer and reader", write_c},
+    {"--check", "FILE...", "checks definitions", .check = check_file},
+    {"--print", "FILE", "prints a definition in its canonical form", .run = write_canonical},
+    {"--doc", "FILE", "prints its documentation, as Markdown", .run = write_markdown},
+    {"--doc=man", "FILE", "prints its documentation, as a man page", .run = write_man_page},
+    {"--json", "FILE", "prints its records, as JSON", .run = write_schema},
+    {"--c", "BASE FILE", "writes BASE.h and BASE.c: structs, tables, writer and reader",
+     .run = write_c},
 };
 
 static const struct compiler stepc = {

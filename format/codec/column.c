@@ -59,6 +59,19 @@ static bool is_dense(const struct step_chain *chain)
            (chain->form == &step_form_packed && chain->form_parameter < 8);
 }
 
+static enum step_status pack(const uint8_t *raw, size_t length, bool dense,
+                             struct step_compressor *compressor, struct step_buffer *out,
+                             struct step_coding *coding)
+{
+    size_t before = out->length;
+    enum step_compression method;
+    enum step_status status = step_compress(compressor, dense, raw, length, out, &method);
+    coding->method = method;
+    coding->raw_length = length;
+    coding->stored_length = out->length - before;
+    return status;
+}
+
 enum step_status step_column_write(const struct step_chain *chain, size_t count,
                                    struct step_compressor *compressor, struct step_scratch *scratch,
                                    struct step_buffer *out, struct step_coding *coding)
@@ -73,14 +86,7 @@ enum step_status step_column_write(const struct step_chain *chain, size_t count,
             chain->form->encode(chain->form_parameter, scratch->result, count, scratch->raw.data);
     if (scratch->raw.length == STEP_FORM_NO_MEMORY)
         return STEP_STATUS_NO_MEMORY;
-    size_t before = out->length;
-    enum step_compression method;
-    enum step_status status = (is_dense(chain) ? step_compress_dense : step_compress)(
-        compressor, scratch->raw.data, scratch->raw.length, out, &method);
-    coding->method = method;
-    coding->raw_length = scratch->raw.length;
-    coding->stored_length = out->length - before;
-    return status;
+    return pack(scratch->raw.data, scratch->raw.length, is_dense(chain), compressor, out, coding);
 }
 
 enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
@@ -88,13 +94,7 @@ enum step_status step_column_write_bytes(const uint8_t *bytes, size_t length,
                                          struct step_buffer *out, struct step_coding *coding)
 {
     *coding = (struct step_coding){0};
-    size_t before = out->length;
-    enum step_compression method;
-    enum step_status status = step_compress(compressor, bytes, length, out, &method);
-    coding->method = method;
-    coding->raw_length = length;
-    coding->stored_length = out->length - before;
-    return status;
+    return pack(bytes, length, false, compressor, out, coding);
 }
 
 /* Returns the bytes before compression: `stored` itself, or scratch->raw. */

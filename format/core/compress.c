@@ -138,9 +138,9 @@ static size_t run_dense(struct step_compressor *compressor, const uint8_t *data,
                                   room);
 }
 
-static enum step_status compress(struct step_compressor *compressor, bool dense,
-                                 const uint8_t *data, size_t length, struct step_buffer *out,
-                                 enum step_compression *method)
+enum step_status step_compress(struct step_compressor *compressor, bool dense, const uint8_t *data,
+                               size_t length, struct step_buffer *out,
+                               enum step_compression *method)
 {
     size_t result = 0;
     *method = STEP_COMPRESSION_NONE;
@@ -165,20 +165,6 @@ static enum step_status compress(struct step_compressor *compressor, bool dense,
         memcpy(place, data, result = length);
     out->length += result;
     return STEP_STATUS_OK;
-}
-
-enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
-                               size_t length, struct step_buffer *out,
-                               enum step_compression *method)
-{
-    return compress(compressor, false, data, length, out, method);
-}
-
-enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
-                                     size_t length, struct step_buffer *out,
-                                     enum step_compression *method)
-{
-    return compress(compressor, true, data, length, out, method);
 }
 
 size_t step_compress_estimate(struct step_compressor *compressor, bool close, const uint8_t *data,

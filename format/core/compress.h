@@ -21,15 +21,12 @@ enum step_status step_compressor_create(enum step_compression method, int level,
                                         struct step_compressor **out);
 void step_compressor_destroy(struct step_compressor *compressor);
 
-/* Appends `data` to `out`, compressed, or stored if compression does not help.  Sets `*method`. */
-enum step_status step_compress(struct step_compressor *compressor, const uint8_t *data,
+/* Appends `data` to `out`, compressed, or stored if compression does not help.  Sets `*method`.
+ * `dense`: the bytes are such as small numbers packed in bits, or ranks, in which short matches
+ * occur by chance. */
+enum step_status step_compress(struct step_compressor *compressor, bool dense, const uint8_t *data,
                                size_t length, struct step_buffer *out,
                                enum step_compression *method);
-/* Like step_compress(), for dense bytes, such as small numbers packed in bits, or ranks, in which
- * short matches occur by chance. */
-enum step_status step_compress_dense(struct step_compressor *compressor, const uint8_t *data,
-                                     size_t length, struct step_buffer *out,
-                                     enum step_compression *method);
 /* Returns the approximate compressed size of `data`, by a quick method or one closer to the best,
  * for choices between encodings. */
 size_t step_compress_estimate(struct step_compressor *compressor, bool close, const uint8_t *data,

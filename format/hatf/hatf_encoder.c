@@ -324,8 +324,8 @@ static enum step_status pack_trial(struct hatf_encoder *encoder,
         status = hatf_writer_close(writer, error);
     hatf_writer_destroy(writer);
     if (status == STEP_STATUS_OK)
-        status = step_compress(encoder->compressor, encoder->trial.data, encoder->trial.length,
-                               &encoder->packed, &method);
+        status = step_compress(encoder->compressor, false, encoder->trial.data,
+                               encoder->trial.length, &encoder->packed, &method);
     *bytes = encoder->packed.length;
     return status;
 }

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/core/bytes.h"
 #include "format/core/no_memory.h"
 
-#define ENTRY_NAME "trace"
 #define ENTRY_NAME_MAX 32u
 #define LOCAL_HEADER_BYTES 30u
 #define FLAG_ENCRYPTED 1u
@@ -41,19 +41,6 @@ struct text_source {
     bool inflating;          /* the inflater must be ended */
     uint8_t packed[1 << 16]; /* its input */
 };
-
-static unsigned little_endian_16(const uint8_t *bytes)
-{
-    return (unsigned) bytes[0] | (unsigned) bytes[1] << 8;
-}
-
-static uint64_t little_endian_64(const uint8_t *bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 8; i-- > 0;)
-        value = value << 8 | bytes[i];
-    return value;
-}
 
 /* ---- unpacking ---- */
 
@@ -166,8 +153,8 @@ static enum step_status start_inflating(struct text_source *source, struct step_
 static void widen_sizes(unz_file_info64 *info, const uint8_t *extra, size_t length)
 {
     for (size_t at = 0; length - at >= 4;) {
-        unsigned id = little_endian_16(extra + at);
-        size_t field_length = little_endian_16(extra + at + 2);
+        unsigned id = step_load_u16(extra + at);
+        size_t field_length = step_load_u16(extra + at + 2);
         const uint8_t *field = extra + at + 4;
         at += 4;
         if (field_length > length - at)
@@ -176,12 +163,12 @@ static void widen_sizes(unz_file_info64 *info, const uint8_t *extra, size_t leng
         if (id != ZIP64_FIELD)
             continue;
         if (info->uncompressed_size == UINT32_MAX && field_length >= 8) {
-            info->uncompressed_size = little_endian_64(field);
+            info->uncompressed_size = step_load_u64(field);
             field += 8;
             field_length -= 8;
         }
         if (info->compressed_size == UINT32_MAX && field_length >= 8)
-            info->compressed_size = little_endian_64(field);
+            info->compressed_size = step_load_u64(field);
         return;
     }
 }
@@ -246,12 +233,12 @@ static enum step_status open_torn(struct text_source *source, struct step_error 
     if (got < 4 || memcmp(header, "PK\3\4", 4) != 0)
         return step_error_set(error, STEP_STATUS_FORMAT, source->name, 0, "not a ZIP file");
     bool usable = got == length && (header[6] & FLAG_ENCRYPTED) == 0 &&
-                  little_endian_16(header + 8) == Z_DEFLATED &&
-                  little_endian_16(header + 26) == name_length &&
+                  step_load_u16(header + 8) == Z_DEFLATED &&
+                  step_load_u16(header + 26) == name_length &&
                   memcmp(header + LOCAL_HEADER_BYTES, source->entry, name_length) == 0;
     if (!usable)
         return cut_fault(source, error);
-    source->packed_at = length + little_endian_16(header + 28);
+    source->packed_at = length + step_load_u16(header + 28);
     source->packed_left = UINT64_MAX;
     return start_inflating(source, error);
 }
@@ -296,7 +283,7 @@ static struct text_source *create(const char *name, struct step_error *error)
     }
     size_t length = strnlen(name, sizeof source->name - 1);
     memcpy(source->name, name, length);
-    source->entry = ENTRY_NAME;
+    source->entry = TEXT_ENTRY;
     return source;
 }
 
@@ -316,7 +303,7 @@ static bool has_directory_end(struct zip_file *file)
             at--;
         found = memcmp(tail + at, signature, sizeof signature) == 0 &&
                 length - at >= DIRECTORY_END_MIN &&
-                length - at - DIRECTORY_END_MIN >= little_endian_16(tail + at + 20);
+                length - at - DIRECTORY_END_MIN >= step_load_u16(tail + at + 20);
     }
     free(tail);
     return found;
@@ -336,12 +323,6 @@ static enum step_status open_zip(struct text_source *source, struct text_source 
     else
         text_source_destroy(source);
     return status;
-}
-
-enum step_status text_source_open(const char *path, struct text_source **out,
-                                  struct step_error *error)
-{
-    return text_source_open_entry(path, ENTRY_NAME, out, error);
 }
 
 enum step_status text_source_open_entry(const char *path, const char *entry,

@@ -14,10 +14,10 @@
 
 struct text_source;
 
-/* Opens a source like step_text_reader_open() and its variants; `name` is copied. */
-enum step_status text_source_open(const char *path, struct text_source **out,
-                                  struct step_error *error);
-/* Opens another entry than `trace`; `entry` must outlive the source. */
+#define TEXT_ENTRY "trace"
+
+/* Open a source like step_text_reader_open() and its variants; `name` is copied, `entry` must
+ * outlive the source. */
 enum step_status text_source_open_entry(const char *path, const char *entry,
                                         struct text_source **out, struct step_error *error);
 enum step_status text_source_open_memory(const void *data, size_t length, const char *name,

@@ -28,12 +28,31 @@ uint32_t step_definition_find(const struct step_definition *definition, const ch
     return STEP_NO_RECORD;
 }
 
-size_t step_record_find_field(const struct step_record *record, const char *name)
+uint32_t dl_find_record(const struct step_definition *definition, const char *near,
+                        const char *name, size_t length)
+{
+    const char *dot = strrchr(near, '.');
+    size_t prefix = dot != NULL ? (size_t) (dot + 1 - near) : 0;
+    for (uint32_t i = 0; i < definition->record_count; i++) {
+        const char *other = definition->records[i].name;
+        if (step_rule_text_is(name, length, other) ||
+            (strncmp(other, near, prefix) == 0 && step_rule_text_is(name, length, other + prefix)))
+            return i;
+    }
+    return STEP_NO_RECORD;
+}
+
+size_t dl_find_field(const struct step_record *record, const char *name, size_t length)
 {
     for (size_t i = 0; i < record->field_count; i++)
-        if (strcmp(record->fields[i].name, name) == 0)
+        if (step_rule_text_is(name, length, record->fields[i].name))
             return i;
     return SIZE_MAX;
+}
+
+size_t step_record_find_field(const struct step_record *record, const char *name)
+{
+    return dl_find_field(record, name, strlen(name));
 }
 
 bool step_record_extends(const struct step_definition *definition, uint32_t record,

@@ -2,6 +2,7 @@
 /* Builds a record's fields and attributes: inherited, declared, modified. */
 #include <string.h>
 
+#include "format/core/rule.h"
 #include "format/language/dl_resolver.h"
 
 void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
@@ -12,14 +13,6 @@ void *dl_resolver_take(struct dl_resolver *resolver, size_t count, size_t size)
     if (memory == NULL)
         resolver->parse->out_of_memory = true;
     return memory;
-}
-
-static size_t hash_text(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(1469598103934665603);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char) text[i]) * UINT64_C(1099511628211);
-    return (size_t) (hash ^ hash >> 32);
 }
 
 /* Returns the attributes of `base` without groups that `more` replaces, followed by those of
@@ -125,34 +118,25 @@ static bool set_type(struct dl_resolver *resolver, const struct dl_record *recor
     return found != NULL;
 }
 
-/* Returns the slot of a field's name in the index: its entry, or where it belongs. */
-static size_t place_of_field(struct dl_resolver *resolver, const struct step_field *fields,
-                             const char *name, size_t length)
+static uint32_t hash_field(const char *name, size_t length)
 {
-    const size_t mask = 4 * DL_FIELD_LIMIT - 1;
-    size_t i = hash_text(name, length) & mask;
-    while (resolver->by_field[i].stamp == resolver->stamp) {
-        const char *other = fields[resolver->by_field[i].field].name;
-        if (strncmp(other, name, length) == 0 && other[length] == '\0')
-            break;
-        i = (i + 1) & mask;
-    }
-    return i;
+    return dl_index_hash(dl_hash(DL_HASH_START, name, length));
 }
 
 static struct step_field *indexed_field(struct dl_resolver *resolver, struct step_field *fields,
                                         const char *name, size_t length)
 {
-    size_t i = place_of_field(resolver, fields, name, length);
-    return resolver->by_field[i].stamp == resolver->stamp ? &fields[resolver->by_field[i].field]
-                                                          : NULL;
+    uint32_t field;
+    STEP_INDEX_EACH (&resolver->by_field, hash_field(name, length), field)
+        if (step_rule_text_is(name, length, fields[field].name))
+            return &fields[field];
+    return NULL;
 }
 
-static void index_field(struct dl_resolver *resolver, const struct step_field *fields, size_t field)
+static void index_field(struct dl_resolver *resolver, const char *name, size_t field)
 {
-    size_t i = place_of_field(resolver, fields, fields[field].name, strlen(fields[field].name));
-    resolver->by_field[i].stamp = resolver->stamp;
-    resolver->by_field[i].field = (uint32_t) field;
+    if (!step_index_add(&resolver->by_field, hash_field(name, strlen(name)), (uint32_t) field))
+        resolver->parse->out_of_memory = true;
 }
 
 static size_t add_own_fields(struct dl_resolver *resolver, const struct dl_record *record,
@@ -171,7 +155,7 @@ static size_t add_own_fields(struct dl_resolver *resolver, const struct dl_recor
         if (!set_type(resolver, record, field, own->type))
             continue;
         field->attributes = merge(resolver, field->attributes, own->attributes, false);
-        index_field(resolver, fields, count++);
+        index_field(resolver, own->name, count++);
     }
     return count;
 }
@@ -193,8 +177,8 @@ static void modify_field(struct dl_resolver *resolver, struct step_field *field,
 static void apply_modifiers(struct dl_resolver *resolver, const struct dl_record *record,
                             struct step_field *fields)
 {
-    for (const struct dl_modifier *modifier = record->modifiers; modifier != NULL;
-         modifier = modifier->next) {
+    for (const struct dl_modifier *modifier = record->modifiers;
+         modifier != NULL && !resolver->parse->out_of_memory; modifier = modifier->next) {
         int length = (int) strcspn(modifier->path, ".");
         struct step_field *field = indexed_field(resolver, fields, modifier->path, (size_t) length);
         if (field == NULL) {
@@ -260,9 +244,9 @@ void dl_build_record(struct dl_resolver *resolver, struct dl_record *record)
         return;
     if (inherited != 0)
         memcpy(fields, parent->fields, inherited * sizeof *fields);
-    resolver->stamp++;
+    step_index_clear(&resolver->by_field);
     for (size_t i = 0; (own > 0 || record->modifiers != NULL) && i < inherited; i++)
-        index_field(resolver, fields, i);
+        index_field(resolver, fields[i].name, i);
     out->fields = fields;
     out->field_count = add_own_fields(resolver, record, fields, inherited);
     apply_modifiers(resolver, record, fields);

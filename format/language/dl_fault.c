@@ -70,11 +70,6 @@ static void find_place(const struct dl_expansion *expansion, const char *name,
     }
 }
 
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault)
-{
-    find_place(&parse->expansion, parse->name, place, fault);
-}
-
 void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
                   struct step_fault *fault)
 {

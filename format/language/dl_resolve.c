@@ -9,7 +9,7 @@ static void report_twice(struct dl_resolver *resolver, const struct dl_record *r
                          const struct dl_record *first)
 {
     struct step_fault before;
-    dl_locate(resolver->parse, first->place, &before);
+    dl_locate_in(&resolver->parse->expansion, resolver->parse->name, first->place, &before);
     dl_fault(resolver->parse, record->place, "record '%s' is defined twice (before at %s:%u:%u)",
              record->name, before.name, before.line, before.column);
 }
@@ -175,8 +175,11 @@ bool dl_resolve(struct dl_parse *parse, struct step_definition *out)
     if (resolver == NULL)
         return false;
     resolver->parse = parse;
-    dl_scope_table_init(&resolver->scopes, parse->arena);
+    resolver->scopes = (struct dl_scope_table){.arena = parse->arena};
+    resolver->scopes.root.hash = DL_HASH_START;
     bool good = resolve(resolver, out);
-    dl_scope_table_reset(&resolver->scopes);
+    free(resolver->scopes.scopes);
+    step_index_reset(&resolver->scopes.index);
+    step_index_reset(&resolver->by_field);
     return good;
 }

@@ -24,6 +24,21 @@ struct dl_scope {
     uint64_t hash;
 };
 
+#define DL_HASH_START UINT64_C(1469598103934665603)
+
+/* Extends the hash of a scope, or DL_HASH_START, by a name. */
+static inline uint64_t dl_hash(uint64_t hash, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char) name[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static inline uint32_t dl_index_hash(uint64_t hash)
+{
+    return (uint32_t) (hash ^ hash >> 32);
+}
+
 struct dl_scope_table {
     struct step_arena *arena;
     struct dl_scope root;     /* the unnamed outermost package */
@@ -31,9 +46,6 @@ struct dl_scope_table {
     size_t count, capacity;
     struct step_index index; /* of the scopes */
 };
-
-void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena);
-void dl_scope_table_reset(struct dl_scope_table *table);
 
 /* Returns the name in `parent`, creating it if needed; NULL if out of memory. */
 struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_scope *parent,
@@ -54,13 +66,9 @@ struct dl_resolver {
     struct dl_record **ordered; /* parents before children */
     uint32_t ordered_count;
     struct step_record *records;
-    bool **by_value; /* by record and field: whether records are held in place */
-    struct {
-        uint32_t stamp, field;
-    } by_field[4 * DL_FIELD_LIMIT]; /* names of the fields of the record being built */
-    uint32_t stamp;                 /* entries with a different stamp are empty */
-    uint32_t *nodes;                /* by record: number of values nested in one; 0: not counted
-                                       yet */
+    bool **by_value;            /* by record and field: whether records are held in place */
+    struct step_index by_field; /* names of the fields of the record being built */
+    uint32_t *nodes;            /* by record: number of values nested in one; 0: not counted yet */
 };
 
 /* Returns zeroed memory of the definition, or NULL (and notes it) when out of memory. */

@@ -7,29 +7,9 @@
 
 #include "format/core/grow.h"
 
-void dl_scope_table_init(struct dl_scope_table *table, struct step_arena *arena)
-{
-    *table = (struct dl_scope_table){.arena = arena};
-    table->root.hash = UINT64_C(1469598103934665603);
-}
-
-void dl_scope_table_reset(struct dl_scope_table *table)
-{
-    free(table->scopes);
-    step_index_reset(&table->index);
-}
-
 static uint64_t hash_name(const struct dl_scope *parent, const char *name, size_t length)
 {
-    uint64_t hash = parent->hash ^ parent->hash >> 29;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char) name[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
-static uint32_t index_hash(uint64_t hash)
-{
-    return (uint32_t) (hash ^ hash >> 32);
+    return dl_hash(parent->hash ^ parent->hash >> 29, name, length);
 }
 
 static struct dl_scope *find(const struct dl_scope_table *table, const struct dl_scope *parent,
@@ -37,7 +17,7 @@ static struct dl_scope *find(const struct dl_scope_table *table, const struct dl
 {
     uint64_t hash = hash_name(parent, name, length);
     uint32_t place;
-    STEP_INDEX_EACH (&table->index, index_hash(hash), place) {
+    STEP_INDEX_EACH (&table->index, dl_index_hash(hash), place) {
         struct dl_scope *at = table->scopes[place];
         if (at->hash == hash && at->parent == parent && at->length == length &&
             memcmp(at->name, name, length) == 0)
@@ -58,7 +38,7 @@ struct dl_scope *dl_scope_enter(struct dl_scope_table *table, const struct dl_sc
         return NULL;
     *scope = (struct dl_scope){
         .name = name, .length = length, .parent = parent, .hash = hash_name(parent, name, length)};
-    step_index_add(&table->index, index_hash(scope->hash), (uint32_t) table->count);
+    step_index_add(&table->index, dl_index_hash(scope->hash), (uint32_t) table->count);
     return table->scopes[table->count++] = scope;
 }
 

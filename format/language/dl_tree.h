@@ -112,6 +112,13 @@ struct dl_parse {
 /* Returns the records of a parsed definition as written in its text. */
 const struct dl_record *dl_definition_tree(const struct step_definition *definition);
 
+/* Returns the index of the record's field of that name, or SIZE_MAX. */
+size_t dl_find_field(const struct step_record *record, const char *name, size_t length);
+/* Returns the index of a record by absolute name, or by name in the package of `near`, another
+ * record's name; or STEP_NO_RECORD. */
+uint32_t dl_find_record(const struct step_definition *definition, const char *near,
+                        const char *name, size_t length);
+
 /* Returns the number of a field's slots: of a nested record those of its fields. */
 size_t dl_field_slots(const struct step_definition *definition, const struct step_field *field);
 /* Returns the slot of a field that is no nested record for a value that is missing. */
@@ -146,10 +153,8 @@ __attribute__((format(printf, 3, 4))) void dl_fault(struct dl_parse *parse, stru
 /* Reports a fault at a position of a file. */
 void dl_fault_in(struct dl_parse *parse, const struct step_fault *fault);
 
-/* Fills name, line and columns of a fault at a position of the whole text. */
-void dl_locate(const struct dl_parse *parse, struct dl_place place, struct step_fault *fault);
-
-/* Like dl_locate(), with the text of the line, for any expanded text called `name`. */
+/* Fills name, line, columns, and the text of the line, of a fault at a position of an expanded text
+ * called `name`. */
 void dl_locate_in(const struct dl_expansion *expansion, const char *name, struct dl_place place,
                   struct step_fault *fault);
 

@@ -4,15 +4,6 @@
 
 #include "format/language/dl_resolver.h"
 
-static struct step_field *find_field(struct step_field *fields, size_t count, const char *name,
-                                     size_t length)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(fields[i].name, name, length) == 0 && fields[i].name[length] == '\0')
-            return &fields[i];
-    return NULL;
-}
-
 /* Checks that each step of a modifier's path exists. */
 static bool path_leads(struct dl_resolver *resolver, const struct step_field *field,
                        const char *path, const struct step_field **target)
@@ -33,9 +24,10 @@ static bool path_leads(struct dl_resolver *resolver, const struct step_field *fi
             depth--;
         } else if (field->kind == STEP_TYPE_RECORD) {
             const struct step_record *inner = &resolver->records[field->record];
-            field = find_field((struct step_field *) inner->fields, inner->field_count, at, length);
-            if (field == NULL)
+            size_t found = dl_find_field(inner, at, length);
+            if (found == SIZE_MAX)
                 return false;
+            field = &inner->fields[found];
             depth = field->array_depth;
             *target = field;
         } else {
@@ -67,12 +59,11 @@ static void check_paths(struct dl_resolver *resolver, const struct dl_record *re
         size_t length = strcspn(modifier->path, ".");
         if (modifier->path[length] == '\0')
             continue;
-        const struct step_field *field = find_field((struct step_field *) built->fields,
-                                                    built->field_count, modifier->path, length);
         const struct step_field *inner = NULL;
-        if (field == NULL)
+        size_t field = dl_find_field(built, modifier->path, length);
+        if (field == SIZE_MAX)
             continue;
-        if (!path_leads(resolver, field, modifier->path + length + 1, &inner))
+        if (!path_leads(resolver, &built->fields[field], modifier->path + length + 1, &inner))
             dl_fault(resolver->parse, modifier->place, "'%s' names no part of a field",
                      modifier->path);
         else if (inner != NULL && inner->kind != STEP_TYPE_INT && makes_identifier(modifier) &&

@@ -74,13 +74,12 @@ static bool find_place(const struct step_definition *definition, uint32_t record
         const char *dot = memchr(path, '.', length);
         size_t part = dot != NULL ? (size_t) (dot - path) : length;
         const struct step_record *in = &definition->records[record];
-        size_t i = 0;
-        while (i < in->field_count &&
-               (strncmp(in->fields[i].name, path, part) != 0 || in->fields[i].name[part] != '\0'))
-            place->slot += dl_field_slots(definition, &in->fields[i++]);
-        if (i == in->field_count)
+        size_t found = dl_find_field(in, path, part);
+        if (found == SIZE_MAX)
             return false;
-        place->field = &in->fields[i];
+        for (size_t i = 0; i < found; i++)
+            place->slot += dl_field_slots(definition, &in->fields[i]);
+        place->field = &in->fields[found];
         if (dot == NULL)
             return true;
         if (!step_field_is_nested(place->field))

@@ -140,8 +140,6 @@ static uint64_t live_call_texts_entry(struct live_call_texts *texts, struct step
 }
 
 struct live_allocs_decoder {
-    struct step_live_header clock;
-    struct step_writer *writer;
     struct live_streams streams;
     struct live_call_texts texts;
     bool has_end;
@@ -167,8 +165,7 @@ struct live_allocs_decoder *live_allocs_decoder_create(const struct step_live_he
     struct live_allocs_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
-    decoder->clock = live_clock(clock);
-    decoder->writer = writer;
+    live_streams_init(&decoder->streams, clock, writer);
     return decoder;
 }
 
@@ -188,19 +185,6 @@ void live_allocs_decoder_set_describe(struct live_allocs_decoder *decoder,
     decoder->texts.user = user;
 }
 
-enum step_status live_allocs_decoder_begin(void *user, uint64_t stream, uint64_t first_record,
-                                           uint64_t thread)
-{
-    struct live_allocs_decoder *decoder = user;
-    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
-    if (state == NULL)
-        return STEP_STATUS_LIMIT;
-    state->next_record = first_record;
-    state->thread = thread;
-    state->stack = 0;
-    return STEP_STATUS_OK;
-}
-
 uint64_t live_allocs_decoder_latest(const struct live_allocs_decoder *decoder)
 {
     return live_streams_latest(&decoder->streams);
@@ -214,14 +198,9 @@ void live_allocs_decoder_end_at(struct live_allocs_decoder *decoder, uint64_t ti
 
 void live_allocs_decoder_end_before(struct live_allocs_decoder *decoder, uint64_t stamp)
 {
-    uint64_t ticks = live_stamp_ns(&decoder->clock, stamp) / decoder->clock.resolution_ns;
+    uint64_t ticks =
+        live_stamp_ns(&decoder->streams.clock, stamp) / decoder->streams.clock.resolution_ns;
     live_allocs_decoder_end_at(decoder, ticks > 0 ? ticks - 1 : 0);
-}
-
-uint64_t live_allocs_decoder_next_record(void *user, uint64_t stream)
-{
-    const struct live_allocs_decoder *decoder = user;
-    return live_streams_next_record(&decoder->streams, stream);
 }
 
 static uint64_t low_bits(uint64_t word, unsigned count)
@@ -327,8 +306,8 @@ static bool ends_too_late(const struct live_allocs_decoder *decoder, const uint6
     if (words[2] != 0)
         own += rows[STEP_LIVE_HEAP_FREE].words;
     return words[3] != 0 && words[2] != words[3] && count > before &&
-           live_stamp_ns(&decoder->clock, own[0] >> STEP_LIVE_KIND_BITS) /
-                   decoder->clock.resolution_ns >
+           live_stamp_ns(&decoder->streams.clock, own[0] >> STEP_LIVE_KIND_BITS) /
+                   decoder->streams.clock.resolution_ns >
                decoder->end;
 }
 
@@ -344,13 +323,14 @@ static enum step_status take_event(struct live_allocs_decoder *decoder, uint64_t
                                    struct stream_state *state, const uint64_t *words, size_t count)
 {
     uint32_t kind = live_kind(words[0]);
-    uint64_t ticks = live_later_ticks(&decoder->clock, state, words[0] >> STEP_LIVE_KIND_BITS);
+    uint64_t ticks =
+        live_later_ticks(&decoder->streams.clock, state, words[0] >> STEP_LIVE_KIND_BITS);
     uint64_t heap = state->heap;
     state->heap = 0;
     if (state->next_record++ < state->resumed || is_behind_end(decoder, ticks, kind, words, count))
         return STEP_STATUS_OK;
     const struct allocs_raw raw = {.decoder = decoder,
-                                   .writer = decoder->writer,
+                                   .writer = decoder->streams.writer,
                                    .stream = stream,
                                    .thread = state->thread,
                                    .heap = heap,
@@ -384,24 +364,20 @@ enum step_status live_allocs_decoder_words(void *user, uint64_t stream, const ui
                                            size_t count, size_t *consumed, struct step_error *error)
 {
     struct live_allocs_decoder *decoder = user;
-    struct stream_state *state = live_streams_at(&decoder->streams, decoder->writer, stream);
+    struct stream_state *state = live_streams_open(&decoder->streams, stream, error);
     *consumed = 0;
     if (state == NULL)
-        return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                              "stream number %llu is out of range", (unsigned long long) stream);
+        return STEP_STATUS_CORRUPT;
     while (*consumed < count) {
         const uint64_t *record = words + *consumed;
         size_t length = live_allocs_record_words(record[0]);
         if (length == 0)
-            return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                                  "no raw record starts with %016llx",
-                                  (unsigned long long) record[0]);
+            return live_streams_no_record(record[0], error);
         if (length > count - *consumed)
             break;
         enum step_status status = take_record(decoder, stream, state, record, count - *consumed);
         if (status != STEP_STATUS_OK)
-            return step_error_set(error, status, NULL, STEP_NO_OFFSET,
-                                  "a raw record could not be taken: %s", step_status_text(status));
+            return live_streams_not_taken(status, error);
         *consumed += length;
     }
     return STEP_STATUS_OK;
@@ -412,7 +388,7 @@ enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, u
                                           struct step_error *error)
 {
     size_t consumed;
-    if (live_allocs_decoder_next_record(decoder, stream) != record)
+    if (live_streams_next_record(decoder, stream) != record)
         return STEP_STATUS_OK;
     if (live_kind(words[0]) != STEP_LIVE_HEAP_IN || live_kind(words[1]) != STEP_LIVE_HEAP_FREE)
         return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,

@@ -21,8 +21,6 @@ void live_allocs_decoder_destroy(struct live_allocs_decoder *decoder);
 /* Returns the length in words of a record that begins with this word; 0: it is not one. */
 size_t live_allocs_record_words(uint64_t word);
 
-enum step_status live_allocs_decoder_begin(void *decoder, uint64_t stream, uint64_t first_record,
-                                           uint64_t thread);
 enum step_status live_allocs_decoder_words(void *decoder, uint64_t stream, const uint64_t *words,
                                            size_t count, size_t *consumed,
                                            struct step_error *error);
@@ -52,8 +50,5 @@ static inline bool live_allocs_has_owed(uint32_t owed_at, uint32_t size_bytes)
 enum step_status live_allocs_decoder_owed(struct live_allocs_decoder *decoder, uint64_t stream,
                                           uint64_t record, const uint64_t *words,
                                           struct step_error *error);
-
-/* Returns the number of the stream's next event record. */
-uint64_t live_allocs_decoder_next_record(void *decoder, uint64_t stream);
 
 #endif

@@ -16,10 +16,9 @@ struct live_decoder *live_decoder_create(const struct step_live_header *clock,
     struct live_decoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL)
         return NULL;
-    decoder->clock = live_clock(clock);
-    decoder->writer = writer;
+    live_streams_init(&decoder->streams, clock, writer);
     decoder->has_runs = live_runs_init(decoder->run_layouts, &decoder->free_layout, writer);
-    decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->clock);
+    decoder->stamps_per_ns = live_runs_stamps_per_ns(&decoder->streams.clock);
     return decoder;
 }
 
@@ -32,33 +31,6 @@ void live_decoder_destroy(struct live_decoder *decoder)
     free(decoder->frees.scratch);
     free(decoder->batch_ends.records);
     free(decoder);
-}
-
-static struct stream_state *stream_at(struct live_decoder *decoder, uint64_t stream)
-{
-    return live_streams_at(&decoder->streams, decoder->writer, stream);
-}
-
-enum step_status live_decoder_begin(void *decoder, uint64_t stream, uint64_t first_record,
-                                    uint64_t thread)
-{
-    struct stream_state *state = stream_at(decoder, stream);
-    if (state == NULL)
-        return STEP_STATUS_LIMIT;
-    state->next_record = first_record;
-    state->thread = thread;
-    state->last_object = 0;
-    state->last_stamp = 0;
-    if (state->window != NULL)
-        window_cross_chunks(state->window);
-    state->stack = 0;
-    return STEP_STATUS_OK;
-}
-
-uint64_t live_decoder_next_record(void *user, uint64_t stream)
-{
-    const struct live_decoder *decoder = user;
-    return live_streams_next_record(&decoder->streams, stream);
 }
 
 uint64_t live_decoder_settled(void *user, uint64_t stream, uint64_t written)
@@ -90,32 +62,32 @@ static const struct {
     enum step_status (*take)(const struct raw *raw);
 } rows[STEP_LIVE_KIND_COUNT] = {
     [STEP_LIVE_THREAD_SWITCH] = {1, 0, false, NO_STAMP, live_take_thread_switch},
-    [STEP_LIVE_DEFINE_CLASS] = {3, 2, false, NO_STAMP, live_take_define_class},
+    [STEP_LIVE_DEFINE_CLASS] = {3, 2, false, NO_STAMP, live_take_define_named},
     [STEP_LIVE_DEFINE_METHOD] = {4, 3, false, NO_STAMP, live_take_define_method},
-    [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, NO_STAMP, live_take_define_thread},
+    [STEP_LIVE_DEFINE_THREAD] = {3, 2, false, NO_STAMP, live_take_define_named},
     [STEP_LIVE_FREE_END] = {1, 0, false, STAMP, live_take_free_end},
     [STEP_LIVE_DEFINE_FRAME] = {3, 0, false, NO_STAMP, live_take_define_frame},
     [STEP_LIVE_STACK] = {1, 0, false, NO_STAMP, live_take_stack},
-    [STEP_LIVE_VM_START] = {1, 0, true, STAMP, live_take_vm_event},
-    [STEP_LIVE_VM_INIT] = {1, 0, true, STAMP, live_take_vm_event},
-    [STEP_LIVE_VM_DEATH] = {1, 0, true, STAMP, live_take_vm_event},
-    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, STAMP, live_take_class},
-    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, STAMP, live_take_class},
-    [STEP_LIVE_THREAD_START] = {2, 0, true, STAMP, live_take_thread},
-    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, STAMP, live_take_thread},
-    [STEP_LIVE_THREAD_END] = {2, 0, true, STAMP, live_take_thread_end},
-    [STEP_LIVE_ALLOC] = {3, 0, true, STAMP, live_take_alloc},
-    [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, STAMP, live_take_alloc},
-    [STEP_LIVE_EXISTING] = {3, 0, true, STAMP, live_take_existing},
+    [STEP_LIVE_VM_START] = {1, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_VM_INIT] = {1, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_VM_DEATH] = {1, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_CLASS_LOAD] = {2, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_CLASS_EXISTING] = {2, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_THREAD_START] = {2, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_THREAD_EXISTING] = {2, 0, true, STAMP, live_take_plain},
+    [STEP_LIVE_THREAD_END] = {2, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_ALLOC] = {3, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_ALLOC_NEXT] = {2, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_EXISTING] = {3, 0, true, STAMP, live_take_event},
     [STEP_LIVE_FREE_OBJECT] = {1, 0, true, NO_STAMP, NULL},
-    [STEP_LIVE_ENTRY] = {3, 0, true, STAMP, live_take_entry},
-    [STEP_LIVE_EXIT] = {2, 0, true, STAMP, live_take_exit},
-    [STEP_LIVE_FRAME_POP] = {2, 0, true, STAMP, live_take_frame_pop},
-    [STEP_LIVE_ENTRY_SHORT] = {1, 0, true, PAST, live_take_entry_short},
-    [STEP_LIVE_EXIT_SHORT] = {1, 0, true, PAST, live_take_exit_short},
-    [STEP_LIVE_FRAME_POP_SHORT] = {1, 0, true, PAST, live_take_frame_pop_short},
-    [STEP_LIVE_ENTRY_NEW] = {2, 0, true, STAMP, live_take_entry_new},
-    [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, live_take_entry_new_short},
+    [STEP_LIVE_ENTRY] = {3, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_EXIT] = {2, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_FRAME_POP] = {2, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_ENTRY_SHORT] = {1, 0, true, PAST, live_take_event},
+    [STEP_LIVE_EXIT_SHORT] = {1, 0, true, PAST, live_take_event},
+    [STEP_LIVE_FRAME_POP_SHORT] = {1, 0, true, PAST, live_take_event},
+    [STEP_LIVE_ENTRY_NEW] = {2, 0, true, STAMP, live_take_event},
+    [STEP_LIVE_ENTRY_NEW_SHORT] = {1, 0, true, PAST, live_take_event},
     [STEP_LIVE_CONSTRUCTED] = {2, 0, false, NO_STAMP, live_take_constructed},
     [STEP_LIVE_UNWAITED] = {1, 0, false, NO_STAMP, live_close_window},
     [STEP_LIVE_REFERENCE] = {3, 0, true, STAMP, live_take_reference},
@@ -124,13 +96,13 @@ static const struct {
 
 bool live_record_is_event(uint64_t word)
 {
-    uint32_t kind = (uint32_t) (word & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    uint32_t kind = live_kind(word);
     return kind < STEP_LIVE_KIND_COUNT && rows[kind].is_event;
 }
 
 size_t live_record_words(const uint64_t *words, size_t count)
 {
-    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    uint32_t kind = live_kind(words[0]);
     if (kind >= STEP_LIVE_KIND_COUNT || rows[kind].fixed_words == 0)
         return SIZE_MAX;
     if (rows[kind].fixed_words > count)
@@ -172,11 +144,11 @@ static bool is_after_death(struct live_decoder *decoder, uint32_t kind, uint64_t
 static enum step_status take_record(struct live_decoder *decoder, uint64_t stream,
                                     struct stream_state *state, const uint64_t *words, size_t count)
 {
-    uint32_t kind = (uint32_t) (words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
+    uint32_t kind = live_kind(words[0]);
     struct raw raw = {decoder, state, stream, words, count, 0, 0};
     if (rows[kind].stamp != NO_STAMP)
-        raw.ticks =
-            live_later_ticks(&decoder->clock, state, stamp_of(state, rows[kind].stamp, words[0]));
+        raw.ticks = live_later_ticks(&decoder->streams.clock, state,
+                                     stamp_of(state, rows[kind].stamp, words[0]));
     bool omitted = is_after_death(decoder, kind, raw.ticks);
     if (kind == STEP_LIVE_ALLOC)
         state->last_object = words[2];
@@ -194,11 +166,10 @@ enum step_status live_decoder_words(void *user, uint64_t stream, const uint64_t 
                                     size_t count, size_t *consumed, struct step_error *error)
 {
     struct live_decoder *decoder = user;
-    struct stream_state *state = stream_at(decoder, stream);
+    struct stream_state *state = live_streams_open(&decoder->streams, stream, error);
     *consumed = 0;
     if (state == NULL)
-        return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                              "stream number %llu is out of range", (unsigned long long) stream);
+        return STEP_STATUS_CORRUPT;
     while (*consumed < count) {
         const uint64_t *at = words + *consumed;
         size_t left = count - *consumed, taken = 0;
@@ -215,14 +186,11 @@ enum step_status live_decoder_words(void *user, uint64_t stream, const uint64_t 
             if (taken == 0)
                 break;
             if (taken == SIZE_MAX)
-                return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                                      "no raw record starts with %016llx",
-                                      (unsigned long long) at[0]);
+                return live_streams_no_record(at[0], error);
             status = take_record(decoder, stream, state, at, left);
         }
         if (status != STEP_STATUS_OK)
-            return step_error_set(error, status, NULL, STEP_NO_OFFSET,
-                                  "a raw record could not be taken: %s", step_status_text(status));
+            return live_streams_not_taken(status, error);
         *consumed += taken;
     }
     return STEP_STATUS_OK;
@@ -248,9 +216,9 @@ enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stam
         return status;
     if (decoder->frees.count == 0)
         return STEP_STATUS_OK;
-    struct stream_state *state = stream_at(decoder, STEP_LIVE_STREAM_FREES);
+    struct stream_state *state = live_streams_at(&decoder->streams, STEP_LIVE_STREAM_FREES);
     if (state == NULL)
         return STEP_STATUS_NO_MEMORY;
-    live_later_ticks(&decoder->clock, state, stamp);
+    live_later_ticks(&decoder->streams.clock, state, stamp);
     return live_put_frees(decoder, state, live_streams_latest(&decoder->streams));
 }

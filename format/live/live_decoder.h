@@ -20,11 +20,8 @@ void live_decoder_destroy(struct live_decoder *decoder);
  * the agent no longer waited for them. */
 void live_decoder_end_at_death(struct live_decoder *decoder);
 
-/* The functions that take a `void *` decoder have the types that capture/drain.h calls. */
-
-/* Sets the position in the stream of the words that follow.  Call it at the start of each chunk. */
-enum step_status live_decoder_begin(void *decoder, uint64_t stream, uint64_t first_record,
-                                    uint64_t thread);
+/* The functions that take a `void *` decoder have the types that capture/drain.h calls.  Others of
+ * them are in live_streams.h. */
 
 /* Decodes whole raw records.  Sets `*consumed` to the number of words decoded: all of them unless
  * they end inside a record.  CORRUPT: unknown kind, or invalid length. */
@@ -33,9 +30,6 @@ enum step_status live_decoder_words(void *decoder, uint64_t stream, const uint64
 
 /* Writes what is held back: an unfinished batch of frees, with the time `stamp`. */
 enum step_status live_decoder_finish(struct live_decoder *decoder, uint64_t stamp);
-
-/* Returns the number of the stream's next event record. */
-uint64_t live_decoder_next_record(void *decoder, uint64_t stream);
 
 /* Returns the number below which raw records are final in the trace file when `written` records of
  * the stream are.  For frees the two differ: a batch is written in another order than it was

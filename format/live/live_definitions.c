@@ -9,7 +9,7 @@
  * damage. */
 static enum step_status define(const struct raw *raw, uint32_t record, const uint64_t *slots)
 {
-    struct step_writer *writer = raw->decoder->writer;
+    struct step_writer *writer = raw->decoder->streams.writer;
     uint64_t id = raw->words[0] >> STEP_LIVE_KIND_BITS;
     uint64_t known = step_writer_dictionary_count(writer, record);
     if (id == 0 || id > known + 1)
@@ -17,11 +17,13 @@ static enum step_status define(const struct raw *raw, uint32_t record, const uin
     return id == known + 1 ? step_writer_define(writer, record, slots, NULL) : STEP_STATUS_OK;
 }
 
-enum step_status live_take_define_class(const struct raw *raw)
+/* A class or a thread: a name, and a number. */
+enum step_status live_take_define_named(const struct raw *raw)
 {
+    bool is_class = live_kind(raw->words[0]) == STEP_LIVE_DEFINE_CLASS;
     const struct step_bytes name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]};
     const uint64_t slots[] = {step_slot_of_bytes(&name), raw->words[1]};
-    return define(raw, STEP_JAVA_CLASS, slots);
+    return define(raw, is_class ? STEP_JAVA_CLASS : STEP_JAVA_THREAD, slots);
 }
 
 /* The second word says of which dictionary it is. */
@@ -45,13 +47,6 @@ enum step_status live_take_define_method(const struct raw *raw)
     return define(raw, STEP_JAVA_METHOD, (const uint64_t[]){class_id, one, two, flags});
 }
 
-enum step_status live_take_define_thread(const struct raw *raw)
-{
-    const struct step_bytes name = {(const uint8_t *) &raw->words[3], (size_t) raw->words[2]};
-    const uint64_t slots[] = {step_slot_of_bytes(&name), raw->words[1]};
-    return define(raw, STEP_JAVA_THREAD, slots);
-}
-
 enum step_status live_take_define_frame(const struct raw *raw)
 {
     const uint64_t slots[] = {raw->words[1] & UINT32_MAX, raw->words[1] >> 32,
@@ -70,50 +65,48 @@ static bool take_text(const uint8_t **at, uint64_t *left, uint64_t length, struc
     return true;
 }
 
-static enum step_status take_not_probed(const struct raw *raw, const uint64_t *words,
-                                        uint64_t length)
+static enum step_status take_not_probed(const struct raw *raw)
 {
     struct step_java_not_probed event = {.time = raw->ticks, .thread = raw->state->thread};
-    if (length < 3 * WORD_BYTES)
-        return STEP_STATUS_CORRUPT;
+    const uint64_t *words = &raw->words[3];
     const uint8_t *at = (const uint8_t *) &words[3];
-    uint64_t left = length - 3 * WORD_BYTES;
+    uint64_t left = raw->words[2] - 3 * WORD_BYTES;
     event.missing = words[0];
     if (!take_text(&at, &left, words[1] & UINT32_MAX, &event.class_) ||
         !take_text(&at, &left, words[1] >> 32, &event.method) ||
         !take_text(&at, &left, words[2] & UINT32_MAX, &event.descriptor) ||
         !take_text(&at, &left, words[2] >> 32, &event.reason))
         return STEP_STATUS_CORRUPT;
-    return step_java_not_probed_put(raw->decoder->writer, raw->stream, &event);
+    return step_java_not_probed_put(raw->decoder->streams.writer, raw->stream, &event);
 }
 
-static enum step_status take_method_count(const struct raw *raw, const uint64_t *words,
-                                          uint64_t length)
+static enum step_status take_method_count(const struct raw *raw)
 {
-    if (length < STEP_LIVE_METHOD_COUNT_BYTES)
-        return STEP_STATUS_CORRUPT;
+    const uint64_t *words = &raw->words[3];
     const uint64_t slots[] = {raw->ticks, raw->state->thread, words[0], words[1],
                               words[2],   words[3],           words[4]};
-    return step_writer_put(raw->decoder->writer, raw->stream, STEP_JAVA_METHOD_COUNT, slots);
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, STEP_JAVA_METHOD_COUNT,
+                           slots);
 }
+
+/* By enum step_live_fact. */
+static const struct {
+    uint64_t least; /* bytes */
+    enum step_status (*take)(const struct raw *raw);
+} facts[] = {
+    [STEP_LIVE_NOT_PROBED] = {3 * WORD_BYTES, take_not_probed},
+    [STEP_LIVE_METHOD_COUNT] = {STEP_LIVE_METHOD_COUNT_BYTES, take_method_count},
+    [STEP_LIVE_PHASE] = {STEP_LIVE_PHASE_BYTES, live_take_phase},
+    [STEP_LIVE_SAMPLED] = {STEP_LIVE_SAMPLED_BYTES, live_take_sampled},
+    [STEP_LIVE_GIVEN_UP] = {STEP_LIVE_GIVEN_UP_BYTES, live_take_given_up},
+};
 
 /* record_words() has checked that it is complete. */
 enum step_status live_take_fact(const struct raw *raw)
 {
-    switch (raw->words[1]) {
-    case STEP_LIVE_NOT_PROBED:
-        return take_not_probed(raw, &raw->words[3], raw->words[2]);
-    case STEP_LIVE_METHOD_COUNT:
-        return take_method_count(raw, &raw->words[3], raw->words[2]);
-    case STEP_LIVE_PHASE:
-        return raw->words[2] < STEP_LIVE_PHASE_BYTES ? STEP_STATUS_CORRUPT : live_take_phase(raw);
-    case STEP_LIVE_SAMPLED:
-        return raw->words[2] < STEP_LIVE_SAMPLED_BYTES ? STEP_STATUS_CORRUPT
-                                                       : live_take_sampled(raw);
-    case STEP_LIVE_GIVEN_UP:
-        return raw->words[2] < STEP_LIVE_GIVEN_UP_BYTES ? STEP_STATUS_CORRUPT
-                                                        : live_take_given_up(raw);
-    default:
+    uint64_t fact = raw->words[1];
+    if (fact >= sizeof facts / sizeof facts[0] || facts[fact].take == NULL ||
+        raw->words[2] < facts[fact].least)
         return STEP_STATUS_CORRUPT;
-    }
+    return facts[fact].take(raw);
 }

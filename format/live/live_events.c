@@ -5,33 +5,22 @@
 
 /* Slots are in the order of format/definitions/java.step, which live_recover.c checks. */
 
-enum step_status live_take_vm_event(const struct raw *raw)
+/* Events with a time, a thread, and at most a class.  Starts of threads name the started thread,
+ * whichever thread wrote the record. */
+enum step_status live_take_plain(const struct raw *raw)
 {
-    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    uint32_t record = kind == STEP_LIVE_VM_START  ? STEP_JAVA_VM_START
-                      : kind == STEP_LIVE_VM_INIT ? STEP_JAVA_VM_INIT
-                                                  : STEP_JAVA_VM_DEATH;
-    const uint64_t slots[] = {raw->ticks, raw->state->thread};
-    return step_writer_put(raw->decoder->writer, raw->stream, record, slots);
-}
-
-enum step_status live_take_class(const struct raw *raw)
-{
-    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    const uint64_t slots[] = {raw->ticks, raw->state->thread, raw->words[1]};
-    return step_writer_put(
-        raw->decoder->writer, raw->stream,
-        kind == STEP_LIVE_CLASS_LOAD ? STEP_JAVA_CLASS_LOAD : STEP_JAVA_CLASS_EXISTING, slots);
-}
-
-/* Starts of threads name the started thread, whichever thread wrote the record. */
-enum step_status live_take_thread(const struct raw *raw)
-{
-    uint32_t kind = (uint32_t) (raw->words[0] & ((1u << STEP_LIVE_KIND_BITS) - 1));
-    const uint64_t slots[] = {raw->ticks, raw->words[1]};
-    return step_writer_put(
-        raw->decoder->writer, raw->stream,
-        kind == STEP_LIVE_THREAD_START ? STEP_JAVA_THREAD_START : STEP_JAVA_THREAD_EXISTING, slots);
+    static const uint32_t records[] = {[STEP_LIVE_VM_START] = STEP_JAVA_VM_START,
+                                       [STEP_LIVE_VM_INIT] = STEP_JAVA_VM_INIT,
+                                       [STEP_LIVE_VM_DEATH] = STEP_JAVA_VM_DEATH,
+                                       [STEP_LIVE_CLASS_LOAD] = STEP_JAVA_CLASS_LOAD,
+                                       [STEP_LIVE_CLASS_EXISTING] = STEP_JAVA_CLASS_EXISTING,
+                                       [STEP_LIVE_THREAD_START] = STEP_JAVA_THREAD_START,
+                                       [STEP_LIVE_THREAD_EXISTING] = STEP_JAVA_THREAD_EXISTING};
+    uint32_t kind = live_kind(raw->words[0]);
+    uint64_t named = kind >= STEP_LIVE_CLASS_LOAD ? raw->words[1] : 0;
+    const uint64_t slots[] = {raw->ticks,
+                              kind >= STEP_LIVE_THREAD_START ? named : raw->state->thread, named};
+    return step_writer_put(raw->decoder->streams.writer, raw->stream, records[kind], slots);
 }
 
 static enum step_status put_object(struct live_decoder *decoder, uint64_t stream,
@@ -47,7 +36,7 @@ static enum step_status put_object(struct live_decoder *decoder, uint64_t stream
                               from->object,
                               step_live_alloc_padding(from->name),
                               from->stack}; /* of OBJECT_ALLOC_AT alone */
-    return step_writer_put(decoder->writer, stream, record, slots);
+    return step_writer_put(decoder->streams.writer, stream, record, slots);
 }
 
 static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
@@ -56,7 +45,7 @@ static enum step_status put_phase(struct live_decoder *decoder, uint64_t stream,
     const uint64_t slots[] = {from->ticks, from->thread, from->name, from->object >> 32,
                               (from->object & STEP_LIVE_PHASE_OF_PROGRAM) != 0};
     bool ends = (from->object & STEP_LIVE_PHASE_ENDS) != 0;
-    return step_writer_put(decoder->writer, stream,
+    return step_writer_put(decoder->streams.writer, stream,
                            ends ? STEP_JAVA_PHASE_END : STEP_JAVA_PHASE_BEGIN, slots);
 }
 
@@ -72,17 +61,17 @@ static enum step_status put_event(struct live_decoder *decoder, struct stream_st
     case STEP_LIVE_EXISTING:
         return put_object(decoder, stream, from);
     case STEP_LIVE_ENTRY:
-        return step_writer_put(decoder->writer, stream, STEP_JAVA_METHOD_ENTRY, slots);
+        return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_METHOD_ENTRY, slots);
     case STEP_LIVE_EXIT:
-        return step_writer_put(decoder->writer, stream, STEP_JAVA_METHOD_EXIT, slots);
+        return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_METHOD_EXIT, slots);
     case STEP_LIVE_FRAME_POP:
-        return step_writer_put(decoder->writer, stream, STEP_JAVA_FRAME_POP, slots);
+        return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_FRAME_POP, slots);
     case STEP_LIVE_REFERENCE:
         return live_put_reference(decoder, stream, from);
     case STEP_LIVE_FACT:
         return put_phase(decoder, stream, from);
     default: /* the thread that ends */
-        return step_writer_put(decoder->writer, stream, STEP_JAVA_THREAD_END,
+        return step_writer_put(decoder->streams.writer, stream, STEP_JAVA_THREAD_END,
                                (const uint64_t[]){from->ticks, from->name});
     }
 }
@@ -127,11 +116,6 @@ enum step_status live_take_phase(const struct raw *raw)
     return take_event(raw, STEP_LIVE_FACT, raw->words[3], raw->words[4]);
 }
 
-enum step_status live_take_alloc(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_ALLOC, raw->words[1], raw->state->last_object);
-}
-
 /* engine=sampled has no constructors' windows. */
 enum step_status live_take_sampled(const struct raw *raw)
 {
@@ -144,70 +128,46 @@ enum step_status live_take_sampled(const struct raw *raw)
                                              .interval = raw->words[5]};
     if (raw->number < raw->state->resumed)
         return STEP_STATUS_OK;
-    return step_java_object_sampled_put(raw->decoder->writer, raw->stream, &event);
+    return step_java_object_sampled_put(raw->decoder->streams.writer, raw->stream, &event);
 }
 
-enum step_status live_take_existing(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_EXISTING, raw->words[1], raw->words[2]);
-}
+/* What the raw records of a thread's events become, by kind. */
+static const struct {
+    uint8_t event; /* enum step_live_kind */
+    bool is_short; /* the method is in word 0 */
+    bool is_new;   /* it waits for its object */
+} events[STEP_LIVE_KIND_COUNT] = {
+    [STEP_LIVE_THREAD_END] = {STEP_LIVE_THREAD_END, false, false},
+    [STEP_LIVE_ALLOC] = {STEP_LIVE_ALLOC, false, false},
+    [STEP_LIVE_ALLOC_NEXT] = {STEP_LIVE_ALLOC, false, false},
+    [STEP_LIVE_EXISTING] = {STEP_LIVE_EXISTING, false, false},
+    [STEP_LIVE_ENTRY] = {STEP_LIVE_ENTRY, false, false},
+    [STEP_LIVE_EXIT] = {STEP_LIVE_EXIT, false, false},
+    [STEP_LIVE_FRAME_POP] = {STEP_LIVE_FRAME_POP, false, false},
+    [STEP_LIVE_ENTRY_SHORT] = {STEP_LIVE_ENTRY, true, false},
+    [STEP_LIVE_EXIT_SHORT] = {STEP_LIVE_EXIT, true, false},
+    [STEP_LIVE_FRAME_POP_SHORT] = {STEP_LIVE_FRAME_POP, true, false},
+    [STEP_LIVE_ENTRY_NEW] = {STEP_LIVE_ENTRY, false, true},
+    [STEP_LIVE_ENTRY_NEW_SHORT] = {STEP_LIVE_ENTRY, true, true},
+};
 
-enum step_status live_take_thread_end(const struct raw *raw)
+enum step_status live_take_event(const struct raw *raw)
 {
-    return take_event(raw, STEP_LIVE_THREAD_END, raw->words[1], 0);
-}
-
-enum step_status live_take_entry(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_ENTRY, raw->words[1], raw->words[2]);
-}
-
-enum step_status live_take_exit(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_EXIT, raw->words[1], 0);
-}
-
-enum step_status live_take_frame_pop(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_FRAME_POP, raw->words[1], 0);
-}
-
-static uint64_t short_method(const struct raw *raw)
-{
-    return raw->words[0] >> STEP_LIVE_KIND_BITS & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
-}
-
-enum step_status live_take_entry_short(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_ENTRY, short_method(raw), 0);
-}
-
-enum step_status live_take_exit_short(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_EXIT, short_method(raw), 0);
-}
-
-enum step_status live_take_frame_pop_short(const struct raw *raw)
-{
-    return take_event(raw, STEP_LIVE_FRAME_POP, short_method(raw), 0);
-}
-
-static enum step_status wait_for_object(const struct raw *raw, uint64_t method)
-{
-    if (raw->state->window == NULL && (raw->state->window = window_create()) == NULL)
-        return STEP_STATUS_NO_MEMORY;
-    window_open(raw->state->window, raw->number);
-    return take_event(raw, STEP_LIVE_ENTRY, method, 0);
-}
-
-enum step_status live_take_entry_new(const struct raw *raw)
-{
-    return wait_for_object(raw, raw->words[1]);
-}
-
-enum step_status live_take_entry_new_short(const struct raw *raw)
-{
-    return wait_for_object(raw, short_method(raw));
+    uint32_t kind = live_kind(raw->words[0]);
+    uint64_t name = events[kind].is_short ? raw->words[0] >> STEP_LIVE_KIND_BITS &
+                                                ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1)
+                                          : raw->words[1];
+    uint64_t object = 0;
+    if (events[kind].event == STEP_LIVE_ALLOC)
+        object = raw->state->last_object;
+    else if (kind == STEP_LIVE_EXISTING || kind == STEP_LIVE_ENTRY)
+        object = raw->words[2];
+    if (events[kind].is_new) {
+        if (raw->state->window == NULL && (raw->state->window = window_create()) == NULL)
+            return STEP_STATUS_NO_MEMORY;
+        window_open(raw->state->window, raw->number);
+    }
+    return take_event(raw, events[kind].event, name, object);
 }
 
 /* Writes the waiting records, with the objects known so far. */

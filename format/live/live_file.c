@@ -127,15 +127,11 @@ static enum step_status note_chunk(struct live_file *file, uint64_t offset,
     if (!STEP_MAKE_ROOM(file->chunks, file->capacity, file->count + 1))
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, offset,
                               "out of memory");
-    file->chunks[file->count++] = (struct found_chunk){
-        .offset = offset,
-        .stream = chunk->stream,
-        .order = chunk->order,
-        .first_record = chunk->first_record,
-        .thread = chunk->thread,
-        .used = chunk->used,
-        .owed_record = chunk->owed_record,
-        .owed_at = live_allocs_has_owed(chunk->owed_at, chunk->size_bytes) ? chunk->owed_at : 0};
+    struct found_chunk *found = &file->chunks[file->count++];
+    found->offset = offset;
+    memcpy(&found->head, chunk, sizeof *chunk);
+    if (!live_allocs_has_owed(chunk->owed_at, chunk->size_bytes))
+        found->head.owed_at = 0;
     return STEP_STATUS_OK;
 }
 

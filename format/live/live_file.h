@@ -7,16 +7,10 @@
 
 #include "steptrace/live.h"
 
-/* A chunk with records: its position in the file and in its stream. */
+/* A chunk with records: its position in the file, and its header, whose `owed_at` is checked. */
 struct found_chunk {
     uint64_t offset;
-    uint64_t stream;
-    uint64_t order;
-    uint64_t first_record;
-    uint64_t thread;
-    uint64_t used;
-    uint64_t owed_record;
-    uint32_t owed_at; /* 0: no pending free */
+    struct step_live_chunk head;
 };
 
 struct live_file {

@@ -18,7 +18,7 @@ static enum step_status note_batch_end(struct batch_ends *ends, uint64_t record)
 
 static bool is_free(uint64_t word)
 {
-    return (word & ((1u << STEP_LIVE_KIND_BITS) - 1)) == STEP_LIVE_FREE_OBJECT;
+    return live_kind(word) == STEP_LIVE_FREE_OBJECT;
 }
 
 enum step_status live_hold_frees(struct free_batch *frees, const uint64_t *words, size_t count,
@@ -47,7 +47,7 @@ static enum step_status put_each(struct live_decoder *decoder, uint32_t record, 
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         const uint64_t slots[] = {ticks, 0, ids[i] & ~STEP_LIVE_IS_EARLIER};
-        status = step_writer_put(decoder->writer, STEP_LIVE_STREAM_FREES, record, slots);
+        status = step_writer_put(decoder->streams.writer, STEP_LIVE_STREAM_FREES, record, slots);
     }
     return status;
 }
@@ -163,7 +163,7 @@ enum step_status live_take_given_up(const struct raw *raw)
     enum step_status status =
         raw->number < raw->state->resumed
             ? STEP_STATUS_OK
-            : step_java_object_given_up_put(raw->decoder->writer, raw->stream, &event);
+            : step_java_object_given_up_put(raw->decoder->streams.writer, raw->stream, &event);
     return status == STEP_STATUS_OK
                ? note_batch_end(&raw->decoder->batch_ends, raw->state->next_record)
                : status;

@@ -18,9 +18,9 @@ struct peek {
 static int by_place(const void *left, const void *right)
 {
     const struct found_chunk *a = left, *b = right;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    if (a->head.stream != b->head.stream)
+        return a->head.stream < b->head.stream ? -1 : 1;
+    return (a->head.order > b->head.order) - (a->head.order < b->head.order);
 }
 
 /* Keeps only the chunks with records that the trace lacks. */
@@ -32,9 +32,9 @@ static void choose_chunks(struct peek *peek)
         qsort(file->chunks, file->count, sizeof *file->chunks, by_place);
     for (size_t i = 0; i < file->count; i++) {
         const struct found_chunk *chunk = &file->chunks[i];
-        bool is_last = i + 1 == file->count || chunk[1].stream != chunk->stream;
-        if (!is_last && chunk->stream != STEP_LIVE_STREAM_GLOBAL &&
-            chunk[1].first_record <= peek->look->written(peek->look->user, chunk->stream))
+        bool is_last = i + 1 == file->count || chunk[1].head.stream != chunk->head.stream;
+        if (!is_last && chunk->head.stream != STEP_LIVE_STREAM_GLOBAL &&
+            chunk[1].head.first_record <= peek->look->written(peek->look->user, chunk->head.stream))
             continue;
         file->chunks[kept++] = *chunk;
     }
@@ -103,25 +103,6 @@ static void take_alloc(struct chunk_state *state, const uint64_t *words, uint32_
         event->object = state->last_object;
 }
 
-static void take_sampled(struct step_live_event *event, const uint64_t *words)
-{
-    if (words[1] != STEP_LIVE_SAMPLED || words[2] < STEP_LIVE_SAMPLED_BYTES)
-        return;
-    event->kind = STEP_LIVE_ALLOC;
-    event->class_ = step_live_alloc_class(words[3]);
-    event->size = step_live_alloc_size(words[3]);
-    event->object = words[4];
-    event->interval = words[5];
-}
-
-static void take_given_up(struct step_live_event *event, const uint64_t *words)
-{
-    if (words[1] != STEP_LIVE_GIVEN_UP)
-        return;
-    event->kind = STEP_LIVE_FACT;
-    event->gave_up = true;
-}
-
 static void take_stamp(const struct peek *peek, struct chunk_state *state, uint64_t word,
                        bool is_short)
 {
@@ -131,13 +112,22 @@ static void take_stamp(const struct peek *peek, struct chunk_state *state, uint6
 }
 
 /* live_record_words() has checked that it has its length. */
-static void take_phase(struct step_live_event *event, const uint64_t *words)
+static void take_fact(struct step_live_event *event, const uint64_t *words)
 {
-    if (words[1] != STEP_LIVE_PHASE || words[2] < STEP_LIVE_PHASE_BYTES)
-        return;
-    event->kind = STEP_LIVE_FACT;
-    event->method = words[3];
-    event->object = words[4];
+    if (words[1] == STEP_LIVE_PHASE && words[2] >= STEP_LIVE_PHASE_BYTES) {
+        event->kind = STEP_LIVE_FACT;
+        event->method = words[3];
+        event->object = words[4];
+    } else if (words[1] == STEP_LIVE_SAMPLED && words[2] >= STEP_LIVE_SAMPLED_BYTES) {
+        event->kind = STEP_LIVE_ALLOC;
+        event->class_ = step_live_alloc_class(words[3]);
+        event->size = step_live_alloc_size(words[3]);
+        event->object = words[4];
+        event->interval = words[5];
+    } else if (words[1] == STEP_LIVE_GIVEN_UP) {
+        event->kind = STEP_LIVE_FACT;
+        event->gave_up = true;
+    }
 }
 
 static void take_event(const struct peek *peek, struct chunk_state *state, const uint64_t *words)
@@ -174,9 +164,7 @@ static void take_event(const struct peek *peek, struct chunk_state *state, const
         event->method = payload & ((UINT64_C(1) << STEP_LIVE_METHOD_BITS) - 1);
         break;
     case STEP_LIVE_FACT:
-        take_phase(event, words);
-        take_sampled(event, words);
-        take_given_up(event, words);
+        take_fact(event, words);
         break;
     default:
         break;
@@ -217,8 +205,10 @@ static void take_other(const struct peek *peek, struct chunk_state *state, const
 static void visit_words(struct peek *peek, const struct found_chunk *chunk, size_t count)
 {
     const struct step_live_look *look = peek->look;
-    uint64_t written = look->written(look->user, chunk->stream), number = chunk->first_record;
-    struct chunk_state state = {.event = {.stream = chunk->stream, .thread = chunk->thread}};
+    uint64_t written = look->written(look->user, chunk->head.stream),
+             number = chunk->head.first_record;
+    struct chunk_state state = {
+        .event = {.stream = chunk->head.stream, .thread = chunk->head.thread}};
     state.event.ticks =
         live_stamp_ns(&peek->clock, peek->file.header.free_stamp) / peek->clock.resolution_ns;
     for (size_t at = 0, length; at < count; at += length) {
@@ -252,13 +242,13 @@ static bool is_same(struct peek *peek, const struct found_chunk *chunk)
 {
     struct step_live_chunk now;
     return live_file_read(&peek->file, chunk->offset, &now, sizeof now) &&
-           now.state != STEP_LIVE_FREE && now.stream == chunk->stream &&
-           now.order == chunk->order && now.used >= chunk->used;
+           now.state != STEP_LIVE_FREE && now.stream == chunk->head.stream &&
+           now.order == chunk->head.order && now.used >= chunk->head.used;
 }
 
 static enum step_status visit_chunk(struct peek *peek, const struct found_chunk *chunk)
 {
-    size_t bytes = (size_t) chunk->used;
+    size_t bytes = (size_t) chunk->head.used;
     if (bytes > peek->capacity) {
         free(peek->words);
         peek->words = malloc(bytes);

@@ -32,10 +32,8 @@ struct batch_ends {
 enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_OBJECTS = 4, LIVE_RUN_LAYOUTS = 8 };
 
 struct live_decoder {
-    struct batch_ends batch_ends;
-    struct step_live_header clock;
-    struct step_writer *writer;
     struct live_streams streams;
+    struct batch_ends batch_ends;
     bool has_runs; /* the writer accepts records of methods and allocations in runs */
     struct step_run_layout run_layouts[LIVE_RUN_LAYOUTS];
     struct step_run_layout free_layout;
@@ -62,20 +60,8 @@ size_t live_record_words(const uint64_t *words, size_t count);
 bool live_record_is_event(uint64_t word);
 
 /* live_events.c.  Each function here and below decodes one complete raw record. */
-enum step_status live_take_vm_event(const struct raw *raw);
-enum step_status live_take_class(const struct raw *raw);
-enum step_status live_take_thread(const struct raw *raw);
-enum step_status live_take_alloc(const struct raw *raw);
-enum step_status live_take_existing(const struct raw *raw);
-enum step_status live_take_thread_end(const struct raw *raw);
-enum step_status live_take_entry(const struct raw *raw);
-enum step_status live_take_exit(const struct raw *raw);
-enum step_status live_take_frame_pop(const struct raw *raw);
-enum step_status live_take_entry_short(const struct raw *raw);
-enum step_status live_take_exit_short(const struct raw *raw);
-enum step_status live_take_frame_pop_short(const struct raw *raw);
-enum step_status live_take_entry_new(const struct raw *raw);
-enum step_status live_take_entry_new_short(const struct raw *raw);
+enum step_status live_take_plain(const struct raw *raw);
+enum step_status live_take_event(const struct raw *raw);
 enum step_status live_close_window(const struct raw *raw);
 enum step_status live_take_constructed(const struct raw *raw);
 enum step_status live_take_thread_switch(const struct raw *raw);
@@ -94,9 +80,8 @@ enum step_status live_put_reference(struct live_decoder *decoder, uint64_t strea
                                     const struct window_event *from);
 
 /* live_definitions.c */
-enum step_status live_take_define_class(const struct raw *raw);
+enum step_status live_take_define_named(const struct raw *raw);
 enum step_status live_take_define_method(const struct raw *raw);
-enum step_status live_take_define_thread(const struct raw *raw);
 enum step_status live_take_define_frame(const struct raw *raw);
 enum step_status live_take_fact(const struct raw *raw);
 

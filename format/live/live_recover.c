@@ -157,19 +157,17 @@ static int stream_rank(uint64_t stream)
 static int compare_chunks(const void *left, const void *right)
 {
     const struct found_chunk *a = left, *b = right;
-    if (stream_rank(a->stream) != stream_rank(b->stream))
-        return stream_rank(a->stream) - stream_rank(b->stream);
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    if (stream_rank(a->head.stream) != stream_rank(b->head.stream))
+        return stream_rank(a->head.stream) - stream_rank(b->head.stream);
+    if (a->head.stream != b->head.stream)
+        return a->head.stream < b->head.stream ? -1 : 1;
+    return a->head.order < b->head.order ? -1 : a->head.order > b->head.order;
 }
 
 /* The decoder for the file's definition, and its functions. */
 struct decoding {
     void *decoder;
     bool is_heap;
-    enum step_status (*begin)(void *decoder, uint64_t stream, uint64_t first_record,
-                              uint64_t thread);
     enum step_status (*words)(void *decoder, uint64_t stream, const uint64_t *words, size_t count,
                               size_t *consumed, struct step_error *error);
 };
@@ -190,12 +188,12 @@ static struct decoding start_decoding(const struct live_file *file, struct step_
         struct live_allocs_decoder *heap = live_allocs_decoder_create(&file->header, writer);
         if (heap != NULL && file->header.lost_stamp != 0)
             live_allocs_decoder_end_before(heap, file->header.lost_stamp);
-        return (struct decoding){heap, true, live_allocs_decoder_begin, live_allocs_decoder_words};
+        return (struct decoding){heap, true, live_allocs_decoder_words};
     }
     struct live_decoder *java = live_decoder_create(&file->header, writer);
     if (java != NULL)
         live_decoder_end_at_death(java);
-    return (struct decoding){java, false, live_decoder_begin, live_decoder_words};
+    return (struct decoding){java, false, live_decoder_words};
 }
 
 /* Decodes pending frees after all records of the stream. */
@@ -203,29 +201,29 @@ static enum step_status decode_owed(struct live_file *file, const struct decodin
                                     const struct found_chunk *chunk)
 {
     uint64_t words[STEP_LIVE_OWED_WORDS];
-    uint64_t at = sizeof(struct step_live_chunk) + chunk->owed_at * sizeof words[0];
-    if (chunk->owed_at == 0 || !decoding->is_heap ||
+    uint64_t at = sizeof(struct step_live_chunk) + chunk->head.owed_at * sizeof words[0];
+    if (chunk->head.owed_at == 0 || !decoding->is_heap ||
         !live_file_read(file, chunk->offset + at, words, sizeof words))
         return STEP_STATUS_OK;
-    return live_allocs_decoder_owed(decoding->decoder, chunk->stream, chunk->owed_record, words,
-                                    file->error);
+    return live_allocs_decoder_owed(decoding->decoder, chunk->head.stream, chunk->head.owed_record,
+                                    words, file->error);
 }
 
 static enum step_status decode_chunk(struct live_file *file, const struct decoding *decoding,
                                      const struct found_chunk *chunk)
 {
-    uint64_t *words = malloc((size_t) chunk->used + 1);
+    uint64_t *words = malloc((size_t) chunk->head.used + 1);
     if (words == NULL)
         return step_error_set(file->error, STEP_STATUS_NO_MEMORY, file->path, chunk->offset,
                               "out of memory");
-    enum step_status status =
-        decoding->begin(decoding->decoder, chunk->stream, chunk->first_record, chunk->thread);
+    enum step_status status = live_streams_begin(decoding->decoder, chunk->head.stream,
+                                                 chunk->head.first_record, chunk->head.thread);
     size_t consumed = 0;
     if (status == STEP_STATUS_OK &&
         live_file_read(file, chunk->offset + sizeof(struct step_live_chunk), words,
-                       (size_t) chunk->used))
-        status = decoding->words(decoding->decoder, chunk->stream, words,
-                                 (size_t) chunk->used / sizeof *words, &consumed, file->error);
+                       (size_t) chunk->head.used))
+        status = decoding->words(decoding->decoder, chunk->head.stream, words,
+                                 (size_t) chunk->head.used / sizeof *words, &consumed, file->error);
     if (status == STEP_STATUS_OK)
         status = decode_owed(file, decoding, chunk);
     free(words);

@@ -125,9 +125,9 @@ static uint64_t ticks_of(struct ticker *ticker, uint64_t stamp)
 static struct ticker start_ticker(const struct live_decoder *decoder,
                                   const struct stream_state *state)
 {
-    return (struct ticker){.clock = {.clock_multiplier = decoder->clock.clock_multiplier,
-                                     .clock_shift = decoder->clock.clock_shift,
-                                     .resolution_ns = decoder->clock.resolution_ns},
+    return (struct ticker){.clock = {.clock_multiplier = decoder->streams.clock.clock_multiplier,
+                                     .clock_shift = decoder->streams.clock.clock_shift,
+                                     .resolution_ns = decoder->streams.clock.resolution_ns},
                            .state = *state,
                            .stamps_per_ns = decoder->stamps_per_ns};
 }
@@ -271,13 +271,14 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     state->run_groups |= group;
     unsigned groups = state->run_groups & (state->stack != 0 ? ~ALLOCATIONS : ~0u);
     const struct step_run_layout *layout = &decoder->run_layouts[groups];
-    enum step_status status = step_writer_begin_run(decoder->writer, stream, layout, count, &run);
+    enum step_status status =
+        step_writer_begin_run(decoder->streams.writer, stream, layout, count, &run);
     if (status != STEP_STATUS_OK || run.most == 0)
         return status;
     run.same_values[THREAD] = state->thread;
     run.same_values[OBJECT] = 0;
     size_t records = fill_run(decoder, state, words, count, groups, &run, taken);
-    return step_writer_end_run(decoder->writer, layout, &run, records);
+    return step_writer_end_run(decoder->streams.writer, layout, &run, records);
 }
 
 enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t *ids, size_t count,
@@ -289,7 +290,7 @@ enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t 
     if (!decoder->has_runs)
         return STEP_STATUS_OK;
     enum step_status status =
-        step_writer_begin_run(decoder->writer, STEP_LIVE_STREAM_FREES, layout, count, &run);
+        step_writer_begin_run(decoder->streams.writer, STEP_LIVE_STREAM_FREES, layout, count, &run);
     if (status != STEP_STATUS_OK || run.most == 0)
         return status;
     size_t records = run.most;
@@ -302,5 +303,5 @@ enum step_status live_put_free_run(struct live_decoder *decoder, const uint64_t 
     for (size_t i = 0; i < FREE_COLUMNS; i++)
         run.counts[i] = records;
     *taken = records;
-    return step_writer_end_run(decoder->writer, layout, &run, records);
+    return step_writer_end_run(decoder->streams.writer, layout, &run, records);
 }

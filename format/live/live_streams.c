@@ -140,7 +140,8 @@ enum step_status window_close(struct constructor_window *window, window_put *put
     return status;
 }
 
-void window_cross_chunks(struct constructor_window *window)
+/* Call when the stream continues in another chunk. */
+static void window_cross_chunks(struct constructor_window *window)
 {
     window->crosses = window->crosses || window->open;
 }
@@ -174,6 +175,12 @@ uint64_t live_streams_end(const struct live_streams *streams)
     return (uint64_t) streams->page_count * PAGE_STREAMS;
 }
 
+void live_streams_init(struct live_streams *streams, const struct step_live_header *clock,
+                       struct step_writer *writer)
+{
+    *streams = (struct live_streams){.clock = live_clock(clock), .writer = writer};
+}
+
 void live_streams_reset(struct live_streams *streams)
 {
     for (uint64_t i = 0; i < live_streams_end(streams); i++) {
@@ -187,8 +194,7 @@ void live_streams_reset(struct live_streams *streams)
     *streams = (struct live_streams){0};
 }
 
-struct stream_state *live_streams_at(struct live_streams *streams, const struct step_writer *writer,
-                                     uint64_t stream)
+struct stream_state *live_streams_at(struct live_streams *streams, uint64_t stream)
 {
     struct stream_state *found = live_streams_find(streams, stream);
     size_t page = (size_t) (stream / PAGE_STREAMS);
@@ -201,14 +207,53 @@ struct stream_state *live_streams_at(struct live_streams *streams, const struct 
     if (states == NULL)
         return NULL;
     for (size_t i = 0; i < PAGE_STREAMS; i++)
-        states[i].resumed = step_writer_put_count(writer, (uint64_t) page * PAGE_STREAMS + i);
+        states[i].resumed =
+            step_writer_put_count(streams->writer, (uint64_t) page * PAGE_STREAMS + i);
     streams->pages[page] = states;
     return &states[stream % PAGE_STREAMS];
 }
 
-uint64_t live_streams_next_record(const struct live_streams *streams, uint64_t stream)
+struct stream_state *live_streams_open(struct live_streams *streams, uint64_t stream,
+                                       struct step_error *error)
 {
-    const struct stream_state *state = live_streams_find(streams, stream);
+    struct stream_state *state = live_streams_at(streams, stream);
+    if (state == NULL)
+        step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                       "stream number %llu is out of range", (unsigned long long) stream);
+    return state;
+}
+
+enum step_status live_streams_no_record(uint64_t word, struct step_error *error)
+{
+    return step_error_set(error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
+                          "no raw record starts with %016llx", (unsigned long long) word);
+}
+
+enum step_status live_streams_not_taken(enum step_status status, struct step_error *error)
+{
+    return step_error_set(error, status, NULL, STEP_NO_OFFSET,
+                          "a raw record could not be taken: %s", step_status_text(status));
+}
+
+enum step_status live_streams_begin(void *decoder, uint64_t stream, uint64_t first_record,
+                                    uint64_t thread)
+{
+    struct stream_state *state = live_streams_at(decoder, stream);
+    if (state == NULL)
+        return STEP_STATUS_LIMIT;
+    state->next_record = first_record;
+    state->thread = thread;
+    state->last_object = 0;
+    state->last_stamp = 0;
+    if (state->window != NULL)
+        window_cross_chunks(state->window);
+    state->stack = 0;
+    return STEP_STATUS_OK;
+}
+
+uint64_t live_streams_next_record(void *decoder, uint64_t stream)
+{
+    const struct stream_state *state = live_streams_find(decoder, stream);
     return state != NULL ? state->next_record : 0;
 }
 

@@ -47,8 +47,6 @@ void window_construct(struct constructor_window *window, uint64_t distance, uint
 /* Passes on all records; allocations come before the outermost constructor entry of their
  * object. */
 enum step_status window_close(struct constructor_window *window, window_put *put, void *context);
-/* Call when the stream continues in another chunk. */
-void window_cross_chunks(struct constructor_window *window);
 /* Returns how many of the stream's raw records are final in the trace when `written` records
  * are. */
 uint64_t window_settled(struct constructor_window *window, uint64_t written);
@@ -68,23 +66,41 @@ struct stream_state {
     unsigned run_groups;               /* groups in the stream's runs (live_runs.c) */
 };
 
-/* States by stream number, in pages created on first use, so that memory depends on the numbers in
- * use.  Zero-initialise. */
+/* What the decoders have in common, their first member.  States are by stream number, in pages
+ * created on first use, so that memory depends on the numbers in use. */
 struct live_streams {
+    struct step_live_header clock;
+    struct step_writer *writer; /* borrowed */
     struct stream_state **pages;
     size_t page_count;
 };
 
+void live_streams_init(struct live_streams *streams, const struct step_live_header *clock,
+                       struct step_writer *writer);
 void live_streams_reset(struct live_streams *streams);
 /* Returns the stream's state, created if needed to continue after the records that the writer has.
  * NULL: invalid number, or out of memory. */
-struct stream_state *live_streams_at(struct live_streams *streams, const struct step_writer *writer,
-                                     uint64_t stream);
+struct stream_state *live_streams_at(struct live_streams *streams, uint64_t stream);
+/* Like live_streams_at(), with an error for NULL. */
+struct stream_state *live_streams_open(struct live_streams *streams, uint64_t stream,
+                                       struct step_error *error);
+/* Reports that no raw record starts with the word, or that one could not be taken.  Returns the
+ * status. */
+enum step_status live_streams_no_record(uint64_t word, struct step_error *error);
+enum step_status live_streams_not_taken(enum step_status status, struct step_error *error);
 /* Like live_streams_at(), but NULL for a stream without state. */
 struct stream_state *live_streams_find(const struct live_streams *streams, uint64_t stream);
 /* Returns a number above those of all streams. */
 uint64_t live_streams_end(const struct live_streams *streams);
-uint64_t live_streams_next_record(const struct live_streams *streams, uint64_t stream);
+
+/* These take a decoder, as capture/drain.h calls them. */
+
+/* Sets the position in the stream of the words that follow.  Call it at the start of each chunk. */
+enum step_status live_streams_begin(void *decoder, uint64_t stream, uint64_t first_record,
+                                    uint64_t thread);
+/* Returns the number of the stream's next event record. */
+uint64_t live_streams_next_record(void *decoder, uint64_t stream);
+
 /* Returns the latest time of any stream, in ticks. */
 uint64_t live_streams_latest(const struct live_streams *streams);
 

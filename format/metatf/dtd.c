@@ -86,14 +86,6 @@ void metatf_dtd_destroy(struct metatf_dtd *dtd)
     free(owned);
 }
 
-uint32_t metatf_dtd_section(const struct metatf_dtd *dtd, uint32_t number)
-{
-    for (uint32_t i = 0; i < dtd->section_count; i++)
-        if (dtd->sections[i].number == number)
-            return i;
-    return UINT32_MAX;
-}
-
 uint32_t metatf_section_record(const struct metatf_section *section, const char *name)
 {
     for (uint32_t i = 0; i < section->record_count; i++)
@@ -108,30 +100,4 @@ uint32_t metatf_record_field(const struct metatf_record *record, const char *pat
         if (strcmp(record->fields[i].path, path) == 0)
             return i;
     return UINT32_MAX;
-}
-
-const char *metatf_interpretation_name(unsigned interpretation)
-{
-    static const char *const names[STEP_FIELD_INTERPRETATION_COUNT] = {
-        "none", "default", "baseOffset", "delta", "stride", "sectionOffset", "sectionStride"};
-    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? names[interpretation] : "?";
-}
-
-/* The paper's numbers, indexed by ours. */
-static const uint8_t properties[STEP_FIELD_INTERPRETATION_COUNT] = {
-    [STEP_FIELD_NONE] = 1,          [STEP_FIELD_BASE_OFFSET] = 2,    [STEP_FIELD_DELTA] = 3,
-    [STEP_FIELD_DEFAULT] = 4,       [STEP_FIELD_SECTION_OFFSET] = 5, [STEP_FIELD_STRIDE] = 6,
-    [STEP_FIELD_SECTION_STRIDE] = 7};
-
-uint8_t metatf_property_of(unsigned interpretation)
-{
-    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? properties[interpretation] : 0;
-}
-
-uint8_t metatf_property_interpretation(unsigned property)
-{
-    for (unsigned i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
-        if (properties[i] == property)
-            return (uint8_t) i;
-    return UINT8_MAX;
 }

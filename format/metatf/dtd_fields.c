@@ -22,12 +22,9 @@ uint32_t dtd_add_cell(struct section_work *section, const void *scope, const cha
             return i;
     if (section->out->cell_count == section->cell_capacity) {
         uint32_t capacity = section->cell_capacity * 2 + 16;
-        struct cell *cells =
-            step_arena_zeroed(section->parse->arena, (size_t) capacity * sizeof *cells);
-        if (cells == NULL) {
-            section->parse->out_of_memory = true;
+        struct cell *cells = dtd_zeroed(section->parse, (size_t) capacity * sizeof *cells);
+        if (cells == NULL)
             return 0;
-        }
         if (section->cell_capacity > 0)
             memcpy(cells, section->cells, section->cell_capacity * sizeof *cells);
         section->cells = cells;
@@ -71,14 +68,13 @@ struct metatf_field *dtd_add_field(struct record_work *record, const char *name,
         return NULL;
     }
     size_t space = strlen(prefix) + strlen(name) + 16;
-    char *path = space < 4096 ? step_arena_zeroed(parse->arena, space) : NULL;
-    if (path == NULL) {
-        if (space < 4096)
-            parse->out_of_memory = true;
-        else
-            dtd_fault(parse, place, "the names of nested records are too long");
+    if (space >= 4096) {
+        dtd_fault(parse, place, "the names of nested records are too long");
         return NULL;
     }
+    char *path = dtd_zeroed(parse, space);
+    if (path == NULL)
+        return NULL;
     make_path(record, name, prefix, path, space);
     struct metatf_field *field = &record->fields[record->count];
     *field = (struct metatf_field){.name = name,
@@ -110,12 +106,9 @@ static bool add_simple(struct record_work *record, const char *name, const char 
 static const char *extend(struct record_work *record, const char *prefix, const char *name)
 {
     size_t space = strlen(prefix) + strlen(name) + 2;
-    char *text = step_arena_zeroed(record->section->parse->arena, space);
-    if (text == NULL) {
-        record->section->parse->out_of_memory = true;
-        return NULL;
-    }
-    snprintf(text, space, "%s%s.", prefix, name);
+    char *text = dtd_zeroed(record->section->parse, space);
+    if (text != NULL)
+        snprintf(text, space, "%s%s.", prefix, name);
     return text;
 }
 

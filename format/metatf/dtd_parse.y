@@ -32,10 +32,8 @@ static void dtd_yyerror(const DTD_YYLTYPE *at, struct dtd_parse *parse, void *sc
 #define PLACE(at) ((struct dtd_place){(uint32_t) (at).first_line, (uint32_t) (at).first_column})
 #define NEED(pointer)                                                                              \
     do {                                                                                           \
-        if (((pointer) = step_arena_zeroed(parse->arena, sizeof *(pointer))) == NULL) {                \
-            parse->out_of_memory = true;                                                           \
+        if (((pointer) = dtd_zeroed(parse, sizeof *(pointer))) == NULL)                            \
             YYABORT;                                                                               \
-        }                                                                                          \
     } while (0)
 
 #define COUNT(at)                                                                                  \

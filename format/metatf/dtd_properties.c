@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/metatf/dtd_resolve.h"
+#include "format/metatf/metatf_state.h"
 
 struct dtd_property *dtd_find_in(struct dtd_property *properties, const char *field,
                                  const char *name)
@@ -95,19 +96,6 @@ static void take_width(struct record_work *record, const struct scope *scope,
         field->kind = METATF_BYTES;
 }
 
-static const struct {
-    const char *word;
-    uint8_t least, most;
-} interpretations[STEP_FIELD_INTERPRETATION_COUNT] = {
-    [STEP_FIELD_NONE] = {"none", 0, 0},
-    [STEP_FIELD_DEFAULT] = {"default", 1, 1},
-    [STEP_FIELD_BASE_OFFSET] = {"baseOffset", 1, 1},
-    [STEP_FIELD_DELTA] = {"delta", 1, 1},
-    [STEP_FIELD_STRIDE] = {"stride", 2, 2},
-    [STEP_FIELD_SECTION_OFFSET] = {"sectionOffset", 1, 1},
-    [STEP_FIELD_SECTION_STRIDE] = {"sectionStride", 2, 2},
-};
-
 static bool take_arguments(struct record_work *record, struct metatf_field *field,
                            const struct dtd_property *property)
 {
@@ -165,17 +153,17 @@ static void take_interpretation(struct record_work *record, struct metatf_field 
     struct dtd_parse *parse = record->section->parse;
     uint8_t i = 0;
     while (i < STEP_FIELD_INTERPRETATION_COUNT &&
-           (property->word == NULL || strcmp(property->word, interpretations[i].word) != 0))
+           (property->word == NULL || strcmp(property->word, metatf_interpretation_name(i)) != 0))
         i++;
     if (i == STEP_FIELD_INTERPRETATION_COUNT) {
         dtd_fault(parse, property->place, "the interpretation of %s is none that there is",
                   field->name);
         return;
     }
-    if (property->argument_count < interpretations[i].least ||
-        property->argument_count > interpretations[i].most) {
-        dtd_fault(parse, property->place, "%s takes %u argument%s", property->word,
-                  interpretations[i].least, interpretations[i].least == 1 ? "" : "s");
+    unsigned count = metatf_metadata_values(metatf_property_of(i));
+    if (property->argument_count != count) {
+        dtd_fault(parse, property->place, "%s takes %u argument%s", property->word, count,
+                  count == 1 ? "" : "s");
         return;
     }
     field->interpretation = i;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/metatf/dtd_resolve.h"
+#include "format/metatf/metatf_state.h"
 
 /* ---- records ---- */
 
@@ -34,13 +35,10 @@ static void start_record(struct record_work *record, struct metatf_record *out)
 
 static bool finish_record(struct record_work *record, struct metatf_record *out)
 {
-    struct dtd_parse *parse = record->section->parse;
     struct metatf_field *fields =
-        step_arena_zeroed(parse->arena, record->count * sizeof *record->fields);
-    if (fields == NULL) {
-        parse->out_of_memory = true;
+        dtd_zeroed(record->section->parse, record->count * sizeof *record->fields);
+    if (fields == NULL)
         return false;
-    }
     memcpy(fields, record->fields, record->count * sizeof *fields);
     out->fields = fields;
     out->field_count = record->count;
@@ -99,14 +97,6 @@ static bool make_predefined(struct record_work *record, struct metatf_record *ou
 
 /* ---- sections ---- */
 
-static bool tag_taken(const struct metatf_section *section, uint32_t count, uint64_t tag)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (section->records[i].tag == tag)
-            return true;
-    return false;
-}
-
 static bool make_list(struct record_work *work, struct metatf_record *records,
                       struct dtd_record *tree, const struct dtd_section *home)
 {
@@ -122,9 +112,9 @@ static bool make_list(struct record_work *work, struct metatf_record *records,
         struct metatf_record *record = &records[out->record_count];
         if (!make_record(work, tree, home, record))
             return false;
-        if (home == NULL && tag_taken(out, own_count, record->tag))
+        if (home == NULL && metatf_record_by_tag(out, record->tag) < own_count)
             continue; /* within this section the tag belongs to one of its own records */
-        if (tag_taken(out, out->record_count, record->tag)) {
+        if (metatf_record_by_tag(out, record->tag) != UINT32_MAX) {
             dtd_fault(work->section->parse, tree->place,
                       "another record of the section has tag %" PRIu64, record->tag);
             return false;
@@ -151,7 +141,7 @@ static bool make_all_predefined(struct record_work *work, struct metatf_record *
             above = records[i].tag;
     for (uint32_t i = 0; i < 3; i++) {
         uint64_t tag = i + 1;
-        if (tag_taken(out, own, tag))
+        if (metatf_record_by_tag(out, tag) < own)
             tag = ++above;
         if (!step_fits_unsigned(tag, work->section->tag_width) || tag == 0) {
             dtd_fault(work->section->parse, work->place, "no tag is left for the record %s",
@@ -182,11 +172,9 @@ static bool make_section(struct record_work *work, struct section_work *section)
     uint32_t count = count_records(parse->defs.records) + 3;
     if (tree != NULL)
         count += count_records(tree->defs.records);
-    struct metatf_record *records = step_arena_zeroed(parse->arena, count * sizeof *records);
-    if (records == NULL) {
-        parse->out_of_memory = true;
+    struct metatf_record *records = dtd_zeroed(parse, count * sizeof *records);
+    if (records == NULL)
         return false;
-    }
     out->name = tree != NULL ? tree->name : "";
     out->number = tree != NULL ? (uint32_t) tree->number : 0;
     out->records = records;
@@ -220,14 +208,14 @@ bool dtd_resolve(struct dtd_parse *parse, struct metatf_dtd *out)
         return false;
     uint32_t tag_width = find_tag_width(parse);
     uint32_t count = parse->section_count + 1;
-    struct metatf_section *sections = step_arena_zeroed(parse->arena, count * sizeof *sections);
-    struct record_work *work = step_arena_zeroed(parse->arena, sizeof *work);
-    if (sections == NULL || work == NULL)
-        return !(parse->out_of_memory = true);
-    work->fields = step_arena_zeroed(parse->arena, METATF_FIELD_LIMIT * sizeof *work->fields);
-    work->groups = step_arena_zeroed(parse->arena, METATF_FIELD_LIMIT * sizeof *work->groups);
-    if (work->fields == NULL || work->groups == NULL)
-        return !(parse->out_of_memory = true);
+    struct metatf_section *sections = dtd_zeroed(parse, count * sizeof *sections);
+    struct record_work *work = dtd_zeroed(parse, sizeof *work);
+    if (parse->out_of_memory)
+        return false;
+    work->fields = dtd_zeroed(parse, METATF_FIELD_LIMIT * sizeof *work->fields);
+    work->groups = dtd_zeroed(parse, METATF_FIELD_LIMIT * sizeof *work->groups);
+    if (parse->out_of_memory)
+        return false;
     const struct dtd_section *tree = NULL;
     for (uint32_t i = 0; i < count; i++, tree = tree != NULL ? tree->next : parse->sections) {
         struct section_work section = {

@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+void *dtd_zeroed(struct dtd_parse *parse, size_t size)
+{
+    void *memory = step_arena_zeroed(parse->arena, size);
+    parse->out_of_memory = parse->out_of_memory || memory == NULL;
+    return memory;
+}
+
 static void find_line(const struct dtd_parse *parse, uint32_t line, struct step_fault *fault)
 {
     const char *at = parse->text;

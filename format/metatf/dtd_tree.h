@@ -100,6 +100,9 @@ __attribute__((format(printf, 3, 4))) void dtd_fault(struct dtd_parse *parse,
                                                      struct dtd_place place, const char *format,
                                                      ...);
 
+/* Returns zeroed memory of the arena, or NULL after setting out_of_memory. */
+void *dtd_zeroed(struct dtd_parse *parse, size_t size);
+
 /* Resolves names and makes the DTD's tables in the parse's arena. */
 bool dtd_resolve(struct dtd_parse *parse, struct metatf_dtd *out);
 

@@ -16,11 +16,6 @@ static enum step_status fail(const struct metatf_file *file, enum step_status st
     return step_error_set(error, status, file->name, offset, "%s", message);
 }
 
-static enum step_status no_memory(const struct metatf_file *file, struct step_error *error)
-{
-    return fail(file, STEP_STATUS_NO_MEMORY, STEP_NO_OFFSET, "out of memory", error);
-}
-
 enum step_status metatf_file_read(const struct metatf_file *file, uint64_t offset, void *buffer,
                                   size_t size, struct step_error *error)
 {
@@ -77,7 +72,7 @@ static enum step_status read_entries(struct metatf_file *file, uint64_t offset, 
                             "the index names an impossible section", error);
             if (!add_entry(file, load_int(file, at, 0), load_int(file, at, 1),
                            load_int(file, at, 2)))
-                return no_memory(file, error);
+                return step_no_memory(error, file->name);
         }
         offset += now * size;
         count -= now;
@@ -124,7 +119,7 @@ static enum step_status walk(struct metatf_file *file, uint64_t at, struct step_
         if ((number & 0xffff) == METATF_INDEX_SECTION)
             return STEP_STATUS_OK;
         if (!add_entry(file, number, at + size, load_int(file, bytes, 2)))
-            return no_memory(file, error);
+            return step_no_memory(error, file->name);
         at += size + file->entries[file->entry_count - 1].size;
     }
     return STEP_STATUS_OK;
@@ -197,7 +192,7 @@ static enum step_status read_name(struct metatf_file *file, uint64_t offset, uin
 {
     file->dtd_name = malloc((size_t) length + 8);
     if (file->dtd_name == NULL)
-        return no_memory(file, error);
+        return step_no_memory(error, file->name);
     file->about.dtd_name = file->dtd_name;
     return metatf_file_read(file, offset, file->dtd_name, length, error);
 }
@@ -230,7 +225,7 @@ static enum step_status check_places(struct metatf_file *file, uint64_t first,
                                      struct step_error *error)
 {
     const struct metatf_entry **sorted = calloc((size_t) file->entry_count + 1, sizeof *sorted);
-    enum step_status status = sorted != NULL ? STEP_STATUS_OK : no_memory(file, error);
+    enum step_status status = sorted != NULL ? STEP_STATUS_OK : step_no_memory(error, file->name);
     for (uint64_t i = 0; sorted != NULL && i < file->entry_count; i++)
         sorted[i] = &file->entries[i];
     if (sorted != NULL)
@@ -272,7 +267,7 @@ static enum step_status read_sections(struct metatf_file *file, uint8_t flags, u
     if (status == STEP_STATUS_OK && has_only_the_dtd(file)) {
         file->about.layout = METATF_RECORDS;
         if (!add_entry(file, 0, start, file->input.size - start))
-            status = no_memory(file, error);
+            status = step_no_memory(error, file->name);
     } else if (status == STEP_STATUS_OK) {
         status = check_places(file, offset + count * 3 * metatf_file_ints(file), error);
     }

@@ -126,28 +126,18 @@ static void decode(struct metatf_reader *reader, const uint8_t **at, struct meta
     *at = decoding.at;
 }
 
-enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
-                                    struct step_error *error)
+/* Takes the section's record `index`, whose fields begin at `at`. */
+static enum step_status take_record(struct metatf_reader *reader, const uint8_t *at, uint32_t index,
+                                    struct metatf_event *event, struct step_error *error)
 {
-    reader->rest->value_count = 0;
-    enum step_status status = metatf_fill(reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
     const struct metatf_section *section = reader->current->section;
-    uint32_t tag_width = reader->rest->dtd->tag_width;
-    const uint8_t *at = reader->stream.at + tag_width;
-    uint64_t tag = step_number_load(reader->stream.at, tag_width, reader->big_endian);
-    uint32_t index = tag < 256 ? reader->current->by_tag[tag] : metatf_record_by_tag(section, tag);
     struct metatf_reading *next = reader->current;
-    if (index >= section->record_count) {
-        reader->fault = at <= reader->stream.end ? "unknown tag" : NULL;
-        return metatf_reader_refuse(reader, at, error);
-    }
+    reader->rest->value_count = 0;
     *event = (struct metatf_event){.section = section,
                                    .record = &section->records[index],
                                    .position = reader->current->position};
     decode(reader, &at, event, &next);
-    status = metatf_commit(reader, at, error);
+    enum step_status status = metatf_commit(reader, at, error);
     if (status != STEP_STATUS_OK)
         return status;
     reader->current = next;
@@ -157,30 +147,24 @@ enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_
     return STEP_STATUS_OK;
 }
 
-/* ---- for generated code, which reads the data records itself ---- */
-
-static void read_other(struct metatf_reader *reader, const uint8_t **at,
-                       const struct metatf_record *record, struct metatf_reading **next,
-                       struct step_bytes *comment)
+enum step_status metatf_reader_next(struct metatf_reader *reader, struct metatf_event *event,
+                                    struct step_error *error)
 {
-    const struct metatf_state *states = reader->current->states + record->first_state;
-    struct metatf_metadata metadata;
-    uint64_t number;
-    switch (record->role) {
-    case METATF_METADATA:
-        reader->fault = take_metadata(reader, at, &metadata);
-        break;
-    case METATF_SECTION:
-        reader->fault = take_section(reader, at, &number, next);
-        break;
-    default:
-        number = metatf_take_number(reader, at, &states[1], states[1].argument,
-                                    &reader->current->cells[record->fields[1].cell]);
-        *comment = metatf_take_bytes(reader, at, &states[2], number);
-        break;
-    }
+    enum step_status status = metatf_fill(reader, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct metatf_section *section = reader->current->section;
+    uint32_t tag_width = reader->rest->dtd->tag_width;
+    const uint8_t *at = reader->stream.at + tag_width;
+    uint64_t tag = step_number_load(reader->stream.at, tag_width, reader->big_endian);
+    uint32_t index = tag < 256 ? reader->current->by_tag[tag] : metatf_record_by_tag(section, tag);
+    if (index < section->record_count)
+        return take_record(reader, at, index, event, error);
+    reader->fault = at <= reader->stream.end ? "unknown tag" : NULL;
+    return metatf_reader_refuse(reader, at, error);
 }
 
+/* For generated code, which reads the data records itself. */
 enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
                                      struct step_bytes *comment, bool *is_comment,
                                      struct step_error *error)
@@ -188,20 +172,17 @@ enum step_status metatf_reader_other(struct metatf_reader *reader, uint64_t tag,
     const struct metatf_section *section = reader->current->section;
     const uint8_t *at = reader->stream.at + reader->rest->dtd->tag_width;
     uint32_t index = metatf_record_by_tag(section, tag);
-    struct metatf_reading *next = reader->current;
+    struct metatf_event event;
     *is_comment = false;
-    if (at > reader->stream.end)
-        return metatf_reader_refuse(reader, at, error);
-    if (index == UINT32_MAX || section->records[index].role == METATF_DATA) {
+    if (at <= reader->stream.end &&
+        (index == UINT32_MAX || section->records[index].role == METATF_DATA))
         reader->fault = "unknown tag";
-    } else {
-        *is_comment = section->records[index].role == METATF_COMMENT;
-        read_other(reader, &at, &section->records[index], &next, comment);
-    }
-    enum step_status status = metatf_commit(reader, at, error);
-    if (status != STEP_STATUS_OK)
+    if (at > reader->stream.end || reader->fault != NULL)
+        return metatf_reader_refuse(reader, at, error);
+    enum step_status status = take_record(reader, at, index, &event, error);
+    if (status != STEP_STATUS_OK || event.record->role != METATF_COMMENT)
         return status;
-    reader->current = next;
-    reader->rest->other_count++;
+    *is_comment = true;
+    *comment = event.values[2].bytes;
     return status;
 }

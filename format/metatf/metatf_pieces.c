@@ -47,11 +47,8 @@ void metatf_write_out(struct metatf_writer *writer, const void *data, size_t len
     if (rest->options.layout != METATF_INDEX || rest->is_closed) {
         rest->status =
             rest->options.output.write(rest->options.output.user, data, length, &rest->error);
-    } else if (!metatf_grow_section(&rest->body, length)) {
+    } else if (!step_buffer_append(&rest->body, data, length)) {
         metatf_writer_no_memory(writer);
-    } else {
-        memcpy(rest->body.data + rest->body.length, data, length);
-        rest->body.length += length;
     }
 }
 
@@ -145,7 +142,7 @@ static void flush_section(struct metatf_writer *writer, struct metatf_writing *w
         rest->packed.length =
             (size_t) (store_int(writer, rest->packed.data, length) - rest->packed.data);
         rest->status =
-            step_compress(rest->compressor, writing->data, length, &rest->packed, &method);
+            step_compress(rest->compressor, false, writing->data, length, &rest->packed, &method);
     }
     if (rest->status != STEP_STATUS_OK)
         return;
@@ -175,37 +172,35 @@ void metatf_flush_pieces(struct metatf_writer *writer)
 void metatf_write_dtd(struct metatf_writer *writer)
 {
     const struct metatf_dtd *dtd = writer->rest->options.dtd;
-    struct metatf_writing text = {0};
+    struct step_buffer text = {0};
     for (size_t at = 0; at < dtd->text_length;) {
         size_t length = dtd->text_length - at;
         if (length > COMMENT_BYTES)
             length = COMMENT_BYTES;
-        if (!metatf_grow_section(&text, length + 2)) {
+        const uint8_t head[2] = {1, (uint8_t) length};
+        if (!step_buffer_append(&text, head, sizeof head) ||
+            !step_buffer_append(&text, dtd->text + at, length)) {
             metatf_writer_no_memory(writer);
             break;
         }
-        text.data[text.length] = 1;
-        text.data[text.length + 1] = (uint8_t) length;
-        memcpy(text.data + text.length + 2, dtd->text + at, length);
-        text.length += length + 2;
         at += length;
     }
     write_piece(writer, METATF_DTD_SECTION, STEP_COMPRESSION_NONE, text.data, text.length);
-    free(text.data);
+    step_buffer_reset(&text);
 }
 
 void metatf_write_index(struct metatf_writer *writer)
 {
     struct metatf_writer_rest *rest = writer->rest;
     uint8_t bytes[24 + 8];
-    struct metatf_writing index = {0};
+    struct step_buffer index = {0};
+    if (rest->options.layout == METATF_SEGMENTS && step_buffer_reserve(&index, 16))
+        index.length = (size_t) (store_int(writer, index.data, rest->records) - index.data);
     for (uint64_t i = 0; i < rest->entry_count; i++) {
-        if (!metatf_grow_section(&index, metatf_entry_bytes(writer) + 32)) {
+        if (!step_buffer_reserve(&index, metatf_entry_bytes(writer) + 32)) {
             metatf_writer_no_memory(writer);
             break;
         }
-        if (i == 0 && rest->options.layout == METATF_SEGMENTS)
-            index.length = (size_t) (store_int(writer, index.data, rest->records) - index.data);
         struct metatf_entry entry = rest->entries[i];
         entry.start += rest->header_bytes; /* 0, except for METATF_INDEX */
         index.length =
@@ -214,13 +209,11 @@ void metatf_write_index(struct metatf_writer *writer)
     if (rest->options.layout == METATF_INDEX) {
         metatf_write_out(writer, index.data, index.length);
     } else {
-        if (index.length == 0 && metatf_grow_section(&index, 16))
-            index.length = (size_t) (store_int(writer, index.data, rest->records) - index.data);
         struct metatf_entry entry = {.number = METATF_INDEX_SECTION,
                                      .start = rest->offset + metatf_entry_bytes(writer),
                                      .size = index.length};
         write_piece(writer, METATF_INDEX_SECTION, 0, index.data, index.length);
         metatf_write_out(writer, bytes, (size_t) (store_entry(writer, bytes, &entry) - bytes));
     }
-    free(index.data);
+    step_buffer_reset(&index);
 }

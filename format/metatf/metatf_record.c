@@ -94,6 +94,15 @@ bool metatf_writer_undo_room(struct metatf_writer *writer, uint64_t count)
     return good;
 }
 
+/* Every section has one record of each role but data. */
+static uint32_t record_of_role(const struct metatf_section *section, enum metatf_role role)
+{
+    uint32_t index = 0;
+    while (section->records[index].role != role)
+        index++;
+    return index;
+}
+
 /* In a file without index a record marks each change of section. */
 static bool switch_section(struct metatf_writer *writer, struct metatf_writing *section)
 {
@@ -109,10 +118,8 @@ static bool switch_section(struct metatf_writer *writer, struct metatf_writing *
     const struct metatf_section *from = old->section;
     uint8_t *at = rest->run.data + rest->run.length;
     uint8_t *start = at;
-    for (uint32_t i = 0; i < from->record_count; i++)
-        if (from->records[i].role == METATF_SECTION)
-            at = step_number_store(at, from->records[i].tag, rest->options.dtd->tag_width,
-                                   writer->big_endian);
+    at = step_number_store(at, from->records[record_of_role(from, METATF_SECTION)].tag,
+                           rest->options.dtd->tag_width, writer->big_endian);
     *at++ = (uint8_t) section->section->number;
     old->position += (uint64_t) (at - start);
     rest->run.length += (size_t) (at - start);
@@ -295,15 +302,6 @@ static enum step_status check_values(const struct metatf_writer *writer,
     return STEP_STATUS_OK;
 }
 
-static uint64_t metadata_tag(const struct metatf_section *section)
-{
-    uint64_t tag = 0;
-    for (uint32_t i = 0; i < section->record_count; i++)
-        if (section->records[i].role == METATF_METADATA)
-            tag = section->records[i].tag;
-    return tag;
-}
-
 enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32_t section,
                                             const struct metatf_metadata *metadata,
                                             struct step_error *error)
@@ -316,7 +314,8 @@ enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32
     enum step_status status = check_values(writer, metadata, error);
     if (status != STEP_STATUS_OK)
         return status;
-    uint8_t *at = metatf_writer_begin(writer, section, metadata_tag(&dtd->sections[section]));
+    uint32_t record = record_of_role(&dtd->sections[section], METATF_METADATA);
+    uint8_t *at = metatf_writer_begin(writer, section, dtd->sections[section].records[record].tag);
     struct metatf_writing *current = writer->current;
     const char *fault =
         metatf_state_apply(dtd, current->section, current->states, current->cells, metadata);
@@ -334,9 +333,7 @@ enum step_status metatf_writer_put_metadata(struct metatf_writer *writer, uint32
             at = step_number_store(at, metadata->stride, bytes, writer->big_endian);
     }
     uint32_t attempts = rest->attempts;
-    metatf_writer_end(writer,
-                      metatf_record_by_tag(current->section, metadata_tag(current->section)), at,
-                      NULL, &status, error);
+    metatf_writer_end(writer, record, at, NULL, &status, error);
     rest->attempts = attempts;
     return status;
 }

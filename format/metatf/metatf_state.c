@@ -25,12 +25,55 @@ void metatf_states_init(const struct metatf_section *section, struct metatf_stat
     }
 }
 
+uint32_t metatf_dtd_section(const struct metatf_dtd *dtd, uint32_t number)
+{
+    for (uint32_t i = 0; i < dtd->section_count; i++)
+        if (dtd->sections[i].number == number)
+            return i;
+    return UINT32_MAX;
+}
+
 uint32_t metatf_record_by_tag(const struct metatf_section *section, uint64_t tag)
 {
     for (uint32_t i = 0; i < section->record_count; i++)
         if (section->records[i].tag == tag)
             return i;
     return UINT32_MAX;
+}
+
+/* The paper's names and numbers. */
+static const struct {
+    const char *name;
+    uint8_t property;
+} interpretations[STEP_FIELD_INTERPRETATION_COUNT] = {
+    [STEP_FIELD_NONE] = {"none", 1},
+    [STEP_FIELD_DEFAULT] = {"default", 4},
+    [STEP_FIELD_BASE_OFFSET] = {"baseOffset", 2},
+    [STEP_FIELD_DELTA] = {"delta", 3},
+    [STEP_FIELD_STRIDE] = {"stride", 6},
+    [STEP_FIELD_SECTION_OFFSET] = {"sectionOffset", 5},
+    [STEP_FIELD_SECTION_STRIDE] = {"sectionStride", 7},
+};
+
+const char *metatf_interpretation_name(unsigned interpretation)
+{
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT ? interpretations[interpretation].name
+                                                            : "?";
+}
+
+uint8_t metatf_property_of(unsigned interpretation)
+{
+    return interpretation < STEP_FIELD_INTERPRETATION_COUNT
+               ? interpretations[interpretation].property
+               : 0;
+}
+
+uint8_t metatf_property_interpretation(unsigned property)
+{
+    for (unsigned i = 0; i < STEP_FIELD_INTERPRETATION_COUNT; i++)
+        if (interpretations[i].property == property)
+            return (uint8_t) i;
+    return UINT8_MAX;
 }
 
 unsigned metatf_metadata_values(unsigned property)

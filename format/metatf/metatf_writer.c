@@ -126,7 +126,7 @@ void metatf_writer_destroy(struct metatf_writer *writer)
         step_buffer_reset(&rest->packed);
         free(rest->sections);
         free(rest->run.data);
-        free(rest->body.data);
+        step_buffer_reset(&rest->body);
         free(rest->entries);
         free(rest->last);
         free(rest);

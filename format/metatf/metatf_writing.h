@@ -10,7 +10,7 @@ struct metatf_writer_rest {
     char dtd_name[256];
     struct metatf_writing *sections; /* as in the DTD */
     struct metatf_writing run;       /* METATF_RECORDS: the only buffer */
-    struct metatf_writing body;      /* METATF_INDEX: the pieces, until the end */
+    struct step_buffer body;         /* METATF_INDEX: the pieces, until the end */
     struct metatf_entry *entries;
     uint64_t entry_count;
     size_t entry_capacity;

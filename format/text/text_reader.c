@@ -51,7 +51,7 @@ enum step_status step_text_reader_open(const char *path, struct step_text_reader
                                        struct step_error *error)
 {
     struct text_source *source = NULL;
-    enum step_status status = text_source_open(path, &source, error);
+    enum step_status status = text_source_open_entry(path, TEXT_ENTRY, &source, error);
     return create(status, source, out, error);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/core/bytes.h"
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
 #include "format/io/output_behind.h"
@@ -127,12 +128,6 @@ enum step_status step_text_writer_put(struct step_text_writer *writer,
     return step_text_writer_put_line(writer, writer->line, length);
 }
 
-static void put_little_endian_64(uint8_t *out, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++)
-        out[i] = (uint8_t) (value >> (8 * i));
-}
-
 /* minizip leaves the ZIP64 field of the entry's header zero if 32 bits suffice for the sizes.  We
  * always store the sizes there, so that readers see only one form.  The file now ends with the
  * compressed data. */
@@ -143,8 +138,8 @@ static bool fill_zip64_field(struct step_text_writer *writer)
     uint64_t end = zip_file_size(&writer->file);
     if (end < data_at)
         return false;
-    put_little_endian_64(sizes, writer->packed);
-    put_little_endian_64(sizes + 8, end - data_at);
+    step_store_u64(sizes, writer->packed);
+    step_store_u64(sizes + 8, end - data_at);
     return zip_file_write_at(&writer->file, SIZES_AT, "\xff\xff\xff\xff\xff\xff\xff\xff", 8) &&
            zip_file_write_at(&writer->file, EXTRA_AT + 4, sizes, sizeof sizes) &&
            zip_file_size(&writer->file) == end;

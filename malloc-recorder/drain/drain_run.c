@@ -3,7 +3,6 @@
 #include "malloc-recorder/drain/drain_run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 
 #include "capture/clock.h"
+#include "capture/detached.h"
 #include "capture/live_map.h"
 #include "capture/log.h"
 #include "capture/retained_chunks.h"
@@ -291,11 +291,7 @@ static void take_the_rest(struct drain *drain)
 /* Waits that long for the program to end. */
 static bool is_gone(const struct native_trace *trace, int wait_ms)
 {
-    struct pollfd poll_file = {.fd = trace->process_file, .events = POLLIN};
-    if (trace->process_file >= 0)
-        return poll(&poll_file, 1, wait_ms) > 0;
-    poll(NULL, 0, wait_ms);
-    return kill((pid_t) trace->process, 0) != 0 && errno == ESRCH;
+    return process_is_gone(trace->process_file, (pid_t) trace->process, wait_ms);
 }
 
 /* Returns the reason why the trace ends before its program, or NULL. */
@@ -404,9 +400,9 @@ static void calibrate(struct native_trace *trace)
     trace->header->clock_shift = scale.shift;
 }
 
-static const struct drain_operations operations = {.begin = live_allocs_decoder_begin,
+static const struct drain_operations operations = {.begin = live_streams_begin,
                                                    .words = live_allocs_decoder_words,
-                                                   .next_record = live_allocs_decoder_next_record,
+                                                   .next_record = live_streams_next_record,
                                                    .take_all_full = take_all_full};
 
 void drain_run(struct native_trace *trace)

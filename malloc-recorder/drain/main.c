@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/detached.h"
 #include "capture/log.h"
 #include "malloc-recorder/drain/drain_run.h"
 
@@ -102,17 +103,6 @@ static bool fill_descriptors(void)
     return file >= 0;
 }
 
-static void let_go_of_program(void)
-{
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int file = 0; nothing >= 0 && file < DRAIN_REPLY_DESCRIPTOR; file++)
-        dup2(nothing, file);
-    if (nothing >= DRAIN_REPLY_DESCRIPTOR)
-        close(nothing);
-    if (chdir("/") != 0)
-        log_message("/: %s", strerror(errno));
-}
-
 /* ---- messages: the program says them, on its stderr ---- */
 
 static void leave_message(const char *message, size_t length)
@@ -145,7 +135,9 @@ static int run(void)
     }
     native_trace_describe(&trace);
     log_to(leave_message);
-    let_go_of_program();
+    detached_let_go(DRAIN_REPLY_DESCRIPTOR);
+    if (chdir("/") != 0)
+        log_message("/: %s", strerror(errno));
     reply(trace.live_path);
     drain_run(&trace);
     return 0;

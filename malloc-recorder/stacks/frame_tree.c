@@ -3,7 +3,6 @@
  * it.  It is mapped memory without step_index, because the recorder may not call malloc(). */
 #include "malloc-recorder/stacks/frame_tree.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ struct node {
 };
 
 static struct known known[KNOWN];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t frame_tree_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct node *nodes;
 static size_t capacity, count;
 
@@ -66,7 +65,7 @@ static uint64_t put_slowly(const uintptr_t *addresses, unsigned depth, frame_def
                            void *user)
 {
     uint64_t frame = 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&frame_tree_lock);
     for (unsigned i = depth; i-- > 0;) {
         if (!make_room()) {
             frame = 0;
@@ -82,7 +81,7 @@ static uint64_t put_slowly(const uintptr_t *addresses, unsigned depth, frame_def
         }
         frame = node->frame;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&frame_tree_lock);
     return frame;
 }
 
@@ -103,19 +102,9 @@ uint64_t frame_tree_put(const uintptr_t *addresses, unsigned depth, frame_define
     return frame;
 }
 
-void frame_tree_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void frame_tree_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 void frame_tree_reset(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&frame_tree_lock, NULL);
     memset(known, 0, sizeof known);
     nodes = NULL;
     capacity = count = 0;

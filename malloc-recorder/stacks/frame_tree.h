@@ -3,6 +3,7 @@
 #ifndef MALLOC_RECORDER_STACKS_FRAME_TREE_H
 #define MALLOC_RECORDER_STACKS_FRAME_TREE_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 /* Called once for each new frame, callers first, not concurrently.  Returns 0 if the frame could
@@ -13,9 +14,9 @@ typedef int (*frame_define)(void *user, uint64_t frame, uint64_t parent, uintptr
 uint64_t frame_tree_put(const uintptr_t *addresses, unsigned count, frame_define define,
                         void *user);
 
-/* Call around fork(); and for a new trace, which has no frames yet. */
-void frame_tree_lock(void);
-void frame_tree_unlock(void);
+/* To be held around fork(). */
+extern pthread_mutex_t frame_tree_lock;
+/* Call for a new trace, which has no frames yet. */
 void frame_tree_reset(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "format/live/live_decoder.h"
+#include "format/live/live_streams.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
@@ -288,7 +289,7 @@ static uint64_t pass(const struct replay *replay, struct live_decoder *decoder,
         size_t consumed;
         words[0] = chunk->first + (later << STEP_LIVE_KIND_BITS);
         check(
-            live_decoder_begin(decoder, chunk->stream, next_records[chunk->stream], chunk->thread),
+            live_streams_begin(decoder, chunk->stream, next_records[chunk->stream], chunk->thread),
             NULL);
         check(live_decoder_words(decoder, chunk->stream, words, chunk->words, &consumed, &error),
               &error);

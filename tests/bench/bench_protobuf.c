@@ -108,7 +108,7 @@ static uint64_t run_protobuf(const struct event *events, size_t count)
     require(step_compressor_create(STEP_COMPRESSION_ZSTD, 5, &compressor) == STEP_STATUS_OK,
             "zstd");
     double before = now();
-    step_compress(compressor, buffer.data, buffer.length, &packed, &method);
+    step_compress(compressor, false, buffer.data, buffer.length, &packed, &method);
     double after = now();
     struct step_decompressor *decompressor;
     require(step_decompressor_create(&decompressor) == STEP_STATUS_OK, "zstd");

@@ -141,6 +141,14 @@ static enum step_status nested_series(struct step_decoding *decoding, uint32_t i
     return status;
 }
 
+/* Decodes the field's column of a record that needs it. */
+static enum step_status decode_field(struct step_decoding *decoding, uint32_t record,
+                                     uint64_t field)
+{
+    uint32_t column = step_field_column(decoding->plan, record, field);
+    return column != STEP_NO_INDEX ? step_decoding_decode(decoding, column) : STEP_STATUS_CORRUPT;
+}
+
 /* Finds the values of the field that `given` names, for each record that has the column. */
 static enum step_status field_series(struct step_decoding *decoding, uint32_t index, uint64_t field,
                                      uint64_t **storage, struct step_series *series)
@@ -154,9 +162,7 @@ static enum step_status field_series(struct step_decoding *decoding, uint32_t in
         if (step_field_column(decoding->plan, record, column->field) != index)
             continue;
         any = true;
-        uint32_t other = step_field_column(decoding->plan, record, field);
-        enum step_status status =
-            other != STEP_NO_INDEX ? step_decoding_decode(decoding, other) : STEP_STATUS_CORRUPT;
+        enum step_status status = decode_field(decoding, record, field);
         if (status != STEP_STATUS_OK)
             return status;
     }
@@ -191,14 +197,6 @@ static enum step_status followed_series(struct step_decoding *decoding, uint32_t
     return status == STEP_STATUS_OK
                ? step_follow_latest(&sequence, index, other, count, storage, series)
                : status;
-}
-
-/* Decodes the field's column of a record that needs it. */
-static enum step_status decode_field(struct step_decoding *decoding, uint32_t record,
-                                     uint32_t field)
-{
-    uint32_t column = step_field_column(decoding->plan, record, field);
-    return column != STEP_NO_INDEX ? step_decoding_decode(decoding, column) : STEP_STATUS_CORRUPT;
 }
 
 /* Finds the series that `linked` uses. */

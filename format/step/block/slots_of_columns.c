@@ -7,17 +7,24 @@
 
 #include "format/codec/strategies/packed_strings.h"
 
-/* Sums a column's values.  Returns false if the sum exceeds any limit. */
-static bool add_up(const struct step_series *series, uint64_t count, uint64_t most, uint64_t *total)
+/* Decodes a node's lengths and adds them up.  Fails if their sum exceeds the limit. */
+static enum step_status add_up(struct step_decoding *decoding, const struct step_plan_node *node,
+                               uint64_t count, uint64_t most, const char *what, uint64_t *total)
 {
+    enum step_status status = step_decoding_decode(decoding, node->column);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_series *lengths = &decoding->series[node->column];
     *total = 0;
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t value = series->values[i * series->step];
-        if (value > most - *total)
-            return false;
-        *total += value;
+        uint64_t length = lengths->values[i * lengths->step];
+        if (length > most - *total)
+            return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
+                                      decoding->columns[node->column].stored,
+                                      "%s pass the limit of a block", what);
+        *total += length;
     }
-    return true;
+    return status;
 }
 
 /* Writes the slots of `count` values of a node: the first at out[0], the next `stride` after it. */
@@ -88,17 +95,13 @@ static enum step_status fill_bytes(struct step_decoding *decoding,
                                    const struct step_plan_node *node, uint64_t count, uint64_t *out,
                                    size_t stride)
 {
-    enum step_status status = step_decoding_decode(decoding, node->column);
-    if (status != STEP_STATUS_OK)
-        return status;
-    const struct step_series *lengths = &decoding->series[node->column];
     uint64_t total;
     uint8_t *bytes = NULL;
-    if (!add_up(lengths, count, STEP_MAX_BLOCK_MEMORY, &total))
-        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
-                                  decoding->columns[node->column].stored,
-                                  "lengths pass the limit of a block");
-    status = decode_bytes(decoding, node->column + 1, lengths, count, total, &bytes);
+    enum step_status status =
+        add_up(decoding, node, count, STEP_MAX_BLOCK_MEMORY, "lengths", &total);
+    const struct step_series *lengths = &decoding->series[node->column];
+    if (status == STEP_STATUS_OK)
+        status = decode_bytes(decoding, node->column + 1, lengths, count, total, &bytes);
     if (status != STEP_STATUS_OK)
         return status;
     struct step_bytes *items = step_decoding_take(decoding, count, sizeof *items, &status);
@@ -117,18 +120,14 @@ static enum step_status fill_arrays(struct step_decoding *decoding,
                                     const struct step_plan_node *node, uint64_t count,
                                     uint64_t *out, size_t stride)
 {
-    enum step_status status = step_decoding_decode(decoding, node->column);
-    if (status != STEP_STATUS_OK)
-        return status;
     const struct step_plan_node *element = step_node_child(decoding->plan, node, 0);
-    const struct step_series *lengths = &decoding->series[node->column];
     uint64_t total;
     uint64_t most = STEP_MAX_BLOCK_MEMORY / sizeof(uint64_t);
     most = element->slot_count > 1 ? most / element->slot_count : most;
-    if (!add_up(lengths, count, most, &total))
-        return step_decoding_fail(decoding, STEP_STATUS_CORRUPT,
-                                  decoding->columns[node->column].stored,
-                                  "array lengths pass the limit of a block");
+    enum step_status status = add_up(decoding, node, count, most, "array lengths", &total);
+    if (status != STEP_STATUS_OK)
+        return status;
+    const struct step_series *lengths = &decoding->series[node->column];
     uint64_t *slots =
         step_decoding_take(decoding, total * element->slot_count, sizeof *slots, &status);
     struct step_array *arrays = step_decoding_take(decoding, count, sizeof *arrays, &status);

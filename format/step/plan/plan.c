@@ -11,7 +11,7 @@
 #include "format/step/plan/plan_build.h"
 
 /* Makes the node of a record's field: its own, or the one shared with the declaring record. */
-static enum step_status build_field(struct step_plan_builder *builder, uint32_t *index)
+static uint32_t build_field(struct step_plan_builder *builder)
 {
     const struct step_definition *definition = builder->definition;
     const struct step_record *record = &definition->records[builder->record];
@@ -24,7 +24,7 @@ static enum step_status build_field(struct step_plan_builder *builder, uint32_t 
                               "only the record that declares it may say whether its type varies");
     if (field->modified || field->declaring_record == builder->record) {
         struct step_plan_scope scope = {field, "", NULL, definition};
-        return step_plan_element(builder, &scope, field->array_depth, false, 0, index);
+        return step_plan_element(builder, &scope, field->array_depth, false, 0);
     }
     if (field->declaring_record > builder->record ||
         builder->field >= definition->records[field->declaring_record].field_count)
@@ -36,8 +36,7 @@ static enum step_status build_field(struct step_plan_builder *builder, uint32_t 
         origin->array_depth != field->array_depth ||
         origin->declaring_record != field->declaring_record)
         return step_plan_fail(builder, STEP_STATUS_INVALID, "differs from the inherited field");
-    *index = builder->plan->records[field->declaring_record].field_nodes[builder->field];
-    return STEP_STATUS_OK;
+    return builder->plan->records[field->declaring_record].field_nodes[builder->field];
 }
 
 static bool needs_check(const struct step_plan *plan, const struct step_plan_node *node)
@@ -58,7 +57,7 @@ static bool needs_check(const struct step_plan *plan, const struct step_plan_nod
     return false;
 }
 
-static enum step_status plan_record(struct step_plan_builder *builder, uint32_t **storage)
+static void plan_record(struct step_plan_builder *builder, uint32_t **storage)
 {
     const struct step_record *record = &builder->definition->records[builder->record];
     struct step_plan_record *planned = &builder->plan->records[builder->record];
@@ -73,9 +72,9 @@ static enum step_status plan_record(struct step_plan_builder *builder, uint32_t 
     for (builder->field = 0; builder->field < record->field_count; builder->field++) {
         uint32_t i = builder->field;
         builder->leaf = 0;
-        enum step_status status = build_field(builder, &field_nodes[i]);
-        if (status != STEP_STATUS_OK)
-            return status;
+        field_nodes[i] = build_field(builder);
+        if (builder->status != STEP_STATUS_OK)
+            return;
         step_plan_resolve_given(builder, field_nodes);
         const struct step_plan_node *node = &builder->plan->nodes[field_nodes[i]];
         planned->slot_count += node->slot_count;
@@ -83,7 +82,6 @@ static enum step_status plan_record(struct step_plan_builder *builder, uint32_t 
         planned->checked = planned->checked || needs_check(builder->plan, node);
         slot_columns[i] = node->column;
     }
-    return STEP_STATUS_OK;
 }
 
 static enum step_status count_fields(struct step_plan_builder *builder, size_t *count)
@@ -116,10 +114,12 @@ static enum step_status build(struct step_plan_builder *builder)
         return STEP_STATUS_NO_MEMORY;
     uint32_t *storage = plan->storage;
     uint32_t record_count = (uint32_t) builder->definition->record_count;
-    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
+    for (uint32_t i = 0; i < record_count && builder->status == STEP_STATUS_OK; i++) {
         builder->record = i;
-        status = plan_record(builder, &storage);
+        plan_record(builder, &storage);
     }
+    if (builder->status != STEP_STATUS_OK)
+        return builder->status;
     for (uint32_t i = 0; i < plan->column_count; i++) {
         struct step_plan_column *column = &plan->columns[i];
         bool given = column->given_field != STEP_NO_INDEX || column->given_column != STEP_NO_INDEX;
@@ -133,7 +133,7 @@ static enum step_status build(struct step_plan_builder *builder)
         if (needs == STEP_SERIES_FIELD && !given)
             policy->targeted = STEP_TARGETED_NONE;
     }
-    return status == STEP_STATUS_OK ? step_plan_order(plan) : status;
+    return step_plan_order(plan);
 }
 
 static enum step_status create(const struct step_definition *definition, struct step_plan **out,

@@ -25,11 +25,13 @@ struct step_plan_builder {
     uint32_t leaf;
     bool in_tree; /* inside a value of a TREE */
     struct step_error *error;
+    enum step_status status; /* the first failure */
 };
 
-/* Fills builder->error, with the current record and field, and returns `status`. */
-enum step_status step_plan_fail(struct step_plan_builder *builder, enum step_status status,
-                                const char *what);
+/* Keeps the first failure, in the current record and field.  `what` may be NULL if out of memory.
+ * Returns 0. */
+uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status status,
+                        const char *what);
 
 /* Return the coding that attributes request for a field's value or array elements: its own, those
  * of modifiers, and those of fields that contain it; and the coding of lengths. */
@@ -48,10 +50,10 @@ bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_d
 void step_plan_own_coding(const struct step_field *field, const char *path,
                           struct step_field_coding *field_coding);
 
-/* Makes the node of a value, with its columns and all nodes below it. */
-enum step_status step_plan_element(struct step_plan_builder *builder,
-                                   const struct step_plan_scope *scope, uint32_t array_depth,
-                                   bool in_array, uint32_t nesting, uint32_t *index);
+/* Makes the node of a value, with its columns and all nodes below it.  Returns its index, or 0
+ * after a failure, which the builder keeps. */
+uint32_t step_plan_element(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                           uint32_t array_depth, bool in_array, uint32_t nesting);
 
 /* Find the columns that `given` names: for the current field, whose record has these nodes; and for
  * a field of a record by value, whose nodes are children from `first_child` on. */

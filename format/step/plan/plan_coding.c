@@ -8,6 +8,15 @@
 
 enum { PATH_BYTES = 512 };
 
+/* Joins two parts of a path, of which the second or both may be "".  Returns false if it is too
+ * long. */
+static bool join(char path[PATH_BYTES], const char *outer, const char *inner)
+{
+    const char *dot = outer[0] != '\0' && inner[0] != '\0' ? "." : "";
+    int length = snprintf(path, PATH_BYTES, "%s%s%s", outer, dot, inner);
+    return length >= 0 && length < PATH_BYTES;
+}
+
 static const struct step_attributes *find_sub(const struct step_field *field, const char *path)
 {
     for (size_t i = 0; i < field->sub_attribute_count; i++)
@@ -101,17 +110,11 @@ static void read_outer_coding(const struct step_plan_scope *scope, const char *p
 {
     if (scope == NULL)
         return;
-    char longer[PATH_BYTES];
-    int length = snprintf(longer, sizeof longer, "%s%s%s", scope->path,
-                          scope->path[0] != '\0' ? "." : "", path);
-    if (length < 0 || length >= PATH_BYTES)
+    char longer[PATH_BYTES], outermost[PATH_BYTES];
+    if (!join(longer, scope->path, path))
         return;
-    if (scope->outer != NULL) {
-        char outermost[PATH_BYTES];
-        length = snprintf(outermost, sizeof outermost, "%s.%s", scope->field->name, longer);
-        if (length >= 0 && length < PATH_BYTES)
-            read_outer_coding(scope->outer, outermost, field_coding);
-    }
+    if (scope->outer != NULL && join(outermost, scope->field->name, longer))
+        read_outer_coding(scope->outer, outermost, field_coding);
     const struct step_attributes *sub = find_sub(scope->field, longer);
     if (sub != NULL)
         step_field_coding_read(sub, field_coding);
@@ -124,13 +127,9 @@ struct step_field_coding step_plan_value_coding(const struct step_plan_scope *sc
         read_record_coding(scope, &field_coding);
     step_plan_own_coding(scope->field, scope->path, &field_coding);
     settle_general(scope, &field_coding);
-    if (scope->outer != NULL) {
-        char path[PATH_BYTES];
-        int length = snprintf(path, sizeof path, "%s%s%s", scope->field->name,
-                              scope->path[0] != '\0' ? "." : "", scope->path);
-        if (length >= 0 && length < PATH_BYTES)
-            read_outer_coding(scope->outer, path, &field_coding);
-    }
+    char path[PATH_BYTES];
+    if (scope->outer != NULL && join(path, scope->field->name, scope->path))
+        read_outer_coding(scope->outer, path, &field_coding);
     return field_coding;
 }
 
@@ -144,9 +143,7 @@ bool step_plan_is_numbered(const struct step_plan_scope *scope, uint32_t array_d
         step_plan_own_coding(scope->field, scope->path, &field_coding);
     if (field_coding.policy.general == STEP_GENERAL_NONE)
         field_coding.policy.general = outer_general(scope);
-    int length = snprintf(path, sizeof path, "%s%s%s", scope->field->name,
-                          scope->path[0] != '\0' ? "." : "", scope->path);
-    if (length >= 0 && length < PATH_BYTES)
+    if (join(path, scope->field->name, scope->path))
         read_outer_coding(scope->outer, path, &field_coding);
     bool is_usual =
         field_coding.policy.general == STEP_CONSTANT || field_coding.policy.general == STEP_DEFAULT;

@@ -59,19 +59,19 @@ static void walk(struct search *search, const struct step_record *record)
 }
 
 /* Finds the types of values within a variant of `type`, itself included.  `*listed` has a flag for
- * each record, and the caller frees it; it is NULL for a variant that cannot contain itself. */
-static enum step_status step_plan_find_tree(const struct step_definition *definition, uint32_t type,
-                                            uint8_t **listed)
+ * each record, and the caller frees it; it is NULL for a variant that cannot contain itself.
+ * Returns false if out of memory. */
+static bool step_plan_find_tree(const struct step_definition *definition, uint32_t type,
+                                uint8_t **listed)
 {
     struct search search = {.definition = definition, .sought = type};
     *listed = NULL;
     if (type >= definition->record_count)
-        return STEP_STATUS_OK;
+        return true;
     search.marks = calloc(definition->record_count, sizeof *search.marks);
     search.places = calloc(definition->record_count, sizeof *search.places);
-    enum step_status status =
-        search.marks != NULL && search.places != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
-    if (status == STEP_STATUS_OK)
+    bool good = search.marks != NULL && search.places != NULL;
+    if (good)
         expand(&search, type);
     while (search.count > 0)
         walk(&search, &definition->records[search.places[--search.count]]);
@@ -82,7 +82,7 @@ static enum step_status step_plan_find_tree(const struct step_definition *defini
         *listed = search.marks;
     else
         free(search.marks);
-    return status;
+    return good;
 }
 
 enum { PATH_BYTES = 512 };
@@ -98,18 +98,35 @@ static void settle_identifier(struct step_field_coding *field_coding)
     policy->resolution = field_coding->resolution = 0;
 }
 
-static enum step_status add_column(struct step_plan_builder *builder, enum step_column_kind kind,
-                                   bool in_array, const struct step_field_coding *field_coding,
-                                   uint32_t *column)
+uint32_t step_plan_fail(struct step_plan_builder *builder, enum step_status status,
+                        const char *what)
+{
+    const struct step_record *record = &builder->definition->records[builder->record];
+    const char *field =
+        builder->field < record->field_count ? record->fields[builder->field].name : NULL;
+    if (builder->status == STEP_STATUS_OK && what != NULL)
+        step_error_set(builder->error, status, NULL, STEP_NO_OFFSET, "record %s%s%s: %s",
+                       record->name, field != NULL ? ", field " : "", field != NULL ? field : "",
+                       what);
+    if (builder->status == STEP_STATUS_OK)
+        builder->status = status;
+    return 0;
+}
+
+/* These return an index.  After a failure, which the builder keeps, they return 0. */
+
+static uint32_t add_column(struct step_plan_builder *builder, enum step_column_kind kind,
+                           bool in_array, const struct step_field_coding *field_coding)
 {
     struct step_plan *plan = builder->plan;
+    if (builder->status != STEP_STATUS_OK)
+        return 0;
     if (plan->column_count >= STEP_MAX_COLUMNS)
         return step_plan_fail(builder, STEP_STATUS_LIMIT,
                               "the definition needs more than 65,536 columns");
     if (!STEP_MAKE_ROOM(plan->columns, builder->column_capacity, plan->column_count + 1))
-        return STEP_STATUS_NO_MEMORY;
-    *column = plan->column_count++;
-    plan->columns[*column] = (struct step_plan_column){
+        return step_plan_fail(builder, STEP_STATUS_NO_MEMORY, NULL);
+    plan->columns[plan->column_count] = (struct step_plan_column){
         .kind = kind,
         .record = builder->record,
         .field = builder->field,
@@ -122,70 +139,70 @@ static enum step_status add_column(struct step_plan_builder *builder, enum step_
         .links = {STEP_NO_INDEX, STEP_NO_INDEX, STEP_NO_INDEX},
         .field_coding = *field_coding,
     };
-    return STEP_STATUS_OK;
+    return plan->column_count++;
 }
 
-static enum step_status add_node(struct step_plan_builder *builder, struct step_plan_node node,
-                                 uint32_t *index)
+static uint32_t add_node(struct step_plan_builder *builder, struct step_plan_node node)
 {
     struct step_plan *plan = builder->plan;
+    if (builder->status != STEP_STATUS_OK)
+        return 0;
     if (plan->node_count >= STEP_MAX_NODES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
     if (!STEP_MAKE_ROOM(plan->nodes, builder->node_capacity, plan->node_count + 1))
-        return STEP_STATUS_NO_MEMORY;
-    *index = plan->node_count++;
-    plan->nodes[*index] = node;
-    return STEP_STATUS_OK;
+        return step_plan_fail(builder, STEP_STATUS_NO_MEMORY, NULL);
+    plan->nodes[plan->node_count] = node;
+    return plan->node_count++;
 }
 
-/* Reserves `count` consecutive children, which the caller fills in. */
-static enum step_status add_children(struct step_plan_builder *builder, uint32_t count,
-                                     uint32_t *first)
+/* Reserves `count` consecutive children, for set_child(). */
+static uint32_t add_children(struct step_plan_builder *builder, uint32_t count)
 {
     struct step_plan *plan = builder->plan;
-    *first = plan->child_count;
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t first = plan->child_count;
+    for (uint32_t i = 0; i < count && builder->status == STEP_STATUS_OK; i++) {
         if (plan->child_count >= STEP_MAX_NODES)
             return step_plan_fail(builder, STEP_STATUS_LIMIT, "the definition has too many fields");
         if (!STEP_MAKE_ROOM(plan->children, builder->child_capacity, plan->child_count + 1))
-            return STEP_STATUS_NO_MEMORY;
+            return step_plan_fail(builder, STEP_STATUS_NO_MEMORY, NULL);
         plan->children[plan->child_count++] = 0;
     }
-    return STEP_STATUS_OK;
+    return first;
 }
 
-static enum step_status build_array(struct step_plan_builder *builder,
-                                    const struct step_plan_scope *scope, uint32_t array_depth,
-                                    bool in_array, uint32_t nesting, uint32_t *index)
+/* Returns the child's node, or an empty one after a failure. */
+static const struct step_plan_node *set_child(struct step_plan_builder *builder, uint32_t place,
+                                              uint32_t child)
+{
+    static const struct step_plan_node none;
+    if (builder->status != STEP_STATUS_OK)
+        return &none;
+    builder->plan->children[place] = child;
+    return &builder->plan->nodes[child];
+}
+
+static uint32_t build_array(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                            uint32_t array_depth, bool in_array, uint32_t nesting)
 {
     struct step_plan_node node = {
         STEP_NODE_ARRAY, 0, 1, 1, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
     struct step_field_coding field_coding = step_plan_length_coding(scope);
-    enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
-    if (status == STEP_STATUS_OK)
-        status = add_children(builder, 1, &node.first_child);
-    if (status != STEP_STATUS_OK)
-        return status;
+    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
+    node.first_child = add_children(builder, 1);
     char path[PATH_BYTES];
     int length =
         snprintf(path, sizeof path, "%s%selement", scope->path, scope->path[0] != '\0' ? "." : "");
     if (length < 0 || length >= PATH_BYTES)
         return step_plan_fail(builder, STEP_STATUS_LIMIT, "nested too deeply");
     struct step_plan_scope inner = {scope->field, path, scope->outer, scope->definition};
-    uint32_t element;
-    status = step_plan_element(builder, &inner, array_depth - 1, true, nesting + 1, &element);
-    if (status != STEP_STATUS_OK)
-        return status;
-    builder->plan->children[node.first_child] = element;
-    node.holds_inner = builder->plan->nodes[element].holds_inner;
-    return add_node(builder, node, index);
+    uint32_t element = step_plan_element(builder, &inner, array_depth - 1, true, nesting + 1);
+    node.holds_inner = set_child(builder, node.first_child, element)->holds_inner;
+    return add_node(builder, node);
 }
 
 /* Makes the node of a record of type `type` by value. */
-static enum step_status build_record(struct step_plan_builder *builder,
-                                     const struct step_plan_scope *scope, uint32_t type,
-                                     bool in_array, uint32_t nesting, uint32_t *index)
+static uint32_t build_record(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                             uint32_t type, bool in_array, uint32_t nesting)
 {
     const struct step_definition *definition = builder->definition;
     if (type >= definition->record_count)
@@ -201,48 +218,44 @@ static enum step_status build_record(struct step_plan_builder *builder,
                                   type,
                                   false,
                                   step_plan_is_constant(scope)};
-    enum step_status status = add_children(builder, node.child_count, &node.first_child);
-    for (uint32_t i = 0; i < node.child_count && status == STEP_STATUS_OK; i++) {
+    node.first_child = add_children(builder, node.child_count);
+    for (uint32_t i = 0; i < node.child_count && builder->status == STEP_STATUS_OK; i++) {
         struct step_plan_scope inner = {&record->fields[i], "", scope, definition};
-        uint32_t child;
-        status = step_plan_element(builder, &inner, record->fields[i].array_depth, in_array,
-                                   nesting + 1, &child);
-        if (status != STEP_STATUS_OK)
-            break;
-        builder->plan->children[node.first_child + i] = child;
-        node.slot_count += builder->plan->nodes[child].slot_count;
-        node.holds_inner = node.holds_inner || builder->plan->nodes[child].holds_inner;
-        step_plan_resolve_nested(builder, record, i, node.first_child);
+        uint32_t index = step_plan_element(builder, &inner, record->fields[i].array_depth, in_array,
+                                           nesting + 1);
+        const struct step_plan_node *child = set_child(builder, node.first_child + i, index);
+        node.slot_count += child->slot_count;
+        node.holds_inner = node.holds_inner || child->holds_inner;
+        if (builder->status == STEP_STATUS_OK)
+            step_plan_resolve_nested(builder, record, i, node.first_child);
     }
-    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+    return add_node(builder, node);
 }
 
 /* Adds the types of a variant's values according to its attributes. */
-static enum step_status add_types(struct step_plan_builder *builder,
-                                  const struct step_plan_scope *scope, bool in_array,
-                                  uint32_t *column)
+static uint32_t add_types(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                          bool in_array)
 {
     struct step_field_coding field_coding = {.column = {.identifier = true}};
     struct step_field_coding own = {0};
     step_plan_own_coding(scope->field, scope->path, &own);
     field_coding.policy.general = own.type_varies ? STEP_IDENTIFIER : STEP_DEFAULT;
     field_coding.policy.is_unsigned = true;
-    return add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, column);
+    return add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
 }
 
 /* Adds the record without fields that stands for none, as a tree's last type. */
-static enum step_status add_none(struct step_plan_builder *builder, uint32_t *index)
+static uint32_t add_none(struct step_plan_builder *builder)
 {
     struct step_plan_node none = {.kind = STEP_NODE_RECORD,
                                   .record = (uint32_t) builder->definition->record_count};
-    return add_node(builder, none, index);
+    return add_node(builder, none);
 }
 
 /* Makes a column of the types, and the columns of each type: those `listed` and none; or (NULL) the
  * field's type and all that extend it. */
-static enum step_status build_types(struct step_plan_builder *builder,
-                                    const struct step_plan_scope *scope, const uint8_t *listed,
-                                    bool in_array, uint32_t nesting, uint32_t *index)
+static uint32_t build_types(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                            const uint8_t *listed, bool in_array, uint32_t nesting)
 {
     const struct step_definition *definition = builder->definition;
     uint32_t record_count = (uint32_t) definition->record_count, type = scope->field->record;
@@ -252,30 +265,22 @@ static enum step_status build_types(struct step_plan_builder *builder,
                                   .record = listed != NULL ? record_count : STEP_NO_INDEX,
                                   .holds_inner = listed != NULL,
                                   .constant = listed == NULL && step_plan_is_constant(scope)};
-    enum step_status status = add_types(builder, scope, in_array, &node.column);
+    node.column = add_types(builder, scope, in_array);
     for (uint32_t i = 0; i < record_count; i++)
         node.child_count += listed != NULL ? listed[i] : step_record_extends(definition, i, type);
-    if (status == STEP_STATUS_OK)
-        status = add_children(builder, node.child_count, &node.first_child);
-    uint32_t next = node.first_child, child;
-    for (uint32_t i = 0; i < record_count && status == STEP_STATUS_OK; i++) {
-        if (listed != NULL ? listed[i] == 0 : !step_record_extends(definition, i, type))
-            continue;
-        status = build_record(builder, scope, i, true, nesting + 1, &child);
-        if (status == STEP_STATUS_OK)
-            builder->plan->children[next++] = child;
-    }
-    if (status == STEP_STATUS_OK && listed != NULL) {
-        status = add_none(builder, &child);
-        builder->plan->children[next] = child;
-    }
-    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+    node.first_child = add_children(builder, node.child_count);
+    uint32_t next = node.first_child;
+    for (uint32_t i = 0; i < record_count && builder->status == STEP_STATUS_OK; i++)
+        if (listed != NULL ? listed[i] != 0 : step_record_extends(definition, i, type))
+            set_child(builder, next++, build_record(builder, scope, i, true, nesting + 1));
+    if (listed != NULL)
+        set_child(builder, next, add_none(builder));
+    return add_node(builder, node);
 }
 
 /* Makes the node of a variant that may contain itself: an array of all that it contains. */
-static enum step_status build_tree(struct step_plan_builder *builder,
-                                   const struct step_plan_scope *scope, const uint8_t *listed,
-                                   bool in_array, uint32_t nesting, uint32_t *index)
+static uint32_t build_tree(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                           const uint8_t *listed, bool in_array, uint32_t nesting)
 {
     struct step_plan_node node = {.kind = STEP_NODE_TREE,
                                   .slot_count = 1,
@@ -283,46 +288,35 @@ static enum step_status build_tree(struct step_plan_builder *builder,
                                   .record = scope->field->record,
                                   .constant = step_plan_is_constant(scope)};
     struct step_field_coding field_coding = {.policy = {.is_unsigned = true}};
-    uint32_t element = 0;
-    enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
-    if (status == STEP_STATUS_OK)
-        status = add_children(builder, 1, &node.first_child);
+    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
+    node.first_child = add_children(builder, 1);
     builder->in_tree = true;
-    if (status == STEP_STATUS_OK)
-        status = build_types(builder, scope, listed, true, nesting + 1, &element);
+    set_child(builder, node.first_child, build_types(builder, scope, listed, true, nesting + 1));
     builder->in_tree = false;
-    if (status != STEP_STATUS_OK)
-        return status;
-    builder->plan->children[node.first_child] = element;
-    return add_node(builder, node, index);
+    return add_node(builder, node);
 }
 
 /* Makes the node of a variant: a record of the field's type, or of a type that extends it. */
-static enum step_status build_variant(struct step_plan_builder *builder,
-                                      const struct step_plan_scope *scope, bool in_array,
-                                      uint32_t nesting, uint32_t *index)
+static uint32_t build_variant(struct step_plan_builder *builder,
+                              const struct step_plan_scope *scope, bool in_array, uint32_t nesting)
 {
     struct step_plan_node inner = {.kind = STEP_NODE_INNER,
                                    .slot_count = 1,
                                    .record = scope->field->record,
                                    .holds_inner = true};
     if (builder->in_tree)
-        return add_node(builder, inner, index);
+        return add_node(builder, inner);
     uint8_t *listed;
-    enum step_status status =
-        step_plan_find_tree(builder->definition, scope->field->record, &listed);
-    if (status == STEP_STATUS_OK && listed != NULL)
-        status = build_tree(builder, scope, listed, in_array, nesting, index);
-    else if (status == STEP_STATUS_OK)
-        status = build_types(builder, scope, NULL, in_array, nesting, index);
+    if (!step_plan_find_tree(builder->definition, scope->field->record, &listed))
+        return step_plan_fail(builder, STEP_STATUS_NO_MEMORY, NULL);
+    uint32_t index = listed != NULL ? build_tree(builder, scope, listed, in_array, nesting)
+                                    : build_types(builder, scope, NULL, in_array, nesting);
     free(listed);
-    return status;
+    return index;
 }
 
-static enum step_status build_bytes(struct step_plan_builder *builder,
-                                    const struct step_plan_scope *scope, bool in_array,
-                                    uint32_t *index)
+static uint32_t build_bytes(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                            bool in_array)
 {
     struct step_plan_node node = {
         STEP_NODE_BYTES, 0, 1, 0, 0, STEP_NO_INDEX, false, step_plan_is_constant(scope)};
@@ -332,56 +326,46 @@ static enum step_status build_bytes(struct step_plan_builder *builder,
     field_coding.policy.strings = own.policy.strings;
     if (own.policy.general != STEP_GENERAL_NONE) /* a repeated value is a number */
         field_coding.policy.strings |= STEP_STRINGS_NUMBERED;
-    enum step_status status =
-        add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding, &node.column);
+    node.column = add_column(builder, STEP_COLUMN_LENGTHS, in_array, &field_coding);
     struct step_field_coding none = {.policy = {.strings = field_coding.policy.strings}};
-    uint32_t bytes;
-    if (status == STEP_STATUS_OK)
-        status = add_column(builder, STEP_COLUMN_BYTES, in_array, &none, &bytes);
-    return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
+    add_column(builder, STEP_COLUMN_BYTES, in_array, &none);
+    return add_node(builder, node);
 }
 
 /* Makes the node of a value with several columns, or with columns for its elements. */
-static enum step_status build_compound(struct step_plan_builder *builder,
-                                       const struct step_plan_scope *scope, uint32_t array_depth,
-                                       bool in_array, uint32_t nesting, uint32_t *index)
+static uint32_t build_compound(struct step_plan_builder *builder,
+                               const struct step_plan_scope *scope, uint32_t array_depth,
+                               bool in_array, uint32_t nesting)
 {
     if (array_depth > 0)
-        return build_array(builder, scope, array_depth, in_array, nesting, index);
+        return build_array(builder, scope, array_depth, in_array, nesting);
     return step_field_is_variant(scope->field)
-               ? build_variant(builder, scope, in_array, nesting, index)
-               : build_record(builder, scope, scope->field->record, in_array, nesting, index);
+               ? build_variant(builder, scope, in_array, nesting)
+               : build_record(builder, scope, scope->field->record, in_array, nesting);
 }
 
 /* The column of numbers is placed after those of the value, because older files lack it. */
-static enum step_status build_numbered(struct step_plan_builder *builder,
-                                       const struct step_plan_scope *scope, uint32_t array_depth,
-                                       const struct step_field_coding *numbers, bool in_array,
-                                       uint32_t nesting, uint32_t *index)
+static uint32_t build_numbered(struct step_plan_builder *builder,
+                               const struct step_plan_scope *scope, uint32_t array_depth,
+                               const struct step_field_coding *numbers, bool in_array,
+                               uint32_t nesting)
 {
     struct step_plan_node node = {
         .kind = STEP_NODE_NUMBERED, .child_count = 1, .record = STEP_NO_INDEX};
-    uint32_t child;
-    enum step_status status = add_children(builder, 1, &node.first_child);
-    if (status == STEP_STATUS_OK)
-        status = build_compound(builder, scope, array_depth, true, nesting, &child);
-    if (status == STEP_STATUS_OK && builder->plan->nodes[child].slot_count == 0) {
-        *index = child;
-        return status;
-    }
-    if (status == STEP_STATUS_OK)
-        status = add_column(builder, STEP_COLUMN_NUMBERS, in_array, numbers, &node.column);
-    if (status != STEP_STATUS_OK)
-        return status;
-    builder->plan->children[node.first_child] = child;
-    node.slot_count = builder->plan->nodes[child].slot_count;
-    return add_node(builder, node, index);
+    node.first_child = add_children(builder, 1);
+    uint32_t child = build_compound(builder, scope, array_depth, true, nesting);
+    node.slot_count = set_child(builder, node.first_child, child)->slot_count;
+    if (node.slot_count == 0)
+        return child;
+    node.column = add_column(builder, STEP_COLUMN_NUMBERS, in_array, numbers);
+    return add_node(builder, node);
 }
 
-enum step_status step_plan_element(struct step_plan_builder *builder,
-                                   const struct step_plan_scope *scope, uint32_t array_depth,
-                                   bool in_array, uint32_t nesting, uint32_t *index)
+uint32_t step_plan_element(struct step_plan_builder *builder, const struct step_plan_scope *scope,
+                           uint32_t array_depth, bool in_array, uint32_t nesting)
 {
+    if (builder->status != STEP_STATUS_OK)
+        return 0;
     if (nesting > STEP_MAX_NESTING)
         return step_plan_fail(builder, STEP_STATUS_INVALID,
                               "records by value and arrays are nested more than 32 deep");
@@ -391,17 +375,15 @@ enum step_status step_plan_element(struct step_plan_builder *builder,
     bool names_entry = field_coding.column.identifier && scope->field->kind == STEP_TYPE_RECORD;
     bool is_compound = array_depth > 0 || (scope->field->kind == STEP_TYPE_RECORD && !names_entry);
     if (is_compound && !builder->in_tree && step_plan_is_numbered(scope, array_depth, &numbers))
-        return build_numbered(builder, scope, array_depth, &numbers, in_array, nesting, index);
+        return build_numbered(builder, scope, array_depth, &numbers, in_array, nesting);
     if (is_compound)
-        return build_compound(builder, scope, array_depth, in_array, nesting, index);
-    if (names_entry || scope->field->kind == STEP_TYPE_INT) {
-        struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
-        field_coding.policy.strings = 0;
-        if (scope->field->kind != STEP_TYPE_INT)
-            settle_identifier(&field_coding);
-        enum step_status status =
-            add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding, &node.column);
-        return status == STEP_STATUS_OK ? add_node(builder, node, index) : status;
-    }
-    return build_bytes(builder, scope, in_array, index);
+        return build_compound(builder, scope, array_depth, in_array, nesting);
+    if (!names_entry && scope->field->kind != STEP_TYPE_INT)
+        return build_bytes(builder, scope, in_array);
+    struct step_plan_node node = {STEP_NODE_VALUE, 0, 1, 0, 0, STEP_NO_INDEX, false, false};
+    field_coding.policy.strings = 0;
+    if (scope->field->kind != STEP_TYPE_INT)
+        settle_identifier(&field_coding);
+    node.column = add_column(builder, STEP_COLUMN_VALUES, in_array, &field_coding);
+    return add_node(builder, node);
 }

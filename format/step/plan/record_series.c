@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/language/dl_tree.h"
 #include "format/step/plan/plan_build.h"
 
 uint64_t step_given_reference(const struct step_plan *plan, uint32_t column)
@@ -257,11 +258,8 @@ static uint32_t find_field(const struct step_plan *plan, uint32_t column, const 
                            size_t length)
 {
     const struct step_record *record = &plan->definition->records[plan->columns[column].record];
-    for (uint32_t i = 0; i < record->field_count; i++)
-        if (strlen(record->fields[i].name) == length &&
-            memcmp(record->fields[i].name, name, length) == 0)
-            return is_single(plan, column, i) ? i : STEP_NO_INDEX;
-    return STEP_NO_INDEX;
+    size_t i = dl_find_field(record, name, length);
+    return i != SIZE_MAX && is_single(plan, column, i) ? (uint32_t) i : STEP_NO_INDEX;
 }
 
 /* Takes the text up to the next +, and skips the +. */

@@ -45,7 +45,7 @@ static size_t packed_bytes(const struct sample_output *out)
     enum step_compression method;
     CU_ASSERT_EQUAL_FATAL(step_compressor_create(STEP_COMPRESSION_ZLIB, 0, &compressor),
                           STEP_STATUS_OK);
-    step_compress(compressor, out->data, out->length, &packed, &method);
+    step_compress(compressor, false, out->data, out->length, &packed, &method);
     size_t length = packed.length;
     step_buffer_reset(&packed);
     step_compressor_destroy(compressor);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compilers/stepc/text_outputs.h"
+#include "compilers/stepc/stepc.h"
 #include "steptrace/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -85,7 +85,7 @@ static void test_compression(void)
                 data[i] = (uint8_t) (i % 7);
             for (int pass = 0; pass < 2; pass++) {
                 out.length = 0;
-                CU_ASSERT_EQUAL(step_compress(compressor, data, length, &out, &method),
+                CU_ASSERT_EQUAL(step_compress(compressor, false, data, length, &out, &method),
                                 STEP_STATUS_OK);
                 CU_ASSERT(out.length <= length);
                 CU_ASSERT_EQUAL(

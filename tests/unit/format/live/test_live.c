@@ -12,6 +12,7 @@
 #include "format/io/memory_output.h"
 #include "format/live/id_sort.h"
 #include "format/live/live_decoder.h"
+#include "format/live/live_streams.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
 #include "tests/unit/run_suite.h"
@@ -268,7 +269,7 @@ static void test_recover_part_of_batch(void)
     for (uint64_t i = 0; i < FREES; i++)
         words[i] = live_word(STEP_LIVE_FREE_OBJECT, FREES - i);
     words[FREES] = live_word(STEP_LIVE_FREE_END, 5000);
-    CU_ASSERT_EQUAL(live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(live_streams_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(
         live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, FREES + 1, &consumed, NULL),
         STEP_STATUS_OK);
@@ -343,10 +344,10 @@ static void test_stacks(void)
     struct live_decoder *decoder = live_decoder_create(&clock, writer);
     size_t consumed, count = 9 + sizeof rest / sizeof rest[0];
     CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
-    CU_ASSERT_EQUAL(live_decoder_begin(decoder, 2, 0, 0), STEP_STATUS_OK);
+    CU_ASSERT_EQUAL(live_streams_begin(decoder, 2, 0, 0), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(live_decoder_words(decoder, 2, words, count, &consumed, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(consumed, count);
-    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, 2), 3);
+    CU_ASSERT_EQUAL(live_streams_next_record(decoder, 2), 3);
     live_decoder_destroy(decoder);
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
     step_writer_destroy(writer);
@@ -400,14 +401,14 @@ static void test_samples(void)
     struct live_decoder *decoder = live_decoder_create(&clock, writer);
     size_t consumed;
     CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
-    live_decoder_begin(decoder, STEP_LIVE_STREAM_GLOBAL, 0, 0);
+    live_streams_begin(decoder, STEP_LIVE_STREAM_GLOBAL, 0, 0);
     CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_GLOBAL, class, 4, &consumed, NULL),
                     STEP_STATUS_OK);
-    live_decoder_begin(decoder, 2, 0, 0);
+    live_streams_begin(decoder, 2, 0, 0);
     CU_ASSERT_EQUAL(live_decoder_words(decoder, 2, thread, 12, &consumed, NULL), STEP_STATUS_OK);
     CU_ASSERT_EQUAL(consumed, 12);
-    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, 2), 3);
-    live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
+    CU_ASSERT_EQUAL(live_streams_next_record(decoder, 2), 3);
+    live_streams_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
     CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, frees, 9, &consumed, NULL),
                     STEP_STATUS_OK);
     CU_ASSERT_EQUAL(live_decoder_settled(decoder, STEP_LIVE_STREAM_FREES, 2), 2);
@@ -447,11 +448,11 @@ static void test_runs_of_frees(void)
     struct live_decoder *decoder = live_decoder_create(&clock, writer);
     size_t consumed;
     CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
-    live_decoder_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
+    live_streams_begin(decoder, STEP_LIVE_STREAM_FREES, 0, 0);
     CU_ASSERT_EQUAL(live_decoder_words(decoder, STEP_LIVE_STREAM_FREES, words, 8, &consumed, NULL),
                     STEP_STATUS_OK);
     uint64_t filled = step_live_freed_count(words[5] >> STEP_LIVE_KIND_BITS);
-    CU_ASSERT_EQUAL(live_decoder_next_record(decoder, STEP_LIVE_STREAM_FREES),
+    CU_ASSERT_EQUAL(live_streams_next_record(decoder, STEP_LIVE_STREAM_FREES),
                     OWN + EARLIER + filled);
     live_decoder_destroy(decoder);
     CU_ASSERT_EQUAL(step_writer_close(writer, NULL), STEP_STATUS_OK);
@@ -508,7 +509,7 @@ static enum step_status decode(struct step_writer *writer, const uint64_t *words
     struct live_decoder *decoder = live_decoder_create(&clock, writer);
     size_t consumed;
     CU_ASSERT_PTR_NOT_NULL_FATAL(decoder);
-    live_decoder_begin(decoder, STEP_LIVE_STREAM_GLOBAL,
+    live_streams_begin(decoder, STEP_LIVE_STREAM_GLOBAL,
                        step_writer_put_count(writer, STEP_LIVE_STREAM_GLOBAL), 0);
     enum step_status status =
         live_decoder_words(decoder, STEP_LIVE_STREAM_GLOBAL, words, count, &consumed, NULL);

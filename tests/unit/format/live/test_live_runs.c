@@ -9,6 +9,7 @@
 #include "format/core/bytes.h"
 #include "format/io/memory_output.h"
 #include "format/live/live_decoder.h"
+#include "format/live/live_streams.h"
 #include "steptrace/java_trace.h"
 #include "steptrace/reader.h"
 #include "tests/unit/run_suite.h"
@@ -147,7 +148,7 @@ static void write_events(const struct mix *mix, struct step_writer *writer, stru
         uint64_t words[4096];
         size_t count = 0, taken = 0;
         writing.chunk_stamp = writing.object = 0;
-        CU_ASSERT_EQUAL(live_decoder_begin(decoder, STREAM, i, writing.thread), STEP_STATUS_OK);
+        CU_ASSERT_EQUAL(live_streams_begin(decoder, STREAM, i, writing.thread), STEP_STATUS_OK);
         while (i < EVENTS && count + 2 * WORDS <= 4096)
             count += write_event(&writing, words + count, &events[i++]);
         while (taken < count) {
@@ -160,7 +161,7 @@ static void write_events(const struct mix *mix, struct step_writer *writer, stru
             CU_ASSERT_NOT_EQUAL_FATAL(consumed, 0);
             taken += consumed;
         }
-        CU_ASSERT_EQUAL(live_decoder_next_record(decoder, STREAM), i);
+        CU_ASSERT_EQUAL(live_streams_next_record(decoder, STREAM), i);
     }
     CU_ASSERT_EQUAL(live_decoder_finish(decoder, 0), STEP_STATUS_OK);
     live_decoder_destroy(decoder);

@@ -22,15 +22,6 @@ static void put_layouts(const struct layout_totals *totals, struct json_output *
     json_end_array(json);
 }
 
-static void put_numbers(const char *key, const uint64_t *numbers, size_t count,
-                        struct json_output *json)
-{
-    json_begin_array(json, key);
-    for (size_t i = 0; i < count; i++)
-        json_number(json, NULL, numbers[i]);
-    json_end_array(json);
-}
-
 void layout_print_json(const struct layout_totals *totals, FILE *out)
 {
     struct json_output json;
@@ -51,8 +42,8 @@ void layout_print_json(const struct layout_totals *totals, FILE *out)
         json_begin_object(&json, NULL);
         json_bytes(&json, "class", row->name);
         json_number(&json, "objects", row->objects);
-        put_numbers("bytes", row->bytes, totals->layout_count, &json);
-        put_numbers("error", row->errors, totals->layout_count, &json);
+        json_numbers(&json, "bytes", row->bytes, totals->layout_count, sizeof(uint64_t));
+        json_numbers(&json, "error", row->errors, totals->layout_count, sizeof(uint64_t));
         json_end_object(&json);
     }
     json_end_array(&json);

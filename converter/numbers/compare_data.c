@@ -365,14 +365,10 @@ static void put_curve(struct json_output *json, const struct measure_run *run)
     json_number(json, "first_ns", run->first_ns);
     json_number(json, "last_ns", run->last_ns);
     json_number(json, "step_ns", run->curve->step_ns);
-    json_begin_array(json, "live");
-    for (size_t i = 0; i < run->curve->count; i++)
-        json_number(json, NULL, run->curve->steps[i].last_bytes);
-    json_end_array(json);
-    json_begin_array(json, "most");
-    for (size_t i = 0; i < run->curve->count; i++)
-        json_number(json, NULL, run->curve->steps[i].most_bytes);
-    json_end_array(json);
+    json_numbers(json, "live", &run->curve->steps[0].last_bytes, run->curve->count,
+                 sizeof run->curve->steps[0]);
+    json_numbers(json, "most", &run->curve->steps[0].most_bytes, run->curve->count,
+                 sizeof run->curve->steps[0]);
     json_end_object(json);
 }
 

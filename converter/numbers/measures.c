@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "format/core/grow.h"
 
 const struct metric metrics[] = {
     {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, false, METRICS_OF_TRACES, true},
@@ -80,8 +81,6 @@ struct quantity metric_change(const struct metric *metric, double value)
     return out;
 }
 
-#define FIRST_ROWS ((size_t) 64)
-
 const char *const axis_names[AXIS_COUNT] = {"program", "class", "site", "thread", "method"};
 const char *const axis_plurals[AXIS_COUNT] = {"programs", "classes", "sites", "threads", "methods"};
 
@@ -108,36 +107,13 @@ void measures_reset(struct measures *measures)
     *measures = (struct measures){.runs = NULL};
 }
 
-/* Returns the array with room for `now` items; new ones are zeros.  Returns NULL if memory runs
- * out. */
-static void *grown(void *items, size_t before, size_t now, size_t item_bytes)
+/* Makes room for the sums of all rows.  Returns false if memory runs out. */
+static bool make_room(const struct measures *measures, struct measure_table *table)
 {
-    char *out = realloc(items, now * item_bytes);
-    if (out != NULL)
-        memset(out + before * item_bytes, 0, (now - before) * item_bytes);
-    return out;
-}
-
-static bool grow(struct measure_table *table, size_t run_capacity)
-{
-    size_t capacity = table->capacity == 0 ? FIRST_ROWS : table->capacity * 2;
-    size_t row_sums = run_capacity * SUM_COUNT;
-    if (capacity > SIZE_MAX / sizeof *table->sums / row_sums)
-        return false;
-    uint64_t *sums =
-        grown(table->sums, table->capacity * row_sums, capacity * row_sums, sizeof *table->sums);
-    if (sums == NULL)
-        return false;
-    table->sums = sums;
-    if (table->variances != NULL) {
-        double *variances = grown(table->variances, table->capacity * row_sums, capacity * row_sums,
-                                  sizeof *table->variances);
-        if (variances == NULL)
-            return false;
-        table->variances = variances;
-    }
-    table->capacity = capacity;
-    return true;
+    size_t need = (table->index.count + 1) * measures->run_capacity * SUM_COUNT;
+    return STEP_MAKE_ZEROED_ROOM(table->sums, table->sum_capacity, need) &&
+           (!measures->has_estimates ||
+            STEP_MAKE_ZEROED_ROOM(table->variances, table->variance_capacity, need));
 }
 
 void measures_report_mixture(const struct measure_run *first, const struct measure_run *second)
@@ -152,18 +128,11 @@ void measures_report_mixture(const struct measure_run *first, const struct measu
 
 bool measures_expect_estimates(struct measures *measures)
 {
-    size_t row_sums = measures->run_capacity * SUM_COUNT;
-    for (unsigned i = 0; i < AXIS_COUNT; i++) {
-        struct measure_table *table = &measures->tables[i];
-        if (table->capacity == 0 && !grow(table, measures->run_capacity))
-            return false;
-        if (table->variances == NULL)
-            table->variances = calloc(table->capacity * row_sums, sizeof *table->variances);
-        if (table->variances == NULL)
-            return false;
-    }
+    bool ok = true;
     measures->has_estimates = true;
-    return true;
+    for (unsigned i = 0; ok && i < AXIS_COUNT; i++)
+        ok = make_room(measures, &measures->tables[i]);
+    return ok;
 }
 
 static struct step_bytes site_of(const void *frames, uint64_t *row, char room[FRAME_TEXT])
@@ -212,7 +181,7 @@ uint32_t measures_row(struct measures *measures, enum measure_axis axis, uint32_
     if (!trace_names_copy(&measures->copies, text, &copy))
         return 0;
     name_index_set_text(&table->index, row, copy);
-    return row < table->capacity || grow(table, measures->run_capacity) ? row : 0;
+    return make_room(measures, table) ? row : 0;
 }
 
 static int by_value(const void *left, const void *right)

@@ -86,7 +86,7 @@ extern const char *const axis_plurals[AXIS_COUNT];
  * frame, and its text is the frame's.  A parent's row is less than its children's. */
 struct measure_table {
     struct name_index index;
-    size_t capacity;
+    size_t sum_capacity, variance_capacity;
     uint64_t *sums;    /* [row][run][SUM_COUNT]; of a sampled run estimates, rounded */
     double *variances; /* the same, of the estimates; NULL: no run is sampled */
 };

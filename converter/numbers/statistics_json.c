@@ -48,23 +48,6 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_end_object(json);
 }
 
-bool ranking_array_put(const struct ranking_array *array, const struct statistics_report *report,
-                       struct json_output *json)
-{
-    struct ranking ranking;
-    if (!array->rank(report, &ranking))
-        return false;
-    json_begin_array(json, array->name);
-    for (size_t i = 0; i < ranking.shown; i++) {
-        json_begin_object(json, NULL);
-        array->put_members(json, report->statistics, ranking.rows[i].id);
-        json_end_object(json);
-    }
-    json_end_array(json);
-    free(ranking.rows);
-    return true;
-}
-
 void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
                                uint32_t id)
 {
@@ -117,13 +100,9 @@ static void put_method(struct json_output *json, const struct statistics *statis
     json_number(json, "inclusive_ns", totals->inclusive_ns);
 }
 
-static const struct ranking_array class_array = {rank_classes, put_class, "classes"};
-static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
-static const struct ranking_array method_array = {rank_methods, put_method, "methods"};
-
 static bool put_methods(struct json_output *json, const struct statistics_report *report)
 {
-    if (!ranking_array_put(&method_array, report, json))
+    if (!statistics_put_array(report, BY_METHOD, put_method, json))
         return false;
     json_number(json, "unmatched_exits", report->statistics->unmatched_exits);
     json_number(json, "open_calls", report->statistics->open_calls);
@@ -159,8 +138,9 @@ bool statistics_print_json(const struct statistics_report *report, FILE *out)
     json_open(&json, out);
     json_text(&json, "trace", report->path);
     put_summary(&json, report->statistics);
-    bool ok = ranking_array_put(&class_array, report, &json) &&
-              ranking_array_put(&thread_array, report, &json) && put_methods(&json, report);
+    bool ok = statistics_put_array(report, BY_CLASS, put_class, &json) &&
+              statistics_put_array(report, BY_THREAD, put_thread, &json) &&
+              put_methods(&json, report);
     put_curve(&json, report->statistics);
     json_close(&json);
     return ok;

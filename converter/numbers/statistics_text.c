@@ -72,20 +72,6 @@ static void print_lifetimes(const struct statistics *statistics)
            statistics->lifetimes_in_bytes ? " (allocated meanwhile)" : "");
 }
 
-bool ranking_table_print(const struct ranking_table *table, const struct statistics_report *report)
-{
-    struct ranking ranking;
-    if (!table->rank(report, &ranking))
-        return false;
-    if (ranking.count > 0)
-        table->print_head();
-    for (size_t i = 0; i < ranking.shown; i++)
-        table->print_line(report->statistics, ranking.rows[i].id);
-    table_print_rest(ranking.shown, ranking.count, table->things);
-    free(ranking.rows);
-    return true;
-}
-
 void statistics_print_thread_name(const struct statistics *statistics, uint32_t id)
 {
     const struct trace_thread *thread = trace_thread_of(statistics->names, id);
@@ -113,14 +99,8 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static void print_class_head(void)
-{
-    printf("\n%12s %14s %12s %14s %10s %12s %10s %10s  %s\n", "allocated", "bytes", "freed",
-           "bytes", "at end", "bytes", "mean life", "half below", "class");
-}
-
-static const struct ranking_table class_table = {rank_classes, print_class_head, print_class,
-                                                 "classes"};
+static const char class_head[] = "\n   allocated          bytes        freed          bytes     at "
+                                 "end        bytes  mean life half below  class\n";
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
@@ -134,14 +114,8 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     statistics_print_thread_name(statistics, id);
 }
 
-static void print_thread_head(void)
-{
-    printf("\n%12s %14s %12s %10s %10s  %s\n", "allocated", "bytes", "calls", "start", "end",
-           "thread");
-}
-
-static const struct ranking_table thread_table = {rank_threads, print_thread_head, print_thread,
-                                                  "threads"};
+static const char thread_head[] =
+    "\n   allocated          bytes        calls      start        end  thread\n";
 
 static void print_method(const struct statistics *statistics, uint32_t id)
 {
@@ -157,17 +131,12 @@ static void print_method(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static void print_method_head(void)
-{
-    printf("\n%12s %10s %10s %10s  %s\n", "calls", "exceptions", "itself", "with inner", "method");
-}
+static const char method_head[] = "\n       calls exceptions     itself with inner  method\n";
 
 static bool print_methods(const struct statistics_report *report)
 {
-    static const struct ranking_table table = {rank_methods, print_method_head, print_method,
-                                               "methods"};
     const struct statistics *statistics = report->statistics;
-    if (!ranking_table_print(&table, report))
+    if (!statistics_print_table(report, BY_METHOD, method_head, print_method))
         return false;
     if (statistics->unmatched_exits > 0)
         printf("  %" PRIu64 " exits of calls whose entry the trace does not have\n",
@@ -221,7 +190,8 @@ bool statistics_print_text(const struct statistics_report *report)
     statistics_print_kinds(statistics);
     print_objects(statistics);
     print_lifetimes(statistics);
-    if (!ranking_table_print(&class_table, report) || !ranking_table_print(&thread_table, report) ||
+    if (!statistics_print_table(report, BY_CLASS, class_head, print_class) ||
+        !statistics_print_table(report, BY_THREAD, thread_head, print_thread) ||
         !print_methods(report))
         return false;
     print_curve(statistics);
@@ -239,31 +209,6 @@ static int compare(const void *left, const void *right)
     if (a->calls != b->calls)
         return a->calls > b->calls ? -1 : 1;
     return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* Computes the key of a row.  Returns false if the row is not shown. */
-typedef bool (*key_function)(const struct statistics_report *report, const void *entry,
-                             struct ranked_id *row);
-
-static bool rank(const struct statistics_report *report, const struct id_table *table,
-                 key_function key_of, struct ranking *ranking)
-{
-    size_t most = 0;
-    for (uint32_t i = 0; id_table_next(table, &i); i++)
-        most++;
-    *ranking = (struct ranking){.rows = calloc(most + 1, sizeof(struct ranked_id))};
-    if (ranking->rows == NULL)
-        return false;
-    for (uint32_t i = 0; id_table_next(table, &i); i++) {
-        const void *entry = id_table_find(table, i);
-        struct ranked_id row = {.id = i};
-        if (entry != NULL && key_of(report, entry, &row))
-            ranking->rows[ranking->count++] = row;
-    }
-    if (ranking->count > 0)
-        qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
-    ranking->shown = table_shown(report->top, ranking->count);
-    return true;
 }
 
 static uint64_t sampled_key(enum statistics_order order, const struct sampled_totals *totals)
@@ -294,11 +239,6 @@ static bool class_key(const struct statistics_report *report, const void *entry,
     return totals->allocated_objects > 0 || totals->freed_objects > 0;
 }
 
-bool rank_classes(const struct statistics_report *report, struct ranking *ranking)
-{
-    return rank(report, &report->statistics->classes, class_key, ranking);
-}
-
 static bool thread_key(const struct statistics_report *report, const void *entry,
                        struct ranked_id *row)
 {
@@ -313,11 +253,6 @@ static bool thread_key(const struct statistics_report *report, const void *entry
     return totals->is_used;
 }
 
-bool rank_threads(const struct statistics_report *report, struct ranking *ranking)
-{
-    return rank(report, &report->statistics->threads, thread_key, ranking);
-}
-
 static bool method_key(const struct statistics_report *report, const void *entry,
                        struct ranked_id *row)
 {
@@ -328,7 +263,72 @@ static bool method_key(const struct statistics_report *report, const void *entry
     return totals->calls > 0;
 }
 
-bool rank_methods(const struct statistics_report *report, struct ranking *ranking)
+/* The id_table of each axis, and the key of its rows: false, the row is not shown. */
+static const struct {
+    const char *name;
+    size_t table;
+    bool (*key_of)(const struct statistics_report *report, const void *entry,
+                   struct ranked_id *row);
+} axes[] = {
+    [BY_CLASS] = {"classes", offsetof(struct statistics, classes), class_key},
+    [BY_THREAD] = {"threads", offsetof(struct statistics, threads), thread_key},
+    [BY_METHOD] = {"methods", offsetof(struct statistics, methods), method_key},
+};
+
+bool statistics_rank(const struct statistics_report *report, enum statistics_axis axis,
+                     struct ranking *ranking)
 {
-    return rank(report, &report->statistics->methods, method_key, ranking);
+    const struct id_table *table =
+        (const void *) ((const char *) report->statistics + axes[axis].table);
+    const void *entry;
+    size_t most = 1;
+    for (uint32_t i = 0; id_table_next(table, &i); i++)
+        most++;
+    *ranking = (struct ranking){.rows = calloc(most, sizeof *ranking->rows)};
+    if (ranking->rows == NULL)
+        return false;
+    for (uint32_t i = 0; (entry = id_table_next(table, &i)) != NULL; i++) {
+        struct ranked_id *row = &ranking->rows[ranking->count];
+        *row = (struct ranked_id){.id = i};
+        ranking->count += axes[axis].key_of(report, entry, row);
+    }
+    if (ranking->count > 0)
+        qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
+    ranking->shown = table_shown(report->top, ranking->count);
+    return true;
+}
+
+bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis,
+                            const char *head,
+                            void (*print_line)(const struct statistics *statistics, uint32_t id))
+{
+    struct ranking ranking;
+    if (!statistics_rank(report, axis, &ranking))
+        return false;
+    if (ranking.count > 0)
+        fputs(head, stdout);
+    for (size_t i = 0; i < ranking.shown; i++)
+        print_line(report->statistics, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, axes[axis].name);
+    free(ranking.rows);
+    return true;
+}
+
+bool statistics_put_array(const struct statistics_report *report, enum statistics_axis axis,
+                          void (*put_members)(struct json_output *json,
+                                              const struct statistics *statistics, uint32_t id),
+                          struct json_output *json)
+{
+    struct ranking ranking;
+    if (!statistics_rank(report, axis, &ranking))
+        return false;
+    json_begin_array(json, axes[axis].name);
+    for (size_t i = 0; i < ranking.shown; i++) {
+        json_begin_object(json, NULL);
+        put_members(json, report->statistics, ranking.rows[i].id);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    free(ranking.rows);
+    return true;
 }

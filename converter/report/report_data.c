@@ -329,7 +329,7 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
     struct ranking ranking;
     const struct heap_snapshot *moment = report_moment(writer->model);
     bool ok = true;
-    if (!rank_classes(report, &ranking))
+    if (!statistics_rank(report, BY_CLASS, &ranking))
         return false;
     id_table_init(&at_moment, sizeof(struct heap_amount));
     for (size_t i = 0; i < moment->count && ok; i++) {
@@ -418,7 +418,7 @@ static void put_thread(struct writer *writer, uint32_t id, bool is_drawn)
 static bool put_threads(struct writer *writer, const struct statistics_report *report)
 {
     struct ranking ranking;
-    if (!rank_threads(report, &ranking))
+    if (!statistics_rank(report, BY_THREAD, &ranking))
         return false;
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++)
@@ -459,7 +459,7 @@ static bool put_methods(struct writer *writer, const struct statistics_report *r
     struct json_output *json = &writer->json;
     struct ranking ranking;
     bool ok = true;
-    if (!rank_methods(report, &ranking))
+    if (!statistics_rank(report, BY_METHOD, &ranking))
         return false;
     json_begin_array(json, "methods");
     for (size_t i = 0; i < ranking.shown && ok; i++) {

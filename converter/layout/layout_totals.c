@@ -257,14 +257,14 @@ static void count_values(struct layout_totals *totals)
 
 bool layout_totals_finish(struct layout_totals *totals)
 {
+    const struct class_total *class;
     size_t count = 0;
-    for (uint32_t id = 0; id_table_next(&totals->classes, &id); id++)
-        count += ((const struct class_total *) id_table_find(&totals->classes, id))->objects > 0;
+    for (uint32_t id = 0; (class = id_table_next(&totals->classes, &id)) != NULL; id++)
+        count += class->objects > 0;
     totals->rows = calloc(count + 1, sizeof *totals->rows);
     if (totals->rows == NULL)
         return false;
-    for (uint32_t id = 0; id_table_next(&totals->classes, &id); id++) {
-        const struct class_total *class = id_table_find(&totals->classes, id);
+    for (uint32_t id = 0; (class = id_table_next(&totals->classes, &id)) != NULL; id++) {
         if (class->objects == 0)
             continue;
         struct layout_row *row = &totals->rows[totals->row_count++];

@@ -30,14 +30,9 @@ static struct graph_replay *replay_of(struct reference_distances *distances)
 
 static struct birth *birth_of(struct reference_distances *distances, uint32_t node)
 {
-    if (node >= distances->birth_capacity) {
-        struct birth *births = step_grown(distances->births, &distances->birth_capacity,
-                                          (size_t) node + 1, sizeof *births);
-        if (births == NULL)
-            return NULL;
-        distances->births = births;
-    }
-    return &distances->births[node];
+    return STEP_MAKE_ROOM(distances->births, distances->birth_capacity, (size_t) node + 1)
+               ? &distances->births[node]
+               : NULL;
 }
 
 /* Returns false if out of memory. */

@@ -100,38 +100,6 @@ bool nominal_put_names(struct nominal *nominal, const struct trace_names *names)
 
 /* ---- results ---- */
 
-enum nominal_mark {
-    NOMINAL_EXACT,
-    NOMINAL_AT_LEAST, /* a lower bound */
-    NOMINAL_AT_MOST,  /* an upper bound */
-    NOMINAL_ESTIMATE,
-    NOMINAL_UNKNOWN
-};
-
-enum nominal_key {
-    NOMINAL_ALD,
-    NOMINAL_AOA,
-    NOMINAL_AOL,
-    NOMINAL_AOM,
-    NOMINAL_AOS,
-    NOMINAL_ARA,
-    NOMINAL_BAS,
-    NOMINAL_BUF,
-    NOMINAL_GLK,
-    NOMINAL_GMD,
-    NOMINAL_GMU,
-    NOMINAL_GTO,
-    NOMINAL_KEY_COUNT
-};
-
-struct nominal_value {
-    uint64_t value;
-    enum nominal_mark mark;
-    const char *reason; /* "" for an exact value without one */
-};
-
-void nominal_values(const struct nominal *nominal, struct nominal_value values[NOMINAL_KEY_COUNT]);
-
 /* The caller checks `out` for errors. */
 void nominal_print_yaml(const struct nominal *nominal, FILE *out);
 void nominal_print_json(const struct nominal *nominal, FILE *out);

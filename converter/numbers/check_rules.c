@@ -59,14 +59,6 @@ void check_rules_reset(struct check_rules *rules)
     id_table_reset(&rules->threads);
 }
 
-uint64_t check_rules_breach_count(const struct check_rules *rules)
-{
-    uint64_t count = 0;
-    for (unsigned i = 1; i <= CHECK_RULE_COUNT; i++)
-        count += rules->breaches[i];
-    return count;
-}
-
 __attribute__((format(printf, 4, 0))) static void note(struct check_rules *rules, unsigned rule,
                                                        uint64_t time_ns, const char *format,
                                                        va_list values)

@@ -61,7 +61,6 @@ __attribute__((format(printf, 4, 5))) void check_rules_note(struct check_rules *
 void check_rules_finish(struct check_rules *rules);
 void check_rules_reset(struct check_rules *rules);
 
-uint64_t check_rules_breach_count(const struct check_rules *rules);
 /* Returns a short description of a rule. */
 const char *check_rule_text(unsigned rule);
 

@@ -208,7 +208,7 @@ static void report_collectors_put_data(const struct simulation *simulation,
                                        struct json_output *json)
 {
     if (simulation == NULL || simulation->allocated == 0 ||
-        simulation->young.items[0].collections == 0) {
+        simulation->lists[MODEL_YOUNG].items[0].collections == 0) {
         json_null(json, "collectors");
         return;
     }
@@ -218,8 +218,8 @@ static void report_collectors_put_data(const struct simulation *simulation,
     json_bool(json, "is_delayed", precision >= SIMULATION_DELAYED);
     json_number(json, "minimum", simulation->peak_living);
     json_begin_array(json, "rows");
-    for (size_t i = 0; i < simulation->young.count; i++) {
-        const struct generations *model = &simulation->young.items[i];
+    for (size_t i = 0; i < simulation->lists[MODEL_YOUNG].count; i++) {
+        const struct generations *model = &simulation->lists[MODEL_YOUNG].items[i];
         JSON_NUMBERS(json, NULL, model->young, model->collections, model->copied, model->promoted);
         if (model->collections == 0)
             break;

@@ -10,6 +10,11 @@
 
 #include "steptrace/status.h"
 
+#define IO_FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+
+/* Closes a descriptor, -1: none, and keeps errno. */
+void close_quietly(int file);
+
 /* Facts about a running JVM that attaching needs, read from /proc. */
 
 struct jvm_process {

@@ -21,8 +21,6 @@
 #define ANSWER_MS 120000 /* loading starts a trace, which first walks the heap */
 #define ANSWER_MOST ((size_t) 4096)
 
-#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
-
 struct load {
     const char *path;
     const char *options;
@@ -38,10 +36,7 @@ static int connect_to_socket(int file)
     if (descriptor >= 0 &&
         connect(descriptor, (const struct sockaddr *) &address, sizeof address) == 0)
         return descriptor;
-    int code = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    errno = code;
+    close_quietly(descriptor);
     return -1;
 }
 
@@ -54,10 +49,8 @@ static int connect_to(const struct jvm_process *process, int tmp, const char **f
     if (file < 0)
         return -1;
     int descriptor = connect_to_socket(file);
-    int code = errno;
-    *fault = strerror(code);
-    close(file);
-    errno = code;
+    *fault = strerror(errno);
+    close_quietly(file);
     return descriptor;
 }
 
@@ -136,14 +129,14 @@ static enum step_status judge(const char *answer, struct step_error *error)
     if (strncmp(answer, "0\n", 2) == 0 && (code == NULL || atoi(code + 13) == 0))
         return STEP_STATUS_OK;
     if (code != NULL)
-        return FAIL(error,
-                    "the agent refuses (%.*s): its reasons are on the standard error of the "
-                    "program",
-                    (int) strcspn(code, "\n"), code);
+        return IO_FAIL(error,
+                       "the agent refuses (%.*s): its reasons are on the standard error of the "
+                       "program",
+                       (int) strcspn(code, "\n"), code);
     while (text != NULL && (*text == '\n' || *text == ' '))
         text++;
-    return FAIL(error, "the JVM refuses: %.*s", text != NULL ? (int) strcspn(text, "\n") : 10,
-                text != NULL ? text : "no answer");
+    return IO_FAIL(error, "the JVM refuses: %.*s", text != NULL ? (int) strcspn(text, "\n") : 10,
+                   text != NULL ? text : "no answer");
 }
 
 static enum step_status request(int descriptor, const char *path, const char *options,
@@ -153,7 +146,7 @@ static enum step_status request(int descriptor, const char *path, const char *op
     char answer[ANSWER_MOST];
     if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]) ||
         !read_answer(descriptor, answer, sizeof answer))
-        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+        return IO_FAIL(error, "the JVM does not answer: %s", strerror(errno));
     return judge(answer, error);
 }
 
@@ -166,10 +159,10 @@ static int connect_to_listener(const struct jvm_process *process, struct step_er
     if (descriptor < 0 && tmp >= 0 && (errno == ENOENT || errno == ECONNREFUSED))
         descriptor = wake(process, tmp, &fault);
     if (descriptor < 0)
-        FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
-             kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
-             : fault != NULL                              ? fault
-                                                          : strerror(errno));
+        IO_FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
+                kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
+                : fault != NULL                              ? fault
+                                                             : strerror(errno));
     return descriptor;
 }
 
@@ -203,11 +196,11 @@ static enum step_status ask(const struct jvm_process *process, void *context, in
         return error->status;
     struct pollfd one = {.fd = descriptor, .events = POLLIN};
     if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]))
-        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+        return IO_FAIL(error, "the JVM does not answer: %s", strerror(errno));
     for (ssize_t got = 1; got > 0;) {
         got = poll(&one, 1, ANSWER_MS) > 0 ? read(descriptor, part, sizeof part) : -1;
         if (got < 0 || !output_write_all(output, part, (size_t) got))
-            return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+            return IO_FAIL(error, "the JVM does not answer: %s", strerror(errno));
     }
     return STEP_STATUS_OK;
 }
@@ -222,7 +215,7 @@ static enum step_status take_answer(void *receiver, const void *data, size_t len
 {
     struct answer *answer = receiver;
     if (length >= answer->size - answer->used)
-        return FAIL(error, "the JVM's answer is longer than %zu bytes", answer->size - 1);
+        return IO_FAIL(error, "the JVM's answer is longer than %zu bytes", answer->size - 1);
     memcpy(answer->text + answer->used, data, length);
     answer->used += length;
     return STEP_STATUS_OK;
@@ -242,6 +235,6 @@ enum step_status attach_ask(const struct jvm_process *process, const char *comma
     enum step_status status = target_user_call(process, &call, error);
     answer[taken.used] = '\0';
     if (status == STEP_STATUS_OK && strncmp(answer, "0\n", 2) != 0)
-        return FAIL(error, "the JVM refuses: %.200s", answer);
+        return IO_FAIL(error, "the JVM refuses: %.200s", answer);
     return status;
 }

@@ -26,6 +26,17 @@ static FILE *open_proc(pid_t pid, const char *name)
     return fopen(path, "re");
 }
 
+/* Reads a file as text, as far as there is room.  Returns its length; 0: it cannot be read. */
+static size_t read_proc(pid_t pid, const char *name, char *text, size_t room)
+{
+    FILE *file = open_proc(pid, name);
+    size_t length = file != NULL ? fread(text, 1, room - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[length] = '\0';
+    return length;
+}
+
 struct status {
     unsigned long uid, gid, inner_pid;
     uint64_t caught;
@@ -78,20 +89,12 @@ static bool take_groups(const char *line, struct jvm_process *process)
 
 static unsigned long long start_ticks_of(pid_t pid)
 {
-    char line[1024] = "";
-    unsigned long long ticks = 0;
-    FILE *file = open_proc(pid, "stat");
-    if (file == NULL)
-        return 0;
-    size_t length = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[length] = '\0';
+    char line[1024];
+    read_proc(pid, "stat", line, sizeof line);
     const char *at = strrchr(line, ')');
     for (unsigned field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
-    if (at != NULL)
-        ticks = strtoull(at, NULL, 10);
-    return ticks;
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
 /* Finds the path of a library, such as "/libjvm.so", as the process sees it.  Returns NOT_FOUND if
@@ -191,12 +194,7 @@ static unsigned version_of(const struct jvm_process *process, const char *libjvm
 static bool has_argument(pid_t pid, const char *wanted)
 {
     char text[16384];
-    FILE *file = open_proc(pid, "cmdline");
-    if (file == NULL)
-        return false;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
+    size_t length = read_proc(pid, "cmdline", text, sizeof text);
     for (const char *at = text; at < text + length; at += strlen(at) + 1)
         if (strcmp(at, wanted) == 0)
             return true;

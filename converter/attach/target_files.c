@@ -13,6 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+void close_quietly(int file)
+{
+    int code = errno;
+    if (file >= 0)
+        close(file);
+    errno = code;
+}
+
 /* Opens with O_PATH: otherwise a FIFO would block, and a device would be opened. */
 static int open_how(int directory, const char *path, int flags, uint64_t resolve)
 {
@@ -41,9 +49,8 @@ static int walk(int root, const char *path, int flags)
                 ? -1
                 : openat(directory, name,
                          O_PATH | O_NOFOLLOW | O_CLOEXEC | (*path != '\0' ? O_DIRECTORY : flags));
-        int code = is_bad ? EINVAL : errno;
-        close(directory);
-        errno = code;
+        errno = is_bad ? EINVAL : errno;
+        close_quietly(directory);
         directory = next;
     }
     return directory;
@@ -89,8 +96,6 @@ int target_files_read(int file)
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int code = errno;
-    close(file);
-    errno = code;
+    close_quietly(file);
     return readable;
 }

@@ -20,8 +20,6 @@
 
 #define PART_BYTES ((size_t) 1 << 20)
 
-#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
-
 /* ---- the child ---- */
 
 static bool has_groups(const struct jvm_process *process)
@@ -72,8 +70,8 @@ static _Noreturn void act(const struct jvm_process *process, const struct target
     if (become(process, parent))
         answer->status = call->work(process, call->context, output, answer);
     else
-        FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
-             strerror(errno));
+        IO_FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
+                strerror(errno));
     _exit(0);
 }
 
@@ -119,10 +117,10 @@ static enum step_status listen_to(int input, const struct target_call *call,
         if (got == 0)
             return STEP_STATUS_OK;
         if (got < 0)
-            return FAIL(error,
-                        "no answer within %u seconds: the JVM, or the file system of its "
-                        "/tmp, does not respond",
-                        call->limit_s);
+            return IO_FAIL(error,
+                           "no answer within %u seconds: the JVM, or the file system of its "
+                           "/tmp, does not respond",
+                           call->limit_s);
         left -= (size_t) got;
         if (call->receive != NULL)
             status = call->receive(call->receiver, buffer, (size_t) got, error);
@@ -166,19 +164,19 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
     struct step_error *answer =
         mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (answer == MAP_FAILED)
-        return FAIL(error, "cannot start a process: %s", strerror(errno));
-    FAIL(answer, "the process that acts as the JVM's user was killed");
+        return IO_FAIL(error, "cannot start a process: %s", strerror(errno));
+    IO_FAIL(answer, "the process that acts as the JVM's user was killed");
     enum step_status status = STEP_STATUS_OK;
     pid_t child = -1;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        status = FAIL(error, "cannot start a process: %s", strerror(errno));
+        status = IO_FAIL(error, "cannot start a process: %s", strerror(errno));
     } else if ((child = fork()) == 0) {
         close(ends[0]);
         act(process, call, parent, ends[1], answer);
     } else {
         close(ends[1]);
         if (child < 0) {
-            status = FAIL(error, "cannot start a process: %s", strerror(errno));
+            status = IO_FAIL(error, "cannot start a process: %s", strerror(errno));
             close(ends[0]);
         } else {
             status = finish(child, ends[0], call, answer, error);

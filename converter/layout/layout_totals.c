@@ -2,7 +2,6 @@
 /* Adds up arrays one by one, since their lengths differ, and instances by their number. */
 #include "converter/layout/layout_totals.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* Parses layouts, and computes where the elements of arrays begin. */
 #include "converter/layout/object_layout.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

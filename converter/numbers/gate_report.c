@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_rule.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
 #include "converter/trace/event_selection.h"
 
 struct parser {

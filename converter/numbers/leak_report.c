@@ -3,7 +3,6 @@
 #include "converter/numbers/leak_rows.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 

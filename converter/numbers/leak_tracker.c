@@ -3,11 +3,9 @@
 #include "converter/numbers/leak_tracker.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
-#include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,

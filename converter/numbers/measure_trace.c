@@ -2,7 +2,6 @@
 /* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/numbers/measure_trace.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "converter/numbers/statistics.h"
 
 #include "converter/base/no_memory.h"
-#include "converter/base/sampled_trace.h"
 
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes)

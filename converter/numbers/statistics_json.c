@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes statistics as JSON. */
-#include <stdlib.h>
 
 #include "converter/numbers/statistics_report.h"
 #include "format/json/json_output.h"

@@ -2,7 +2,6 @@
 /* Assembles the operations of threads into pieces for the driver. */
 #include "converter/replay/plan_operations.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/core/grow.h"

@@ -16,7 +16,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/formats/format_table.h"
 
 /* ---- the driver's process ---- */
 

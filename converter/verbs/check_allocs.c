@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/address_map.h"
 #include "converter/base/no_memory.h"

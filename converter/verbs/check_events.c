@@ -2,7 +2,6 @@
 /* Checks event traces: the rules for closed traces. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"

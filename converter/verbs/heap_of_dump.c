@@ -5,12 +5,8 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "converter/base/peak.h"
 #include "converter/formats/input.h"

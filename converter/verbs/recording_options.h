@@ -4,7 +4,6 @@
 #define CONVERTER_VERBS_RECORDING_OPTIONS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 /* Call stack depth for a report if the user gave none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace compare: shows the differences between two traces or sets of traces. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"

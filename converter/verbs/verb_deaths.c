@@ -2,7 +2,6 @@
 /* steptrace deaths: replaces the time at which a collection detected a death with the time at which
  * the object became unreachable. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace nominal: prints the nominal statistics of the DaCapo benchmark suite. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/no_memory.h"

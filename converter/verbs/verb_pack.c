@@ -5,14 +5,11 @@
  */
 #include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
 #include "converter/formats/format_table.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace snapshot: adds a snapshot of all references to the trace that a JVM is recording. */
 #include <limits.h>
-#include <stdio.h>
 
 #include "converter/attach/attach.h"
 #include "converter/base/error_report.h"

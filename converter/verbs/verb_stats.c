@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace stats: prints totals of a trace. */
-#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace watch: shows a trace while it is being written. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the results of a replay as a table, CSV and JSON. */
-#include "converter/replay/replay_report.h"
+#include "converter/replay/replay_run.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,10 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/output_file.h"
-#include "converter/verbs/component.h"
-#include "converter/verbs/recording_options.h"
-#include "converter/verbs/reports_of.h"
-#include "converter/verbs/run_command.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 static const char *machine_name(const struct elf_kind *kind)

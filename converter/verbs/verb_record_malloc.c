@@ -8,10 +8,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "converter/verbs/component.h"
 #include "converter/verbs/recorded_traces.h"
-#include "converter/verbs/recording_options.h"
-#include "converter/verbs/run_command.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)

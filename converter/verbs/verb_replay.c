@@ -6,8 +6,8 @@
 
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
-#include "converter/replay/replay_report.h"
-#include "converter/verbs/component.h"
+#include "converter/replay/replay_run.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "format/core/no_memory.h"
 

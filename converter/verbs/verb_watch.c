@@ -93,7 +93,7 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     struct watch_target target;
     enum step_status status = watch_target_find(arguments->operands[0], &target, &error);
     if (status != STEP_STATUS_OK) {
-        report_line("%s", error.message);
+        report_error(&error);
         return STEP_STATUS_NOT_FOUND;
     }
     struct watch_feed *feed = calloc(1, sizeof *feed);

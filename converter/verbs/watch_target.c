@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "converter/base/trace_files.h"
 #include "steptrace/live.h"
 
 #define REFUSE(error, ...)                                                                         \
@@ -41,13 +42,11 @@ static bool take_line(char *line, char *path, size_t size)
 /* Finds the file at the path itself, or below the process's root if that differs. */
 static bool find_file(long pid, const char *path, char *out, size_t size)
 {
-    char live[PATH_MAX + 64], root[PATH_MAX + 32];
+    char root[PATH_MAX + 32];
     struct stat here, there;
     snprintf(root, sizeof root, "/proc/%ld/root%s", pid, path);
-    snprintf(live, sizeof live, "%s%s", root, STEP_LIVE_SUFFIX);
-    bool is_there = stat(live, &there) == 0;
-    snprintf(live, sizeof live, "%s%s", path, STEP_LIVE_SUFFIX);
-    bool is_here = stat(live, &here) == 0 &&
+    bool is_there = stat(trace_live_path(root).text, &there) == 0;
+    bool is_here = stat(trace_live_path(path).text, &here) == 0 &&
                    (!is_there || (here.st_dev == there.st_dev && here.st_ino == there.st_ino));
     int length = snprintf(out, size, "%s", is_here ? path : root);
     return (is_here || is_there) && length > 0 && (size_t) length < size;

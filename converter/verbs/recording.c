@@ -146,6 +146,16 @@ bool recording_overwrites(const struct recording_options *options)
     return overwrite != NULL && strncmp(overwrite, "yes", 3) == 0;
 }
 
+void escape_percents(const char *path, char *escaped)
+{
+    for (; *path != '\0'; path++) {
+        if (*path == '%')
+            *escaped++ = '%';
+        *escaped++ = *path;
+    }
+    *escaped = '\0';
+}
+
 /* ---- the command ---- */
 
 #define COMMAND_NOT_STARTED 127

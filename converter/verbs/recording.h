@@ -47,6 +47,9 @@ mode_t recording_mode(const struct recording_options *options);
 /* Returns true if the last `overwrite=` is yes. */
 bool recording_overwrites(const struct recording_options *options);
 
+/* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
+void escape_percents(const char *path, char *escaped);
+
 /* ---- the command that is recorded, and its program ---- */
 
 /* Identification in the header of ELF files. */

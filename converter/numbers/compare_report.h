@@ -22,8 +22,7 @@ struct compare_report {
 /* A row with the change of its sort metric and the largest change of the other metrics. */
 struct compare_row {
     uint32_t row;
-    struct measured before, after;
-    double change;
+    struct measured_pair pair;
     double other_change; /* of bytes, objects and calls */
     double time_change;
 };

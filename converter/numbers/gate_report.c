@@ -107,10 +107,8 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
 static double part_of(const struct gate_rule *rule, const struct measures *measures,
                       enum measure_axis axis, uint32_t row)
 {
-    double after = measures_get(measures, axis, row, rule->metric, SIDE_AFTER).median;
-    return rule->is_change
-               ? after - measures_get(measures, axis, row, rule->metric, SIDE_BEFORE).median
-               : after;
+    struct measured_pair pair = measures_pair(measures, axis, row, rule->metric);
+    return rule->is_change ? pair.change : pair.after.median;
 }
 
 static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)

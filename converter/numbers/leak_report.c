@@ -32,24 +32,22 @@ static void leak_print_changes(const struct leak_report *report)
 {
     struct compare_ranking changes = rank_changes(report);
     const struct metric *metric = metric_by_name("leaked", 6);
-    struct measured before = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_BEFORE);
-    struct measured after = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_AFTER);
+    struct measured_pair all = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
     printf("\nsince     ");
     print_shown_text(report->baseline, stdout);
-    printf(": %s survived, now %s (%s)", metric_quantity(metric, before.median).text,
-           metric_quantity(metric, after.median).text,
-           metric_change(metric, after.median - before.median).text);
+    printf(": %s survived, now %s (%s)", metric_quantity(metric, all.before.median).text,
+           metric_quantity(metric, all.after.median).text, metric_change(metric, all.change).text);
     if (report->measures->has_estimates)
-        measured_print_change(metric, measured_change(&before, &after), stdout);
+        measured_print_change(metric, measured_change(&all.before, &all.after), stdout);
     putchar('\n');
     if (changes.count > 0)
         printf("\n%12s %12s %12s  %s\n", "before", "now", "change", axis_names[axis_of(report)]);
     for (size_t i = 0; i < changes.shown; i++) {
         const struct compare_row *row = &changes.rows[i];
-        printf("%12s %12s %12s %c", metric_quantity(metric, row->before.median).text,
-               metric_quantity(metric, row->after.median).text,
-               metric_change(metric, row->change).text,
-               measured_is_noise(&row->before, &row->after) ? '~' : ' ');
+        printf("%12s %12s %12s %c", metric_quantity(metric, row->pair.before.median).text,
+               metric_quantity(metric, row->pair.after.median).text,
+               metric_change(metric, row->pair.change).text,
+               measured_is_noise(&row->pair.before, &row->pair.after) ? '~' : ' ');
         stack_print(measures_name(report->measures, axis_of(report), row->row, report->depth),
                     stdout);
         putchar('\n');
@@ -67,10 +65,10 @@ static void leak_put_changes(const struct leak_report *report, struct json_outpu
     for (size_t i = 0; i < changes.shown; i++) {
         const struct compare_row *row = &changes.rows[i];
         json_begin_object(json, NULL);
-        json_number(json, "before_bytes", (uint64_t) row->before.median);
-        json_number(json, "bytes", (uint64_t) row->after.median);
+        json_number(json, "before_bytes", (uint64_t) row->pair.before.median);
+        json_number(json, "bytes", (uint64_t) row->pair.after.median);
         if (report->measures->has_estimates)
-            json_bool(json, "noise", measured_is_noise(&row->before, &row->after));
+            json_bool(json, "noise", measured_is_noise(&row->pair.before, &row->pair.after));
         measures_put_name(report->measures, axis_of(report), row->row, json);
         json_end_object(json);
     }

@@ -11,32 +11,28 @@
 #include "format/core/grow.h"
 
 const struct metric metrics[] = {
-    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, false, METRICS_OF_TRACES, true},
-    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, false, METRICS_OF_TRACES,
+    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, true},
+    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES, true},
+    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, true},
+    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, true},
+    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, false},
+    {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, METRICS_OF_TRACES,
+     false},
+    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, true},
+    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES,
      true},
-    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, false, METRICS_OF_TRACES, true},
-    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, false, METRICS_OF_TRACES,
-     true},
-    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, false, METRICS_OF_TRACES, false},
-    {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, false,
-     METRICS_OF_TRACES, false},
-    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, false, METRICS_OF_TRACES, true},
-    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, false,
-     METRICS_OF_TRACES, true},
-    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, true, METRICS_OF_TRACES, false},
-    {"calls", "calls", UNIT_COUNT, SUM_CALLS, false, METRICS_OF_TRACES, false},
-    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, false, METRICS_OF_TRACES, false},
-    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, false, METRICS_OF_TRACES, false},
-    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, false, METRICS_OF_TRACES, false},
-    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, false, METRICS_OF_TRACES, false},
-    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, false, METRICS_OF_TRACES, true},
-    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, false, METRICS_OF_LEAKS, true},
-    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, false, METRICS_OF_LEAKS,
-     true},
-    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, false, METRICS_OF_LEAKS, true},
-    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, false, METRICS_OF_HEAPS, true},
-    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, false, METRICS_OF_HEAPS,
-     true},
+    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, false},
+    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, false},
+    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES, false},
+    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, false},
+    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, false},
+    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, false},
+    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, true},
+    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, true},
+    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, true},
+    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, true},
+    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, true},
+    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, true},
 };
 const size_t metric_count = sizeof metrics / sizeof metrics[0];
 
@@ -51,7 +47,7 @@ const struct metric *metric_by_name(const char *name, size_t length)
 /* Computes a metric from the sums of a row, or of several rows added up. */
 static double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
 {
-    if (!metric->is_mean)
+    if (metric->sum != SUM_LIVED_US)
         return (double) sums[metric->sum];
     return sums[SUM_FREED_OBJECTS] > 0
                ? 1000.0 * (double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS]
@@ -259,6 +255,14 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
 {
     const struct row_sums user = {measures, axis, row};
     return measured_of_runs(measures, metric, side, sums_of_row, &user);
+}
+
+struct measured_pair measures_pair(const struct measures *measures, enum measure_axis axis,
+                                   uint32_t row, const struct metric *metric)
+{
+    struct measured before = measures_get(measures, axis, row, metric, SIDE_BEFORE);
+    struct measured after = measures_get(measures, axis, row, metric, SIDE_AFTER);
+    return (struct measured_pair){before, after, after.median - before.median};
 }
 
 /* ---- changes ---- */

@@ -5,6 +5,7 @@
 #define CONVERTER_VERBS_RECORDING_H
 
 #include <elf.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -85,5 +86,17 @@ enum step_status summary_of(const char *trace);
  * only for those.  IO, reported: there is none. */
 enum step_status traces_since(const char *pattern, const struct timespec *start, pid_t process,
                               enum step_status (*each)(const char *trace));
+
+/* ---- the trace that a process is writing ---- */
+
+struct watch_target {
+    long pid; /* 0: the operand is a file */
+    char path[PATH_MAX];
+};
+
+/* `operand`: a file or, if there is none, a process id.  Returns INVALID if there is no such
+ * process or it is not being recorded; the message says what to do. */
+enum step_status watch_target_find(const char *operand, struct watch_target *target,
+                                   struct step_error *error);
 
 #endif

@@ -92,4 +92,14 @@ extern const size_t verb_count;
 VERBS(VERB_FUNCTION)
 #undef VERB_FUNCTION
 
+/* A trace with exact deaths, for a verb that reads it. */
+struct dated_spool {
+    char path[256];
+    int descriptor; /* the caller closes it if it is not -1 */
+};
+
+/* Writes it into an unnamed file.  A trace that has exact deaths already is used in place.  Reports
+ * errors.  Returns CORRUPT if the input was damaged. */
+enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool);
+
 #endif

@@ -8,10 +8,10 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_rule.h"
+#include "converter/numbers/measure_trace.h"
 #include "converter/numbers/measures.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_NOT_CHOSEN UINT64_MAX

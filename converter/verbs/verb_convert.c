@@ -19,7 +19,6 @@
 #include "converter/records/record_filter.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/date_deaths.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"

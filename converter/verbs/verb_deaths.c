@@ -12,7 +12,6 @@
 #include "converter/formats/input.h"
 #include "converter/graph/dated_trace.h"
 #include "converter/records/record_dump.h"
-#include "converter/verbs/date_deaths.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 

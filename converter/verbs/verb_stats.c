@@ -8,7 +8,6 @@
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

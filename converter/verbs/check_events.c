@@ -17,15 +17,15 @@
 
 struct reference_check {
     struct check_rules *rules;
-    struct graph_source source;
-    struct graph_replay replay;
+    struct graph_walk walk;
 };
 
 static void check_object(const struct reference_check *checking, const struct graph_event *event,
                          const char *what, uint64_t object)
 {
-    if (object != 0 && object_graph_find(&checking->replay.graph, object) == 0)
-        check_rules_note(checking->rules, 9, graph_source_ns(&checking->source, event->time),
+    const struct graph_walk *walk = &checking->walk;
+    if (object != 0 && object_graph_find(&walk->replay.graph, object) == 0)
+        check_rules_note(checking->rules, 9, graph_source_ns(&walk->source, event->time),
                          "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
                          object);
 }
@@ -54,29 +54,14 @@ static void check_event(const struct reference_check *checking, const struct gra
     }
 }
 
-static enum step_status go_over(struct reference_check *checking, struct step_error *error)
+static bool take_event(void *user, const struct graph_event *event)
 {
-    const struct graph_event *event;
-    enum step_status status = graph_source_start(&checking->source, GRAPH_REPLAY_KINDS,
-                                                 graph_replay_knows, &checking->replay, error);
-    while (status == STEP_STATUS_OK &&
-           (status = graph_source_next(&checking->source, &event, error)) == STEP_STATUS_OK) {
-        check_event(checking, event);
-        if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH)
-            graph_replay_free(&checking->replay, event->object);
-        else if ((event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING) &&
-                 !graph_replay_put(&checking->replay, event))
-            status = no_memory(error);
-    }
-    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
-}
-
-static bool has_references(const struct graph_source *source)
-{
-    uint64_t sum = 0;
-    for (unsigned kind = GRAPH_FIELD; kind <= GRAPH_SNAPSHOT_END; kind++)
-        sum += source->inventory.counts[kind];
-    return sum > 0;
+    struct reference_check *checking = user;
+    check_event(checking, event);
+    if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH)
+        graph_replay_free(&checking->walk.replay, event->object);
+    return (event->kind != GRAPH_ALLOC && event->kind != GRAPH_EXISTING) ||
+           graph_replay_put(&checking->walk.replay, event);
 }
 
 /* Checks the stores and snapshots of the trace at `path`, if it is a STEP trace that has any. */
@@ -84,22 +69,9 @@ static enum step_status check_references(const char *path, struct check_rules *r
                                          struct step_error *error)
 {
     struct reference_check checking = {.rules = rules};
-    struct step_reader *reader;
-    enum step_status status = open_with_given_definition(path, &reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = graph_source_init(&checking.source, reader, error);
-    bool is_other = status == STEP_STATUS_FORMAT; /* not a trace of objects: nothing to check */
-    if (is_other)
-        status = STEP_STATUS_OK;
-    else if (status == STEP_STATUS_OK && has_references(&checking.source))
-        status = graph_replay_init(&checking.replay, &checking.source, false, false)
-                     ? go_over(&checking, error)
-                     : no_memory(error);
-    graph_replay_reset(&checking.replay);
-    graph_source_reset(&checking.source);
-    step_reader_destroy(reader);
-    return status;
+    enum step_status status = graph_walk(&checking.walk, path, false, take_event, &checking, error);
+    graph_walk_reset(&checking.walk);
+    return status == STEP_STATUS_FORMAT ? STEP_STATUS_OK : status; /* there are no objects */
 }
 
 struct event_check {

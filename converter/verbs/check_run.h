@@ -5,6 +5,7 @@
 #define CONVERTER_VERBS_CHECK_RUN_H
 
 #include "converter/formats/input.h"
+#include "converter/graph/graph_replay.h"
 #include "format/json/json_output.h"
 
 struct check_run {
@@ -45,6 +46,18 @@ void check_run_print_rules(const struct check_run *run);
  * `json` as an array "snapshots"; at most `limit` places that differ for each snapshot.  Memory is
  * proportional to the live set. */
 enum step_status snapshots_print(const char *path, uint64_t limit, struct json_output *json);
+
+/* A pass over a trace's events of the graph, which `take` applies to the replay; it returns false
+ * if memory runs out.  Returns FORMAT for a trace without objects. */
+struct graph_walk {
+    struct step_reader *reader;
+    struct graph_source source;
+    struct graph_replay replay;
+};
+enum step_status graph_walk(struct graph_walk *walk, const char *path, bool keeps_objects,
+                            bool (*take)(void *user, const struct graph_event *event), void *user,
+                            struct step_error *error);
+void graph_walk_reset(struct graph_walk *walk);
 
 /* The noun after a number of breaches. */
 static inline const char *breaches(uint64_t count)

@@ -88,9 +88,8 @@ struct nominal {
 /* Returns false if out of memory; nominal_reset() is allowed then. */
 bool nominal_init(struct nominal *nominal, const struct nominal_options *options);
 void nominal_reset(struct nominal *nominal);
-/* Takes the phases.  Call it before the events. */
-enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
-                                    struct step_error *error);
+/* Visitor of the phases, before the events; `user` is the nominal. */
+enum step_status nominal_put_phase(void *user, const struct trace_phase *phase);
 enum step_status nominal_put(void *nominal_pointer, const struct trace_event *events, size_t count,
                              struct step_error *error);
 /* Takes the objects that are alive at the end.  Call it after the events. */

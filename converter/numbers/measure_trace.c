@@ -87,12 +87,6 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
     return ok && measure->curve != NULL;
 }
 
-enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
-                                     struct step_error *error)
-{
-    return heap_tracker_weigh(&measure->heap, source, error);
-}
-
 void trace_measure_reset(struct trace_measure *measure)
 {
     heap_snapshot_reset(&measure->snapshots[PEAK]);
@@ -137,20 +131,25 @@ struct folding {
     uint32_t *sites;         /* by site number of the tracker */
 };
 
+typedef uint32_t row_maker(struct measures *measures, const struct trace_names *names, uint32_t id);
+
+/* Returns the row of a class or thread, which `rows` keeps. */
+static uint32_t row_of(struct folding *folding, struct id_table *rows, row_maker *make, uint32_t id)
+{
+    uint32_t *row = id_table_get(rows, id);
+    if (row != NULL && *row == 0)
+        *row = make(folding->measures, folding->measure->names, id);
+    return row != NULL ? *row : 0;
+}
+
 static uint32_t class_row(struct folding *folding, uint32_t class_id)
 {
-    uint32_t *row = id_table_get(&folding->classes, class_id);
-    if (row != NULL && *row == 0)
-        *row = measure_class_row(folding->measures, folding->measure->names, class_id);
-    return row != NULL ? *row : 0;
+    return row_of(folding, &folding->classes, measure_class_row, class_id);
 }
 
 static uint32_t thread_row(struct folding *folding, uint32_t thread_id)
 {
-    uint32_t *row = id_table_get(&folding->threads, thread_id);
-    if (row != NULL && *row == 0)
-        *row = measure_thread_row(folding->measures, folding->measure->names, thread_id);
-    return row != NULL ? *row : 0;
+    return row_of(folding, &folding->threads, measure_thread_row, thread_id);
 }
 
 static uint32_t method_row(struct folding *folding, uint32_t method_id)
@@ -221,9 +220,9 @@ static bool fold_calls(struct folding *folding)
 {
     const struct statistics *calls = &folding->measure->calls;
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
-    for (uint32_t i = 0; id_table_next(&calls->methods, &i); i++) {
-        const struct method_totals *method = id_table_find(&calls->methods, i);
-        if (method == NULL || method->calls == 0)
+    const struct method_totals *method;
+    for (uint32_t i = 0; (method = id_table_next(&calls->methods, &i)) != NULL; i++) {
+        if (method->calls == 0)
             continue;
         uint32_t row = method_row(folding, i);
         if (row == 0)
@@ -237,9 +236,9 @@ static bool fold_calls(struct folding *folding)
         all[SUM_EXCEPTIONS] += method->exceptions;
         all[SUM_OWN_NS] += method->exclusive_ns;
     }
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        const struct thread_totals *thread = id_table_find(&calls->threads, i);
-        if (thread == NULL || thread->calls == 0)
+    const struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&calls->threads, &i)) != NULL; i++) {
+        if (thread->calls == 0)
             continue;
         uint32_t row = thread_row(folding, i);
         if (row == 0)
@@ -281,12 +280,10 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    struct trace_summary summary;
     const char *stack = event_source_property(source, "stack");
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
-    summary = trace_summary_of(&source->about);
     *run =
         (struct measure_run){.path = path,
                              .side = side,
@@ -295,7 +292,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .last_ns = measure->last_ns,
                              .has_sizes = measure->snapshots[END].has_sizes,
                              .deaths = measure->heap.deaths,
-                             .resolution_ns = summary.resolution_ns,
+                             .resolution_ns = trace_summary_of(&source->about).resolution_ns,
                              .kinds = recorded_kinds(source, measure->kinds),
                              .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
                              .samples = measure->snapshots[END].all_samples.allocated.samples,
@@ -343,7 +340,7 @@ static enum step_status go_through(struct measures *measures, struct input *inpu
     if (!trace_measure_init(&measure, input->source))
         status = report_error((no_memory(&error), &error));
     if (status == STEP_STATUS_OK &&
-        trace_measure_weigh(&measure, input->source, &error) != STEP_STATUS_OK)
+        heap_tracker_weigh(&measure.heap, input->source, &error) != STEP_STATUS_OK)
         status = report_error(&error);
     if (status == STEP_STATUS_OK)
         status = input_each(input, trace_measure_put, &measure);

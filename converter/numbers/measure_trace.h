@@ -26,11 +26,9 @@ struct trace_measure {
     uint64_t first_ns, last_ns;
 };
 
-/* Returns false if memory runs out; reset is allowed then. */
+/* Call heap_tracker_weigh() before the first event.  Returns false if memory runs out; reset is
+ * allowed then. */
 bool trace_measure_init(struct trace_measure *measure, const struct event_source *source);
-/* Call it before the first event: reads how the samples of a sampled trace are weighed. */
-enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
-                                     struct step_error *error);
 void trace_measure_reset(struct trace_measure *measure);
 /* Callback for input_each(); `user` is the measure. */
 enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,

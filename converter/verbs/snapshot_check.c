@@ -69,9 +69,9 @@ static int by_differences(const void *left, const void *right)
 static size_t gather(const struct id_table *table, bool is_field, struct place *places)
 {
     size_t count = 0;
-    for (uint32_t id = 0; id_table_next(table, &id); id++) {
-        const struct edge_counts *counts = id_table_find(table, id);
-        if (counts == NULL || differences(counts) == 0)
+    const struct edge_counts *counts;
+    for (uint32_t id = 0; (counts = id_table_next(table, &id)) != NULL; id++) {
+        if (differences(counts) == 0)
             continue;
         if (places != NULL)
             places[count] = (struct place){counts, id, is_field};
@@ -315,8 +315,8 @@ static bool count_rest(struct snapshot_check *check, uint32_t node)
 
 static void add_up(struct snapshot_result *result, const struct id_table *places)
 {
-    for (uint32_t id = 0; id_table_next(places, &id); id++) {
-        const struct edge_counts *place = id_table_find(places, id);
+    const struct edge_counts *place;
+    for (uint32_t id = 0; (place = id_table_next(places, &id)) != NULL; id++) {
         result->all.found += place->found;
         result->all.missing += place->missing;
         result->all.other += place->other;

@@ -142,11 +142,9 @@ static enum step_status check_input(struct input *input, const char *path, uint6
 
 static bool is_step(const struct input *input)
 {
-    struct trace_summary summary = {0};
-    if (input->source->content > TRACE_OF_GRAPHS)
-        return false;
-    summary = trace_summary_of(&input->source->about);
-    return summary.format != NULL && strcmp(summary.format, "step") == 0;
+    struct trace_summary summary = trace_summary_of(&input->source->about);
+    return input->source->content <= TRACE_OF_GRAPHS && summary.format != NULL &&
+           strcmp(summary.format, "step") == 0;
 }
 
 enum step_status verb_check(int argc, char **argv)

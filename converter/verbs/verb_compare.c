@@ -130,9 +130,7 @@ static enum step_status print(const struct comparison *comparison,
               : comparison->as_csv  ? compare_print_csv(report)
               : comparison->as_tree ? compare_print_tree(report)
                                     : compare_print_text(report);
-    if (ok)
-        return STEP_STATUS_OK;
-    return report_no_memory();
+    return ok ? STEP_STATUS_OK : report_no_memory();
 }
 
 static enum step_status compare(struct comparison *comparison,

@@ -61,9 +61,7 @@ static enum step_status measure(struct leaks_options *options, const struct leak
                              &options->suppressions, &rows) &&
               leak_rows_measure(&rows, tracker, side, &options->measures);
     leak_rows_reset(&rows);
-    if (ok)
-        return STEP_STATUS_OK;
-    return report_no_memory();
+    return ok ? STEP_STATUS_OK : report_no_memory();
 }
 
 static enum step_status print_rows(struct leaks_options *options, const char *path,

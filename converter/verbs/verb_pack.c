@@ -54,8 +54,7 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
     }
     status = input_pour(&input, &pouring, output, &size_bytes);
     if (status == STEP_STATUS_OK) {
-        struct trace_summary summary;
-        summary = trace_summary_of(&input.source->about);
+        struct trace_summary summary = trace_summary_of(&input.source->about);
         report_sizes(output, input.allocs->record_count, summary.file_bytes, size_bytes);
         status = input_report_damage(&input);
     }

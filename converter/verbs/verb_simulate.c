@@ -72,11 +72,9 @@ static enum step_status run(const struct simulate_options *options, const char *
     if (status != STEP_STATUS_OK)
         return status;
     struct simulation *simulation = malloc(sizeof *simulation);
-    if (simulation != NULL && simulation_init(simulation, &options->models)) {
-        status = simulate(options, path, &input, simulation);
-    } else {
-        status = report_no_memory();
-    }
+    status = simulation != NULL && simulation_init(simulation, &options->models)
+                 ? simulate(options, path, &input, simulation)
+                 : report_no_memory();
     if (simulation != NULL)
         simulation_reset(simulation);
     free(simulation);

@@ -98,7 +98,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)
-            status = trace_measure_weigh(&pass->measure, input->source, &error);
+            status = heap_tracker_weigh(&pass->measure.heap, input->source, &error);
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         status = input_each(input, visit, pass);

@@ -55,6 +55,15 @@ typedef enum step_status target_work(const struct jvm_process *process, void *co
 typedef enum step_status target_receive(void *receiver, const void *data, size_t length,
                                         struct step_error *error);
 
+/* Text that the child writes. */
+struct target_text {
+    char *text;
+    size_t size, length;
+    bool cuts; /* what does not fit is left out, which ends the call; else it is an error */
+};
+/* The receiver of such a text. */
+target_receive target_text_take;
+
 struct target_call {
     target_work *work;
     void *context;

@@ -133,21 +133,16 @@ static bool release_path(const char *libjvm, char *out, size_t size)
     return lib != NULL && snprintf(out, size, "%.*s/release", (int) (lib - libjvm), libjvm) > 0;
 }
 
-struct release {
-    const char *path;
-    char text[4096];
-    size_t length;
-};
+#define RELEASE_MOST 4096u
 
 /* Runs as the JVM's user, since the JDK may belong to anyone.  Anything but a regular file has no
  * version. */
 static enum step_status send_release(const struct jvm_process *process, void *context, int output,
                                      struct step_error *error)
 {
-    const struct release *release = context;
-    char text[sizeof release->text];
+    char text[RELEASE_MOST];
     struct stat about;
-    int file = target_files_find(process, release->path, 0);
+    int file = target_files_find(process, context, 0);
     if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
         (file = target_files_read(file)) >= 0) {
         ssize_t got = read(file, text, sizeof text);
@@ -157,34 +152,23 @@ static enum step_status send_release(const struct jvm_process *process, void *co
     return REFUSE(error, "the version of the JDK cannot be read");
 }
 
-static enum step_status take_release(void *receiver, const void *data, size_t length,
-                                     struct step_error *error)
-{
-    struct release *release = receiver;
-    (void) error;
-    if (length > sizeof release->text - 1 - release->length)
-        length = sizeof release->text - 1 - release->length;
-    memcpy(release->text + release->length, data, length);
-    release->length += length;
-    return STEP_STATUS_OK;
-}
-
 /* Parses JAVA_VERSION="17.0.9". */
 static unsigned version_of(const struct jvm_process *process, const char *libjvm)
 {
     static const char key[] = "JAVA_VERSION=\"";
-    char path[PATH_MAX];
+    char path[PATH_MAX], text[RELEASE_MOST] = "";
     struct step_error ignored;
-    struct release release = {.path = path};
+    struct target_text release = {text, sizeof text, 0, true};
     const struct target_call call = {.work = send_release,
-                                     .context = &release,
-                                     .receive = take_release,
+                                     .context = path,
+                                     .receive = target_text_take,
                                      .receiver = &release,
                                      .limit_s = 10};
     if (!release_path(libjvm, path, sizeof path) ||
         target_user_call(process, &call, &ignored) != STEP_STATUS_OK)
         return 0;
-    const char *at = strstr(release.text, key);
+    text[release.length] = '\0';
+    const char *at = strstr(text, key);
     return at != NULL ? (unsigned) strtoul(at + sizeof key - 1, NULL, 10) : 0;
 }
 

@@ -82,6 +82,18 @@ static _Noreturn void act(const struct jvm_process *process, const struct target
 
 /* ---- the caller ---- */
 
+enum step_status target_text_take(void *receiver, const void *data, size_t length,
+                                  struct step_error *error)
+{
+    struct target_text *text = receiver;
+    size_t room = text->size - 1 - text->length;
+    if (length > room && !text->cuts)
+        return IO_FAIL(error, "the JVM's answer is longer than %zu bytes", text->size - 1);
+    memcpy(text->text + text->length, data, length < room ? length : room);
+    text->length += length < room ? length : room;
+    return length > room ? STEP_STATUS_END : STEP_STATUS_OK;
+}
+
 static int64_t now_ms(void)
 {
     struct timespec now;
@@ -153,6 +165,8 @@ static enum step_status finish(pid_t child, int input, const struct target_call 
     if (status != STEP_STATUS_OK)
         kill(child, SIGKILL);
     reap(child);
+    if (status == STEP_STATUS_END) /* the receiver has enough */
+        return STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && answer->status != STEP_STATUS_OK) {
         *error = *answer;
         error->message[sizeof error->message - 1] = '\0';

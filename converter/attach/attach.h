@@ -135,4 +135,9 @@ enum step_status shared_place_fetch(const struct jvm_process *process,
 /* Removes the directory and its contents.  The JVM keeps the agent that it has loaded. */
 void shared_place_remove(const struct jvm_process *process, struct shared_place *place);
 
+/* Writes the first free name to `out`: `wanted`, or `wanted` with a number before its extension
+ * (run.2.step).  A name is free if neither a trace nor a live file has it.  Returns false if there
+ * is none or it is too long. */
+bool trace_name_free(const char *wanted, char *out, size_t size);
+
 #endif

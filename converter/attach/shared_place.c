@@ -13,7 +13,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "converter/base/joined_files.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 
 #define AGENT "libtracer.so"
 #define TRACE "run.step"
@@ -257,4 +259,34 @@ void shared_place_remove(const struct jvm_process *process, struct shared_place 
     if (place->name[0] != '\0')
         target_user_call(process, &call, &ignored);
     *place = (struct shared_place){.name = ""};
+}
+
+/* ---- names that replace no file ---- */
+
+#define NAMES_MOST 10000u
+
+/* A dangling link occupies the name as well, and so do files that it stands for. */
+static bool is_free_name(const char *name)
+{
+    struct stat about;
+    return lstat(name, &about) != 0 && errno == ENOENT &&
+           lstat(trace_live_path(name).text, &about) != 0 && errno == ENOENT &&
+           !rotated_files_exist(name);
+}
+
+bool trace_name_free(const char *wanted, char *out, size_t size)
+{
+    const char *slash = strrchr(wanted, '/'), *name = slash != NULL ? slash + 1 : wanted;
+    const char *dot = strrchr(name, '.');
+    const char *ending = dot != NULL && dot != name ? dot : wanted + strlen(wanted);
+    for (unsigned number = 1; number <= NAMES_MOST; number++) {
+        int length = number == 1 ? snprintf(out, size, "%s", wanted)
+                                 : snprintf(out, size, "%.*s.%u%s", (int) (ending - wanted), wanted,
+                                            number, ending);
+        if (length < 0 || (size_t) length + sizeof ".live" > size || length >= PATH_MAX - 8)
+            return false;
+        if (is_free_name(out))
+            return true;
+    }
+    return false;
 }

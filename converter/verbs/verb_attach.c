@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace attach: records a JVM that is already running. */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,7 +13,6 @@
 
 #include "converter/attach/attach.h"
 #include "converter/base/error_report.h"
-#include "converter/base/joined_files.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
 #include "converter/base/trace_files.h"
@@ -134,37 +132,6 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-}
-
-#define NAMES_MOST 10000u
-
-/* A dangling link occupies the name as well, and so do files that it stands for. */
-static bool is_free_name(const char *name)
-{
-    struct stat about;
-    return lstat(name, &about) != 0 && errno == ENOENT &&
-           lstat(trace_live_path(name).text, &about) != 0 && errno == ENOENT &&
-           !rotated_files_exist(name);
-}
-
-/* Writes the first free name to `out`: `wanted`, or `wanted` with a number before its extension
- * (run.2.step).  A name is free if neither a trace nor a live file has it.  Returns false if there
- * is none or it is too long. */
-static bool trace_name_free(const char *wanted, char *out, size_t size)
-{
-    const char *slash = strrchr(wanted, '/'), *name = slash != NULL ? slash + 1 : wanted;
-    const char *dot = strrchr(name, '.');
-    const char *ending = dot != NULL && dot != name ? dot : wanted + strlen(wanted);
-    for (unsigned number = 1; number <= NAMES_MOST; number++) {
-        int length = number == 1 ? snprintf(out, size, "%s", wanted)
-                                 : snprintf(out, size, "%.*s.%u%s", (int) (ending - wanted), wanted,
-                                            number, ending);
-        if (length < 0 || (size_t) length + sizeof ".live" > size || length >= PATH_MAX - 8)
-            return false;
-        if (is_free_name(out))
-            return true;
-    }
-    return false;
 }
 
 /* Never replaces a trace, unless the agent has that option and the JVM writes the file itself. */

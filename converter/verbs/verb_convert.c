@@ -217,11 +217,7 @@ static enum step_status prepare_heap(const struct arguments *arguments,
         return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
     conversion->of_heap = conversion->selected;
     heap->selected = &conversion->of_heap;
-    event_selection_init(&conversion->selected);
-    conversion->selected.dtd_path = conversion->of_heap.dtd_path;
-    conversion->selected.kinds = HEAP_KINDS;
-    conversion->selected.untracked = true;
-    event_selection_mark_phases(&conversion->selected, &conversion->of_heap);
+    heap_tracker_select(&conversion->selected, &conversion->of_heap);
     return STEP_STATUS_OK;
 }
 

@@ -132,11 +132,7 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
 {
     struct input input;
     struct event_selection selected = options->selected, all;
-    event_selection_init(&all);
-    all.untracked = true;
-    all.kinds = HEAP_KINDS;
-    all.dtd_path = selected.dtd_path;
-    event_selection_mark_phases(&all, &selected);
+    heap_tracker_select(&all, &selected);
     enum step_status status = event_selection_needs_deaths(&selected)
                                   ? input_open_seekable(&input, path, NULL, &all)
                                   : input_open(&input, path, NULL, &all);

@@ -103,13 +103,6 @@ static inline void put_array(const struct layout_totals *totals, struct class_to
     }
 }
 
-static enum step_status too_large(const struct layout_totals *totals, struct step_error *error)
-{
-    step_error_set(error, STEP_STATUS_CORRUPT, totals->path, STEP_NO_OFFSET,
-                   "the sizes of the objects are too large");
-    return STEP_STATUS_CORRUPT;
-}
-
 static inline bool add_size(struct class_total *class, uint64_t size)
 {
     if (class->objects++ == 0)
@@ -134,7 +127,8 @@ enum step_status layout_totals_put(void *layout_totals_pointer, const struct tra
         if (class->kind == CLASS_NEW)
             find_kind(totals, event->class_id, class);
         if (!add_size(class, event->size))
-            return too_large(totals, error);
+            return step_error_set(error, STEP_STATUS_CORRUPT, totals->path, STEP_NO_OFFSET,
+                                  "the sizes of the objects are too large");
         if (class->kind != CLASS_OF_INSTANCES)
             put_array(totals, class, event);
         totals->instances += class->kind == CLASS_OF_INSTANCES;

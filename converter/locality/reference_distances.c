@@ -169,13 +169,6 @@ static bool put_event(struct reference_distances *distances, const struct graph_
     return !is_birth || event->object == 0 || put_birth(distances, event);
 }
 
-static enum step_status too_large(const struct reference_distances *distances,
-                                  struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_CORRUPT, distances->path, STEP_NO_OFFSET,
-                          "the sizes of the objects add up to more than 2^62");
-}
-
 static enum step_status put_events(struct reference_distances *distances, struct step_error *error)
 {
     struct graph_source *source = &distances->opened.graph.source;
@@ -185,7 +178,8 @@ static enum step_status put_events(struct reference_distances *distances, struct
     while (status == STEP_STATUS_OK &&
            (status = graph_source_next(source, &event, error)) == STEP_STATUS_OK) {
         if (event->kind == GRAPH_ALLOC && event->amount > BYTES_MOST - distances->bytes)
-            return too_large(distances, error);
+            return step_error_set(error, STEP_STATUS_CORRUPT, distances->path, STEP_NO_OFFSET,
+                                  "the sizes of the objects add up to more than 2^62");
         if (!put_event(distances, event))
             return no_memory(error);
     }

@@ -365,8 +365,9 @@ static void put_curve(struct json_output *json, const struct measure_run *run)
     json_end_object(json);
 }
 
-bool compare_put_page_data(const struct compare_report *report, FILE *out)
+bool compare_put_page_data(const void *report_pointer, FILE *out)
 {
+    const struct compare_report *report = report_pointer;
     struct compare_report page = *report;
     struct json_output json;
     page.top = report->top == 0 || report->top > PAGE_ROWS ? PAGE_ROWS : report->top;

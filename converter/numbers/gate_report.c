@@ -113,10 +113,7 @@ static double part_of(const struct gate_rule *rule, const struct measures *measu
 
 static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)
 {
-    size_t end = first;
-    while (end < verdict->top_count)
-        end++;
-    size_t at = end;
+    size_t end = verdict->top_count, at = end;
     while (at > first && fabs(verdict->top[at - 1].value) < fabs(candidate->value))
         at--;
     if (at - first >= GATE_TOP)

@@ -241,7 +241,7 @@ static void fill_live(void *user, const struct live_object *object, double weigh
              sums[filling->tracker->sample_count] - sums[birth], true);
 }
 
-/* leak_trend.c: adds what the samples of a sampled trace add to the slopes of the rows;
+/* Adds what the samples of a sampled trace add to the slopes of the rows;
  * `row_of_cell` has the row of each cell, from 1, or 0. */
 static void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                              struct leak_rows *rows)

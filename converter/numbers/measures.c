@@ -358,7 +358,8 @@ static size_t append(char *out, size_t used, size_t out_size, const void *text, 
 {
     if (length > out_size - used)
         length = out_size - used;
-    memcpy(out + used, text, length);
+    if (length > 0)
+        memcpy(out + used, text, length);
     return used + length;
 }
 
@@ -409,10 +410,7 @@ static size_t class_text(const struct measures *measures, const struct trace_nam
     struct step_bytes name = trace_class_of(names, id)->name;
     if (!measures->exact_names)
         return lasting_class_name(name, out, out_size);
-    size_t length = name.length < out_size ? name.length : out_size;
-    if (length > 0)
-        memcpy(out, name.data, length);
-    return length;
+    return append(out, 0, out_size, name.data, name.length);
 }
 
 uint32_t measure_class_row(struct measures *measures, const struct trace_names *names, uint32_t id)
@@ -449,10 +447,7 @@ size_t measure_method_text(const struct measures *measures, const struct trace_n
                       : 0;
     if (used > 0)
         out[used++] = '.';
-    size_t length = method->name.length < out_size - used ? method->name.length : out_size - used;
-    if (length > 0)
-        memcpy(out + used, method->name.data, length);
-    return used + length;
+    return append(out, used, out_size, method->name.data, method->name.length);
 }
 
 uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites)

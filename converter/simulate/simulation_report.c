@@ -240,66 +240,51 @@ static const char *const words[] = {[SIMULATION_EXACT] = "exact",
                                     [SIMULATION_DELAYED] = "delayed",
                                     [SIMULATION_NONE] = "none"};
 
-static void put_spaces(const struct simulation *simulation, const char *name, enum model_kind kind,
-                       FILE *out)
+static void put_field(bool is_known, uint64_t value, FILE *out)
 {
-    const struct model_list *list = &simulation->lists[kind];
-    const char *deaths = words[simulation_precision(simulation)];
-    for (size_t i = 0; i < list->count; i++) {
-        const struct generations *space = &list->items[i];
-        fprintf(out, "%s,%s,%" PRIu64 ",", name, deaths, space->heap);
-        if (space->is_too_small)
-            fputs("false,,,,,,,,,,,,,\n", out);
-        else
-            fprintf(out, "true,%" PRIu64 ",,%" PRIu64 ",,%.6f,,,%" PRIu64 ",,,,,\n",
-                    space->collections, space->marked, mark_cons(simulation, space), space->peak);
-    }
+    fputc(',', out);
+    if (is_known)
+        fprintf(out, "%" PRIu64, value);
 }
 
-static void put_row(const struct simulation *simulation, const struct generations *model, FILE *out)
+/* What a collector of one space copied or marked is in the column `copied`. */
+static void put_row(const struct simulation *simulation, const struct generations *model,
+                    const char *name, FILE *out)
 {
-    fprintf(out,
-            "true,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%" PRIu64 ",%" PRIu64
-            ",%" PRIu64,
-            model->collections, model->survived, model->copied, model->promoted,
-            mark_cons(simulation, model), model->overflows, model->dead_old, model->peak);
-}
-
-static void put_generations(const struct simulation *simulation, const char *name,
-                            enum model_kind kind, FILE *out)
-{
-    const struct model_list *list = &simulation->lists[kind];
-    for (size_t i = 0; i < list->count; i++) {
-        const struct generations *model = &list->items[i];
-        fprintf(out, "%s,%s,%" PRIu64 ",", name, words[simulation_precision(simulation)],
-                model->young);
-        if (model->is_too_small)
-            fputs("false,,,,,,,,", out);
-        else
-            put_row(simulation, model, out);
-        fputs(simulation_is_coarse(simulation, model) ? ",true," : ",false,", out);
-        const struct least_heap *least = simulation_least_heap(simulation, model);
-        if (least != NULL)
-            fprintf(out, ",,,%" PRIu64 "\n", least->heap);
-        else if (model->heap == 0)
-            fputs(",,,\n", out);
-        else if (model->is_too_small)
-            fprintf(out, "%" PRIu64 ",,,\n", model->heap);
-        else
-            fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", model->heap, model->full,
-                    model->marked);
-    }
+    const struct least_heap *least = simulation_least_heap(simulation, model);
+    bool has_two = model->young != 0, fits = !model->is_too_small;
+    bool is_limited = has_two && model->heap != 0;
+    fprintf(out, "%s,%s,%" PRIu64 ",%s", name, words[simulation_precision(simulation)],
+            has_two ? model->young : model->heap, fits ? "true" : "false");
+    put_field(fits, model->collections, out);
+    put_field(fits && has_two, model->survived, out);
+    put_field(fits, has_two ? model->copied : model->marked, out);
+    put_field(fits && has_two, model->promoted, out);
+    if (fits)
+        fprintf(out, ",%.6f", mark_cons(simulation, model));
+    else
+        fputc(',', out);
+    put_field(fits && has_two, model->overflows, out);
+    put_field(fits && has_two, model->dead_old, out);
+    put_field(fits, model->peak, out);
+    fputs(!has_two ? "," : simulation_is_coarse(simulation, model) ? ",true" : ",false", out);
+    put_field(is_limited, model->heap, out);
+    put_field(is_limited && fits, model->full, out);
+    put_field(is_limited && fits, model->marked, out);
+    put_field(least != NULL, least != NULL ? least->heap : 0, out);
+    fputc('\n', out);
 }
 
 void simulation_print_csv(const struct simulation *simulation, FILE *out)
 {
+    static const char *const names[MODEL_KINDS] = {"generations", "regions", "semi-space",
+                                                   "mark-compact"};
     fputs("model,deaths,size,fits,collections,survived,copied,promoted,mark_cons,overflows,"
           "dead_old,peak,coarse,heap,full,marked,least_heap\n",
           out);
-    put_generations(simulation, "generations", MODEL_YOUNG, out);
-    put_generations(simulation, "regions", MODEL_REGIONS, out);
-    put_spaces(simulation, "semi-space", MODEL_SEMI_SPACE, out);
-    put_spaces(simulation, "mark-compact", MODEL_MARK_COMPACT, out);
+    for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+        for (size_t i = 0; i < simulation->lists[kind].count; i++)
+            put_row(simulation, &simulation->lists[kind].items[i], names[kind], out);
 }
 
 /* ---- JSON ---- */

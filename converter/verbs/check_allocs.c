@@ -152,37 +152,30 @@ static bool alloc_check_put(const struct hatf_record *record, uint64_t number)
     }
 }
 
-static void put_breach(enum alloc_rule rule, const char *text)
+static void print_breach(void *user, enum alloc_rule rule, const char *text)
 {
     struct json_output *json = check.run->json;
     struct alloc_source *allocs = check.run->input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
-    json_begin_object(json, NULL);
-    json_text(json, "rule", alloc_rule_text(rule));
-    if (!check.is_finished)
-        json_number(json, "record", alloc_source_number(allocs));
-    if (!check.is_finished && offset != STEP_NO_OFFSET)
-        json_number(json, "offset", offset);
-    json_text(json, "text", text);
-    json_end_object(json);
-}
-
-static void print_breach(void *user, enum alloc_rule rule, const char *text)
-{
-    struct alloc_source *allocs = check.run->input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
+    uint64_t offset = check.is_finished ? STEP_NO_OFFSET : alloc_source_offset(allocs);
     (void) user;
     if (!check_run_prints(check.run))
         return;
-    if (check.run->json != NULL) {
-        put_breach(rule, text);
+    if (json != NULL) {
+        json_begin_object(json, NULL);
+        json_text(json, "rule", alloc_rule_text(rule));
+        if (!check.is_finished)
+            json_number(json, "record", alloc_source_number(allocs));
+        if (offset != STEP_NO_OFFSET)
+            json_number(json, "offset", offset);
+        json_text(json, "text", text);
+        json_end_object(json);
         return;
     }
     if (check.is_finished)
         printf("at the end");
     else
         printf("record %" PRIu64, alloc_source_number(allocs));
-    if (!check.is_finished && offset != STEP_NO_OFFSET)
+    if (offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
 }

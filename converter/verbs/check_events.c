@@ -25,9 +25,10 @@ static void check_object(const struct reference_check *checking, const struct gr
 {
     const struct graph_walk *walk = &checking->walk;
     if (object != 0 && object_graph_find(&walk->replay.graph, object) == 0)
-        check_rules_note(checking->rules, 9, graph_source_ns(&walk->source, event->time),
-                         "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
-                         object);
+        rules_breach(checking->rules, 9,
+                     &(struct trace_event){.time_ns = graph_source_ns(&walk->source, event->time)},
+                     "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
+                     object);
 }
 
 static void check_event(const struct reference_check *checking, const struct graph_event *event)

@@ -47,6 +47,8 @@ extern int verb_exit_code;
 
 extern const struct verb verbs[];
 extern const size_t verb_count;
+/* Returns NULL if there is none. */
+const struct verb *verb_find(const char *name);
 
 /* All verbs, in the order of the help: function, name, summary, takes_memory. */
 #define VERBS(VERB)                                                                                \

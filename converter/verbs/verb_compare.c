@@ -110,18 +110,13 @@ static bool even_out_stacks(struct measures *measures)
     return measures_cut_sites(measures, least->stack_depth);
 }
 
-static bool put_page(const void *report, FILE *out)
-{
-    return compare_put_page_data(report, out);
-}
-
 static enum step_status print(const struct comparison *comparison,
                               const struct compare_report *report)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     if (comparison->page != NULL) {
-        enum step_status status =
-            output_file_print(comparison->page, compare_page, put_page, report, &error);
+        enum step_status status = output_file_print(comparison->page, compare_page,
+                                                    compare_put_page_data, report, &error);
         return status == STEP_STATUS_OK ? status : report_error(&error);
     }
     if (comparison->gates.is_quiet)

@@ -112,15 +112,6 @@ static enum step_status check(const struct arguments *arguments,
     return STEP_STATUS_OK;
 }
 
-static void set_defaults(struct simulation_options *models)
-{
-    if (models->young.count + models->regions.count + models->semi_space.count +
-            models->mark_compact.count >
-        0)
-        return;
-    simulation_options_add_young(models, YOUNG_DEFAULT_FIRST);
-}
-
 enum step_status verb_simulate(int argc, char **argv)
 {
     struct simulate_options options = {.models = SIMULATION_OPTIONS_DEFAULT};
@@ -165,7 +156,10 @@ enum step_status verb_simulate(int argc, char **argv)
     enum step_status status = check(&arguments, models);
     if (status != STEP_STATUS_OK)
         return status;
-    set_defaults(models);
+    if (models->young.count + models->regions.count + models->semi_space.count +
+            models->mark_compact.count ==
+        0)
+        simulation_options_add_young(models, YOUNG_DEFAULT_FIRST);
     size_t heaps = simulation_options_heaps(models);
     if (models->heap.count > 0 && (heaps == 0 || heaps > SIZE_LIST_MOST))
         return arguments_fault(&arguments,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
 #include "converter/graph/graph_replay.h"

@@ -31,7 +31,7 @@ FEATURES = (
      "*chrome* *otlp* *heapdump* *elephant* *protobuf* tests/formats/*.c tests/formats/CMakeLists.txt"),
     ("engine=sampled and estimates", "production services (async-profiler #1056, #1700)", "*sampled* *estimate* *sample_weights* agent/session/rotation* docs/engine-sampled.md"),
     ("simulate, layout, advise, lifetimes, nominal", "researchers, the DaCapo suite (#278, #352)", "converter/simulate/* *simulat* converter/layout/* converter/locality/* *locality* *layout* converter/sites/* converter/nominal/* "
-     "*nominal* *advi[cs]e* *verb_lifetimes* *site_* tests/unit/converter/sites/* docs/escape.md"),
+     "*nominal* *advi[cs]e* *verb_sites* *site_* tests/unit/converter/sites/* docs/escape.md"),
     ("agent: engine=bytecode and the rewriter", "the STEP papers (cost)", "agent/bytecode/* agent/rewriter/* agent/deaths/* tests/rewriter/* tests/unit/agent/rewriter/* "
      "tests/unit/agent/bytecode/* tests/unit/agent/deaths/* tests/fuzz/rewriter/* docs/engine-bytecode.md"),
     ("agent: internals of HotSpot", "JVM engineers (cost, stacks)", "agent/hotspot/* tests/unit/agent/hotspot/* docs/hotspot-internals.md tests/jvm/internals*"),
@@ -71,8 +71,8 @@ LATER = (
      "converter/step/phase_spans.* converter/tables/phase_rows.c converter/trace/open_phases.* converter/watch/watch_phases.* converter/report/report_phases.*"),
     ("mcp", "converter/mcp/* converter/verbs/verb_mcp.c"),
     ("simulate, layout, advise, lifetimes, nominal", "converter/simulate/* converter/layout/* converter/locality/* converter/sites/* converter/nominal/* converter/base/lifetimes.* "
-     "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/site_reading.* converter/verbs/verb_advise.c converter/verbs/verb_lifetimes.c "
-     "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_escape.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
+     "converter/base/svg_chart.* converter/tables/site_rows.c converter/verbs/verb_sites.c "
+     "converter/verbs/verb_layout.c converter/verbs/verb_locality.c converter/verbs/verb_simulate.c converter/verbs/verb_nominal.c converter/formats/lifetimes.c agent/records/layouts.* "
      "converter/report/report_advice.* converter/report/report_collectors.*"),
     ("engine=sampled, estimates, rotation, joined files", "agent/events/engine_sampled.c agent/events/sample* agent/session/rotation.* converter/base/estimate* "
      "converter/base/sampled_trace.* converter/trace/sample_weights.* converter/numbers/statistics_sampled.c "

@@ -10,6 +10,11 @@
 
 #include "steptrace/status.h"
 
+#define IO_FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
+
+/* Closes a descriptor, -1: none, and keeps errno. */
+void close_quietly(int file);
+
 /* Facts about a running JVM that attaching needs, read from /proc. */
 
 struct jvm_process {
@@ -49,6 +54,15 @@ typedef enum step_status target_work(const struct jvm_process *process, void *co
 /* Runs in the caller, for each chunk of the child's output. */
 typedef enum step_status target_receive(void *receiver, const void *data, size_t length,
                                         struct step_error *error);
+
+/* Text that the child writes. */
+struct target_text {
+    char *text;
+    size_t size, length;
+    bool cuts; /* what does not fit is left out, which ends the call; else it is an error */
+};
+/* The receiver of such a text. */
+target_receive target_text_take;
 
 struct target_call {
     target_work *work;
@@ -120,8 +134,6 @@ enum step_status shared_place_fetch(const struct jvm_process *process,
                                     struct step_error *error);
 /* Removes the directory and its contents.  The JVM keeps the agent that it has loaded. */
 void shared_place_remove(const struct jvm_process *process, struct shared_place *place);
-
-/* Chooses a trace name that replaces no file. */
 
 /* Writes the first free name to `out`: `wanted`, or `wanted` with a number before its extension
  * (run.2.step).  A name is free if neither a trace nor a live file has it.  Returns false if there

@@ -20,13 +20,7 @@
 #define LISTEN_MS 10000  /* the JVM answers SIGQUIT at its next safepoint */
 #define ANSWER_MS 120000 /* loading starts a trace, which first walks the heap */
 #define ANSWER_MOST ((size_t) 4096)
-
-#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
-
-struct load {
-    const char *path;
-    const char *options;
-};
+#define REQUEST_TEXTS 5u
 
 /* Connects through /proc: the descriptor refers to the socket itself, even if the path has been
  * replaced. */
@@ -38,10 +32,7 @@ static int connect_to_socket(int file)
     if (descriptor >= 0 &&
         connect(descriptor, (const struct sockaddr *) &address, sizeof address) == 0)
         return descriptor;
-    int code = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    errno = code;
+    close_quietly(descriptor);
     return -1;
 }
 
@@ -54,10 +45,8 @@ static int connect_to(const struct jvm_process *process, int tmp, const char **f
     if (file < 0)
         return -1;
     int descriptor = connect_to_socket(file);
-    int code = errno;
-    *fault = strerror(code);
-    close(file);
-    errno = code;
+    *fault = strerror(errno);
+    close_quietly(file);
     return descriptor;
 }
 
@@ -108,26 +97,6 @@ static bool send_texts(int descriptor, const char *const *texts, size_t count)
     return true;
 }
 
-/* Reads until the JVM closes the connection.  Returns false on timeout. */
-static bool read_answer(int descriptor, char *answer, size_t size)
-{
-    size_t length = 0;
-    struct pollfd one = {.fd = descriptor, .events = POLLIN};
-    while (length + 1 < size) {
-        int ready = poll(&one, 1, ANSWER_MS);
-        if (ready < 0 && errno == EINTR)
-            continue;
-        ssize_t got = ready > 0 ? read(descriptor, answer + length, size - 1 - length) : -1;
-        if (got < 0)
-            return false;
-        if (got == 0)
-            break;
-        length += (size_t) got;
-    }
-    answer[length] = '\0';
-    return true;
-}
-
 /* Success is "0\nreturn code: 0\n"; otherwise the answer has the reason. */
 static enum step_status judge(const char *answer, struct step_error *error)
 {
@@ -136,25 +105,14 @@ static enum step_status judge(const char *answer, struct step_error *error)
     if (strncmp(answer, "0\n", 2) == 0 && (code == NULL || atoi(code + 13) == 0))
         return STEP_STATUS_OK;
     if (code != NULL)
-        return FAIL(error,
-                    "the agent refuses (%.*s): its reasons are on the standard error of the "
-                    "program",
-                    (int) strcspn(code, "\n"), code);
+        return IO_FAIL(error,
+                       "the agent refuses (%.*s): its reasons are on the standard error of the "
+                       "program",
+                       (int) strcspn(code, "\n"), code);
     while (text != NULL && (*text == '\n' || *text == ' '))
         text++;
-    return FAIL(error, "the JVM refuses: %.*s", text != NULL ? (int) strcspn(text, "\n") : 10,
-                text != NULL ? text : "no answer");
-}
-
-static enum step_status request(int descriptor, const char *path, const char *options,
-                                struct step_error *error)
-{
-    const char *const texts[] = {"1", "load", path, "true", options};
-    char answer[ANSWER_MOST];
-    if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]) ||
-        !read_answer(descriptor, answer, sizeof answer))
-        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
-    return judge(answer, error);
+    return IO_FAIL(error, "the JVM refuses: %.*s", text != NULL ? (int) strcspn(text, "\n") : 10,
+                   text != NULL ? text : "no answer");
 }
 
 /* Returns a connection to the JVM's attach listener, or -1 with an error. */
@@ -166,82 +124,63 @@ static int connect_to_listener(const struct jvm_process *process, struct step_er
     if (descriptor < 0 && tmp >= 0 && (errno == ENOENT || errno == ECONNREFUSED))
         descriptor = wake(process, tmp, &fault);
     if (descriptor < 0)
-        FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
-             kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
-             : fault != NULL                              ? fault
-                                                          : strerror(errno));
+        IO_FAIL(error, "process %ld cannot be attached to: %s", (long) process->pid,
+                kill(process->pid, 0) != 0 && errno == ESRCH ? "it has ended"
+                : fault != NULL                              ? fault
+                                                             : strerror(errno));
     return descriptor;
 }
 
-static enum step_status load(const struct jvm_process *process, void *context, int output,
-                             struct step_error *error)
-{
-    const struct load *wanted = context;
-    (void) output;
-    int descriptor = connect_to_listener(process, error);
-    return descriptor >= 0 ? request(descriptor, wanted->path, wanted->options, error)
-                           : error->status;
-}
-
-enum step_status attach_load(const struct jvm_process *process, const char *path,
-                             const char *options, struct step_error *error)
-{
-    struct load wanted = {path, options};
-    const struct target_call call = {
-        .work = load, .context = &wanted, .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
-    return target_user_call(process, &call, error);
-}
-
-/* Passes on what the JVM answers. */
+/* Sends the five texts of a request, and passes on what the JVM answers. */
 static enum step_status ask(const struct jvm_process *process, void *context, int output,
                             struct step_error *error)
 {
-    const char *const texts[] = {"1", "jcmd", context, "", ""};
+    const char *const *texts = context;
     char part[ANSWER_MOST];
     int descriptor = connect_to_listener(process, error);
     if (descriptor < 0)
         return error->status;
     struct pollfd one = {.fd = descriptor, .events = POLLIN};
-    if (!send_texts(descriptor, texts, sizeof texts / sizeof texts[0]))
-        return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+    if (!send_texts(descriptor, texts, REQUEST_TEXTS))
+        return IO_FAIL(error, "the JVM does not answer: %s", strerror(errno));
     for (ssize_t got = 1; got > 0;) {
         got = poll(&one, 1, ANSWER_MS) > 0 ? read(descriptor, part, sizeof part) : -1;
         if (got < 0 || !output_write_all(output, part, (size_t) got))
-            return FAIL(error, "the JVM does not answer: %s", strerror(errno));
+            return IO_FAIL(error, "the JVM does not answer: %s", strerror(errno));
     }
     return STEP_STATUS_OK;
 }
 
-struct answer {
-    char *text;
-    size_t size, used;
-};
-
-static enum step_status take_answer(void *receiver, const void *data, size_t length,
-                                    struct step_error *error)
+static enum step_status request(const struct jvm_process *process, const char **texts,
+                                struct target_text *answer, struct step_error *error)
 {
-    struct answer *answer = receiver;
-    if (length >= answer->size - answer->used)
-        return FAIL(error, "the JVM's answer is longer than %zu bytes", answer->size - 1);
-    memcpy(answer->text + answer->used, data, length);
-    answer->used += length;
-    return STEP_STATUS_OK;
+    const struct target_call call = {.work = ask,
+                                     .context = texts,
+                                     .receive = target_text_take,
+                                     .receiver = answer,
+                                     .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
+    enum step_status status = target_user_call(process, &call, error);
+    answer->text[answer->length] = '\0';
+    return status;
+}
+
+enum step_status attach_load(const struct jvm_process *process, const char *path,
+                             const char *options, struct step_error *error)
+{
+    const char *texts[REQUEST_TEXTS] = {"1", "load", path, "true", options};
+    char text[ANSWER_MOST];
+    struct target_text answer = {text, sizeof text, 0, true};
+    enum step_status status = request(process, texts, &answer, error);
+    return status == STEP_STATUS_OK ? judge(text, error) : status;
 }
 
 enum step_status attach_ask(const struct jvm_process *process, const char *command, char *answer,
                             size_t size, struct step_error *error)
 {
-    struct answer taken = {answer, size, 0};
-    char text[256];
-    snprintf(text, sizeof text, "%s", command);
-    const struct target_call call = {.work = ask,
-                                     .context = text,
-                                     .receive = take_answer,
-                                     .receiver = &taken,
-                                     .limit_s = (LISTEN_MS + ANSWER_MS) / 1000};
-    enum step_status status = target_user_call(process, &call, error);
-    answer[taken.used] = '\0';
+    const char *texts[REQUEST_TEXTS] = {"1", "jcmd", command, "", ""};
+    struct target_text taken = {answer, size, 0, false};
+    enum step_status status = request(process, texts, &taken, error);
     if (status == STEP_STATUS_OK && strncmp(answer, "0\n", 2) != 0)
-        return FAIL(error, "the JVM refuses: %.200s", answer);
+        return IO_FAIL(error, "the JVM refuses: %.200s", answer);
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <signal.h>
@@ -24,6 +23,17 @@ static FILE *open_proc(pid_t pid, const char *name)
     char path[64];
     snprintf(path, sizeof path, "/proc/%ld/%s", (long) pid, name);
     return fopen(path, "re");
+}
+
+/* Reads a file as text, as far as there is room.  Returns its length; 0: it cannot be read. */
+static size_t read_proc(pid_t pid, const char *name, char *text, size_t room)
+{
+    FILE *file = open_proc(pid, name);
+    size_t length = file != NULL ? fread(text, 1, room - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    text[length] = '\0';
+    return length;
 }
 
 struct status {
@@ -78,20 +88,12 @@ static bool take_groups(const char *line, struct jvm_process *process)
 
 static unsigned long long start_ticks_of(pid_t pid)
 {
-    char line[1024] = "";
-    unsigned long long ticks = 0;
-    FILE *file = open_proc(pid, "stat");
-    if (file == NULL)
-        return 0;
-    size_t length = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[length] = '\0';
+    char line[1024];
+    read_proc(pid, "stat", line, sizeof line);
     const char *at = strrchr(line, ')');
     for (unsigned field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
-    if (at != NULL)
-        ticks = strtoull(at, NULL, 10);
-    return ticks;
+    return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
 /* Finds the path of a library, such as "/libjvm.so", as the process sees it.  Returns NOT_FOUND if
@@ -131,21 +133,16 @@ static bool release_path(const char *libjvm, char *out, size_t size)
     return lib != NULL && snprintf(out, size, "%.*s/release", (int) (lib - libjvm), libjvm) > 0;
 }
 
-struct release {
-    const char *path;
-    char text[4096];
-    size_t length;
-};
+#define RELEASE_MOST 4096u
 
 /* Runs as the JVM's user, since the JDK may belong to anyone.  Anything but a regular file has no
  * version. */
 static enum step_status send_release(const struct jvm_process *process, void *context, int output,
                                      struct step_error *error)
 {
-    const struct release *release = context;
-    char text[sizeof release->text];
+    char text[RELEASE_MOST];
     struct stat about;
-    int file = target_files_find(process, release->path, 0);
+    int file = target_files_find(process, context, 0);
     if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
         (file = target_files_read(file)) >= 0) {
         ssize_t got = read(file, text, sizeof text);
@@ -155,34 +152,23 @@ static enum step_status send_release(const struct jvm_process *process, void *co
     return REFUSE(error, "the version of the JDK cannot be read");
 }
 
-static enum step_status take_release(void *receiver, const void *data, size_t length,
-                                     struct step_error *error)
-{
-    struct release *release = receiver;
-    (void) error;
-    if (length > sizeof release->text - 1 - release->length)
-        length = sizeof release->text - 1 - release->length;
-    memcpy(release->text + release->length, data, length);
-    release->length += length;
-    return STEP_STATUS_OK;
-}
-
 /* Parses JAVA_VERSION="17.0.9". */
 static unsigned version_of(const struct jvm_process *process, const char *libjvm)
 {
     static const char key[] = "JAVA_VERSION=\"";
-    char path[PATH_MAX];
+    char path[PATH_MAX], text[RELEASE_MOST] = "";
     struct step_error ignored;
-    struct release release = {.path = path};
+    struct target_text release = {text, sizeof text, 0, true};
     const struct target_call call = {.work = send_release,
-                                     .context = &release,
-                                     .receive = take_release,
+                                     .context = path,
+                                     .receive = target_text_take,
                                      .receiver = &release,
                                      .limit_s = 10};
     if (!release_path(libjvm, path, sizeof path) ||
         target_user_call(process, &call, &ignored) != STEP_STATUS_OK)
         return 0;
-    const char *at = strstr(release.text, key);
+    text[release.length] = '\0';
+    const char *at = strstr(text, key);
     return at != NULL ? (unsigned) strtoul(at + sizeof key - 1, NULL, 10) : 0;
 }
 
@@ -191,12 +177,7 @@ static unsigned version_of(const struct jvm_process *process, const char *libjvm
 static bool has_argument(pid_t pid, const char *wanted)
 {
     char text[16384];
-    FILE *file = open_proc(pid, "cmdline");
-    if (file == NULL)
-        return false;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
+    size_t length = read_proc(pid, "cmdline", text, sizeof text);
     for (const char *at = text; at < text + length; at += strlen(at) + 1)
         if (strcmp(at, wanted) == 0)
             return true;

@@ -13,13 +13,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "converter/base/joined_files.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 
 #define AGENT "libtracer.so"
 #define TRACE "run.step"
 #define LIMIT_S 60u
-
-#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
 static const char *const names[] = {AGENT, TRACE, TRACE ".live"};
 
@@ -38,10 +38,7 @@ static int find_directory(const struct jvm_process *process, const struct shared
 {
     int tmp = target_files_find(process, "tmp", O_DIRECTORY);
     int directory = tmp >= 0 ? openat(tmp, place->name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    int code = errno;
-    if (tmp >= 0)
-        close(tmp);
-    errno = code;
+    close_quietly(tmp);
     return directory;
 }
 
@@ -72,8 +69,8 @@ static enum step_status remove_all(const struct jvm_process *process, void *cont
         unlinkat(directory, names[i], 0);
     if (tmp >= 0 && unlinkat(tmp, transfer->place->name, AT_REMOVEDIR) == 0)
         return STEP_STATUS_OK;
-    return FAIL(error, "/tmp/%s of process %ld cannot be removed", transfer->place->name,
-                (long) process->pid);
+    return IO_FAIL(error, "/tmp/%s of process %ld cannot be removed", transfer->place->name,
+                   (long) process->pid);
 }
 
 /* No copy is needed if the JVM has loaded the agent from elsewhere. */
@@ -93,18 +90,18 @@ static enum step_status make(const struct jvm_process *process, void *context, i
     int tmp = target_files_find(process, "tmp", O_DIRECTORY);
     bool made = tmp >= 0 && mkdirat(tmp, transfer->place->name, 0700) == 0;
     if (tmp >= 0 && !made && errno == EEXIST)
-        return FAIL(error,
-                    "/tmp/%s of process %ld exists: another attach records it, or one was "
-                    "killed (then remove that directory)",
-                    transfer->place->name, (long) process->pid);
+        return IO_FAIL(error,
+                       "/tmp/%s of process %ld exists: another attach records it, or one was "
+                       "killed (then remove that directory)",
+                       transfer->place->name, (long) process->pid);
     int directory = made ? find_directory(process, transfer->place) : -1;
     if (directory >= 0 && put_agent(transfer, directory))
         return STEP_STATUS_OK;
     int code = errno;
     if (made)
         remove_all(process, transfer, output, &ignored);
-    return FAIL(error, "/tmp: the agent cannot be put where process %ld sees it: %s",
-                (long) process->pid, strerror(code));
+    return IO_FAIL(error, "/tmp: the agent cannot be put where process %ld sees it: %s",
+                   (long) process->pid, strerror(code));
 }
 
 /* Limited to the file's size at the start: a file that grows while it is read would have no end. */
@@ -124,10 +121,11 @@ static enum step_status send_file(const struct jvm_process *process, void *conte
     if (file >= 0)
         file = target_files_read(file);
     if (file < 0 || fstat(file, &about) != 0)
-        return FAIL(error, "%s: %s of process %ld is not fetched: %s", transfer->path,
-                    transfer->name, (long) process->pid, fault != NULL ? fault : strerror(errno));
+        return IO_FAIL(error, "%s: %s of process %ld is not fetched: %s", transfer->path,
+                       transfer->name, (long) process->pid,
+                       fault != NULL ? fault : strerror(errno));
     if (!copy(file, output, (uint64_t) about.st_size))
-        return FAIL(error, "%s: the trace cannot be read: %s", transfer->path, strerror(errno));
+        return IO_FAIL(error, "%s: the trace cannot be read: %s", transfer->path, strerror(errno));
     return STEP_STATUS_OK;
 }
 
@@ -162,10 +160,8 @@ enum step_status shared_place_make(const struct jvm_process *process, const char
     *place = (struct shared_place){.name = ""};
     transfer.agent = open(agent, O_RDONLY | O_CLOEXEC);
     if (transfer.agent < 0 || getrandom(&number, sizeof number, 0) != (ssize_t) sizeof number) {
-        int code = errno;
-        if (transfer.agent >= 0)
-            close(transfer.agent);
-        return FAIL(error, "%s: %s", agent, strerror(code));
+        close_quietly(transfer.agent);
+        return IO_FAIL(error, "%s: %s", agent, strerror(errno));
     }
     choose_names(process, number, place);
     enum step_status status = target_user_call(process, &call, error);
@@ -195,12 +191,13 @@ static enum step_status receive(void *receiver, const void *data, size_t length,
 {
     struct transfer *transfer = receiver;
     if (length > transfer->left)
-        return FAIL(error, "%s: %s of the JVM would fill more than half of the space that is free",
-                    transfer->path, transfer->name);
+        return IO_FAIL(error,
+                       "%s: %s of the JVM would fill more than half of the space that is free",
+                       transfer->path, transfer->name);
     transfer->left -= length;
     enum step_status status = create(transfer, error);
     if (status == STEP_STATUS_OK && !output_write_all(transfer->file, data, length))
-        status = FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
+        status = IO_FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
     return status;
 }
 
@@ -218,7 +215,7 @@ static enum step_status fetch_one(const struct jvm_process *process, struct tran
     if (status == STEP_STATUS_OK)
         status = create(transfer, error);
     if (transfer->file >= 0 && close(transfer->file) != 0 && status == STEP_STATUS_OK)
-        status = FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
+        status = IO_FAIL(error, "%s: cannot write: %s", transfer->path, strerror(errno));
     if (status != STEP_STATUS_OK && transfer->file >= 0)
         unlink(transfer->path);
     return status;
@@ -262,4 +259,34 @@ void shared_place_remove(const struct jvm_process *process, struct shared_place 
     if (place->name[0] != '\0')
         target_user_call(process, &call, &ignored);
     *place = (struct shared_place){.name = ""};
+}
+
+/* ---- names that replace no file ---- */
+
+#define NAMES_MOST 10000u
+
+/* A dangling link occupies the name as well, and so do files that it stands for. */
+static bool is_free_name(const char *name)
+{
+    struct stat about;
+    return lstat(name, &about) != 0 && errno == ENOENT &&
+           lstat(trace_live_path(name).text, &about) != 0 && errno == ENOENT &&
+           !rotated_files_exist(name);
+}
+
+bool trace_name_free(const char *wanted, char *out, size_t size)
+{
+    const char *slash = strrchr(wanted, '/'), *name = slash != NULL ? slash + 1 : wanted;
+    const char *dot = strrchr(name, '.');
+    const char *ending = dot != NULL && dot != name ? dot : wanted + strlen(wanted);
+    for (unsigned number = 1; number <= NAMES_MOST; number++) {
+        int length = number == 1 ? snprintf(out, size, "%s", wanted)
+                                 : snprintf(out, size, "%.*s.%u%s", (int) (ending - wanted), wanted,
+                                            number, ending);
+        if (length < 0 || (size_t) length + sizeof ".live" > size || length >= PATH_MAX - 8)
+            return false;
+        if (is_free_name(out))
+            return true;
+    }
+    return false;
 }

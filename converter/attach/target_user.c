@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forks the child, drops its rights, and reads from its pipe. */
+/* Work with the rights of a JVM's user: forks the child, drops its rights, and reads from its pipe;
+ * opens files with openat2(), or, if the kernel lacks it, one path component at a time without
+ * links. */
 #include "converter/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,8 +24,6 @@
 #include <unistd.h>
 
 #define PART_BYTES ((size_t) 1 << 20)
-
-#define FAIL(error, ...) step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, __VA_ARGS__)
 
 /* ---- the child ---- */
 
@@ -72,12 +75,24 @@ static _Noreturn void act(const struct jvm_process *process, const struct target
     if (become(process, parent))
         answer->status = call->work(process, call->context, output, answer);
     else
-        FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
-             strerror(errno));
+        IO_FAIL(answer, "cannot act as the user of process %ld: %s", (long) process->pid,
+                strerror(errno));
     _exit(0);
 }
 
 /* ---- the caller ---- */
+
+enum step_status target_text_take(void *receiver, const void *data, size_t length,
+                                  struct step_error *error)
+{
+    struct target_text *text = receiver;
+    size_t room = text->size - 1 - text->length;
+    if (length > room && !text->cuts)
+        return IO_FAIL(error, "the JVM's answer is longer than %zu bytes", text->size - 1);
+    memcpy(text->text + text->length, data, length < room ? length : room);
+    text->length += length < room ? length : room;
+    return length > room ? STEP_STATUS_END : STEP_STATUS_OK;
+}
 
 static int64_t now_ms(void)
 {
@@ -119,10 +134,10 @@ static enum step_status listen_to(int input, const struct target_call *call,
         if (got == 0)
             return STEP_STATUS_OK;
         if (got < 0)
-            return FAIL(error,
-                        "no answer within %u seconds: the JVM, or the file system of its "
-                        "/tmp, does not respond",
-                        call->limit_s);
+            return IO_FAIL(error,
+                           "no answer within %u seconds: the JVM, or the file system of its "
+                           "/tmp, does not respond",
+                           call->limit_s);
         left -= (size_t) got;
         if (call->receive != NULL)
             status = call->receive(call->receiver, buffer, (size_t) got, error);
@@ -150,6 +165,8 @@ static enum step_status finish(pid_t child, int input, const struct target_call 
     if (status != STEP_STATUS_OK)
         kill(child, SIGKILL);
     reap(child);
+    if (status == STEP_STATUS_END) /* the receiver has enough */
+        return STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && answer->status != STEP_STATUS_OK) {
         *error = *answer;
         error->message[sizeof error->message - 1] = '\0';
@@ -166,19 +183,19 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
     struct step_error *answer =
         mmap(NULL, sizeof *answer, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (answer == MAP_FAILED)
-        return FAIL(error, "cannot start a process: %s", strerror(errno));
-    FAIL(answer, "the process that acts as the JVM's user was killed");
+        return IO_FAIL(error, "cannot start a process: %s", strerror(errno));
+    IO_FAIL(answer, "the process that acts as the JVM's user was killed");
     enum step_status status = STEP_STATUS_OK;
     pid_t child = -1;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        status = FAIL(error, "cannot start a process: %s", strerror(errno));
+        status = IO_FAIL(error, "cannot start a process: %s", strerror(errno));
     } else if ((child = fork()) == 0) {
         close(ends[0]);
         act(process, call, parent, ends[1], answer);
     } else {
         close(ends[1]);
         if (child < 0) {
-            status = FAIL(error, "cannot start a process: %s", strerror(errno));
+            status = IO_FAIL(error, "cannot start a process: %s", strerror(errno));
             close(ends[0]);
         } else {
             status = finish(child, ends[0], call, answer, error);
@@ -186,4 +203,93 @@ enum step_status target_user_call(const struct jvm_process *process, const struc
     }
     munmap(answer, sizeof *answer);
     return status;
+}
+
+/* ---- files, in the child ---- */
+
+void close_quietly(int file)
+{
+    int code = errno;
+    if (file >= 0)
+        close(file);
+    errno = code;
+}
+
+/* Opens with O_PATH: otherwise a FIFO would block, and a device would be opened. */
+static int open_how(int directory, const char *path, int flags, uint64_t resolve)
+{
+    struct open_how how = {.flags = (unsigned) (O_PATH | O_CLOEXEC | flags), .resolve = resolve};
+    return (int) syscall(SYS_openat2, directory, path, &how, sizeof how);
+}
+
+/* Old kernels have no openat2(), and old container managers block it. */
+static bool is_missing(int code)
+{
+    return code == ENOSYS || code == EPERM;
+}
+
+static int walk(int root, const char *path, int flags)
+{
+    char name[NAME_MAX + 1];
+    int directory = dup(root);
+    for (path += strspn(path, "/"); directory >= 0 && *path != '\0';) {
+        size_t length = strcspn(path, "/");
+        snprintf(name, sizeof name, "%.*s", (int) length, path);
+        path += length;
+        path += strspn(path, "/");
+        bool is_bad = length > NAME_MAX || strcmp(name, "..") == 0;
+        int next =
+            is_bad
+                ? -1
+                : openat(directory, name,
+                         O_PATH | O_NOFOLLOW | O_CLOEXEC | (*path != '\0' ? O_DIRECTORY : flags));
+        errno = is_bad ? EINVAL : errno;
+        close_quietly(directory);
+        directory = next;
+    }
+    return directory;
+}
+
+int target_files_find(const struct jvm_process *process, const char *path, int flags)
+{
+    int file = open_how(process->root, path, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+    return file >= 0 || !is_missing(errno) ? file : walk(process->root, path, flags);
+}
+
+int target_files_open(const struct jvm_process *process, int directory, const char *name,
+                      unsigned type, const char **fault)
+{
+    struct stat about;
+    int file = open_how(directory, name, O_NOFOLLOW,
+                        RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+    if (file < 0 && is_missing(errno))
+        file = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    *fault = file >= 0        ? NULL
+             : errno == EXDEV ? "something is mounted there"
+             : errno == ELOOP ? "it is a link"
+                              : strerror(errno);
+    if (file < 0)
+        return -1;
+    if (fstat(file, &about) != 0)
+        *fault = strerror(errno);
+    else if ((about.st_mode & S_IFMT) != type)
+        *fault = type == S_IFSOCK ? "it is no socket" : "it is no regular file";
+    else if (about.st_uid != process->uid)
+        *fault = "it belongs to another user";
+    else if (about.st_nlink != 1)
+        *fault = "it has several names";
+    if (*fault == NULL)
+        return file;
+    close(file);
+    errno = EPERM;
+    return -1;
+}
+
+int target_files_read(int file)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    int readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    close_quietly(file);
+    return readable;
 }

@@ -376,3 +376,40 @@ bool take_size(void *uint64_target, const char *value, const char **fault)
     *fault = "a size as 512, 4k, 1.5m or 2GiB is expected";
     return take_with_unit(units, sizeof units / sizeof units[0], value, uint64_target);
 }
+
+/* Removes the comment and trailing blanks. */
+static void trim_line(char *line)
+{
+    for (char *at = line; *at != '\0'; at++)
+        if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t'))
+            *at = '\0';
+    size_t length = strlen(line);
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
+        line[--length] = '\0';
+}
+
+bool take_lines(const char *file, size_t most, take_line *take, void *target, char *fault,
+                size_t fault_size)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool ok = true;
+    FILE *stream = fopen(file, "r");
+    if (stream == NULL) {
+        snprintf(fault, fault_size, "%s", strerror(errno));
+        return false;
+    }
+    for (size_t number = 1; ok && getline(&line, &room, stream) >= 0; number++) {
+        ok = strcspn(line, "\n") <= most;
+        if (!ok)
+            snprintf(fault, fault_size, "line %zu is too long", number);
+        trim_line(line);
+        ok = ok && (line[0] == '\0' || take(target, line, file, number));
+    }
+    if (ok && ferror(stream) != 0)
+        snprintf(fault, fault_size, "it cannot be read");
+    ok = ok && ferror(stream) == 0;
+    free(line);
+    fclose(stream);
+    return ok;
+}

@@ -105,4 +105,12 @@ bool take_level(void *int_target, const char *value, const char **fault);
 bool take_time(void *uint64_target, const char *value, const char **fault);
 bool take_size(void *uint64_target, const char *value, const char **fault);
 
+/* Passes the lines of a file to `take`, without comments (# at the start of a line or after a
+ * blank) and trailing blanks; empty ones are left out.  Writes to `fault`, which has `fault_size`
+ * bytes, that the file cannot be read or a line has more than `most` bytes, and returns false, as
+ * after `take` has. */
+typedef bool take_line(void *target, const char *line, const char *file, size_t number);
+bool take_lines(const char *file, size_t most, take_line *take, void *target, char *fault,
+                size_t fault_size);
+
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,16 @@ struct live_path trace_live_path(const char *trace)
     struct live_path path;
     snprintf(path.text, sizeof path.text, "%s%s", trace, STEP_LIVE_SUFFIX);
     return path;
+}
+
+bool live_header_read(const char *live_path, struct step_live_header *header)
+{
+    int file = open(live_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool is = file >= 0 && pread(file, header, sizeof *header, 0) == (ssize_t) sizeof *header &&
+              memcmp(header->magic, STEP_LIVE_MAGIC, sizeof header->magic) == 0;
+    if (file >= 0)
+        close(file);
+    return is;
 }
 
 bool trace_is_held(const char *path)

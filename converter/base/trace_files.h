@@ -18,6 +18,9 @@ struct live_path {
 };
 struct live_path trace_live_path(const char *trace);
 
+/* Reads the header of a live file.  Returns false if it is none. */
+bool live_header_read(const char *live_path, struct step_live_header *header);
+
 /* Returns true while a process holds the file, as recorders do with the trace and its live file. */
 bool trace_is_held(const char *path);
 /* Returns true if the process wrote the trace; `if_unknown` if the trace does not say. */

@@ -186,6 +186,15 @@ static void find_next_time(struct heap_tracker *tracker, uint64_t after_ns, bool
     }
 }
 
+void heap_tracker_select(struct event_selection *selected, const struct event_selection *objects)
+{
+    event_selection_init(selected);
+    selected->untracked = true;
+    selected->kinds = HEAP_KINDS;
+    selected->dtd_path = objects->dtd_path;
+    event_selection_mark_phases(selected, objects);
+}
+
 bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *names,
                        const struct heap_tracker_options *options)
 {

@@ -130,6 +130,8 @@ struct heap_tracker_options {
     (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE) |                      \
      TRACE_KIND_BIT(EVENT_METHOD_ENTRY) | TRACE_KIND_BIT(EVENT_METHOD_EXIT) |                      \
      TRACE_KIND_BIT(EVENT_METHOD_POP) | TRACE_KIND_BIT(EVENT_VM_DEATH))
+/* Selects the events that heaps are made of; the tracker selects the objects. */
+void heap_tracker_select(struct event_selection *selected, const struct event_selection *objects);
 
 struct heap_tracker {
     struct heap_tracker_options options;

@@ -59,15 +59,10 @@ static size_t reference_length(const uint8_t *text, size_t length)
 
 static bool add_value_field(struct class_fields *fields, uint32_t class_id)
 {
-    uint32_t *items = fields->value_fields;
-    if (fields->value_field_count == fields->value_field_capacity) {
-        items = step_grown(items, &fields->value_field_capacity, fields->value_field_count + 1,
-                           sizeof *items);
-        if (items == NULL)
-            return false;
-        fields->value_fields = items;
-    }
-    items[fields->value_field_count++] = class_id;
+    if (!STEP_MAKE_ROOM(fields->value_fields, fields->value_field_capacity,
+                        fields->value_field_count + 1))
+        return false;
+    fields->value_fields[fields->value_field_count++] = class_id;
     return true;
 }
 
@@ -202,11 +197,10 @@ uint32_t class_fields_find_value(const struct class_fields *fields, struct step_
 
 bool class_fields_next_value(const struct class_fields *fields, uint32_t *class_id)
 {
-    for (; id_table_next(&fields->classes, class_id); ++*class_id)
-        if (((const struct class_field_entry *) id_table_find(&fields->classes, *class_id))
-                ->is_named)
-            return true;
-    return false;
+    const struct class_field_entry *entry;
+    while ((entry = id_table_next(&fields->classes, class_id)) != NULL && !entry->is_named)
+        ++*class_id;
+    return entry != NULL;
 }
 
 bool class_fields_put_name(struct class_fields *fields, const struct trace_layout *layout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packs fields into gaps. */
-#include "converter/layout/field_packing.h"
+#include "converter/layout/class_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

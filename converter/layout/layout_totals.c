@@ -2,7 +2,6 @@
 /* Adds up arrays one by one, since their lengths differ, and instances by their number. */
 #include "converter/layout/layout_totals.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,13 +103,6 @@ static inline void put_array(const struct layout_totals *totals, struct class_to
     }
 }
 
-static enum step_status too_large(const struct layout_totals *totals, struct step_error *error)
-{
-    step_error_set(error, STEP_STATUS_CORRUPT, totals->path, STEP_NO_OFFSET,
-                   "the sizes of the objects are too large");
-    return STEP_STATUS_CORRUPT;
-}
-
 static inline bool add_size(struct class_total *class, uint64_t size)
 {
     if (class->objects++ == 0)
@@ -135,7 +127,8 @@ enum step_status layout_totals_put(void *layout_totals_pointer, const struct tra
         if (class->kind == CLASS_NEW)
             find_kind(totals, event->class_id, class);
         if (!add_size(class, event->size))
-            return too_large(totals, error);
+            return step_error_set(error, STEP_STATUS_CORRUPT, totals->path, STEP_NO_OFFSET,
+                                  "the sizes of the objects are too large");
         if (class->kind != CLASS_OF_INSTANCES)
             put_array(totals, class, event);
         totals->instances += class->kind == CLASS_OF_INSTANCES;
@@ -257,14 +250,14 @@ static void count_values(struct layout_totals *totals)
 
 bool layout_totals_finish(struct layout_totals *totals)
 {
+    const struct class_total *class;
     size_t count = 0;
-    for (uint32_t id = 0; id_table_next(&totals->classes, &id); id++)
-        count += ((const struct class_total *) id_table_find(&totals->classes, id))->objects > 0;
+    for (uint32_t id = 0; (class = id_table_next(&totals->classes, &id)) != NULL; id++)
+        count += class->objects > 0;
     totals->rows = calloc(count + 1, sizeof *totals->rows);
     if (totals->rows == NULL)
         return false;
-    for (uint32_t id = 0; id_table_next(&totals->classes, &id); id++) {
-        const struct class_total *class = id_table_find(&totals->classes, id);
+    for (uint32_t id = 0; (class = id_table_next(&totals->classes, &id)) != NULL; id++) {
         if (class->objects == 0)
             continue;
         struct layout_row *row = &totals->rows[totals->row_count++];

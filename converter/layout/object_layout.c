@@ -2,7 +2,6 @@
 /* Parses layouts, and computes where the elements of arrays begin. */
 #include "converter/layout/object_layout.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,43 +17,33 @@ static bool is_alignment(uint32_t value)
     return value >= 8 && value <= 256 && (value & (value - 1)) == 0;
 }
 
-/* Reads a word up to a comma or the end, which sets a flag.  Returns its end, or NULL. */
-static const char *take_word(const char *at, struct layout_change *change)
-{
-    static const char *const words[] = {"values", "fields=old"};
-    bool *const flags[] = {&change->values, &change->old_fields};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t length = strlen(words[i]);
-        if (strncmp(at, words[i], length) != 0 || *flags[i])
-            continue;
-        *flags[i] = true;
-        return at + length;
-    }
-    return NULL;
-}
-
-/* The same for "KEY=NUMBER". */
-static const char *take_number(const char *at, struct layout_change *change)
-{
-    static const char *const keys[] = {"header=", "reference=", "alignment="};
-    uint32_t *const numbers[] = {&change->header, &change->reference, &change->alignment};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        size_t length = strlen(keys[i]);
-        char *end = NULL;
-        if (strncmp(at, keys[i], length) != 0 || at[length] < '1' || at[length] > '9' ||
-            *numbers[i] != 0)
-            continue;
-        unsigned long value = strtoul(at + length, &end, 10);
-        *numbers[i] = value <= 256 ? (uint32_t) value : 1;
-        return end;
-    }
-    return NULL;
-}
-
+/* Reads a word, which sets a flag, or "KEY=NUMBER", each at most once.  Returns its end, or NULL.
+ */
 static const char *take_part(const char *at, struct layout_change *change)
 {
-    const char *end = take_word(at, change);
-    return end != NULL ? end : take_number(at, change);
+    static const char *const keys[] = {"values", "fields=old",
+                                       "header=", "reference=", "alignment="};
+    bool *const flags[] = {&change->values, &change->old_fields};
+    uint32_t *const numbers[] = {&change->header, &change->reference, &change->alignment};
+    const size_t flag_count = sizeof flags / sizeof flags[0];
+    size_t i = 0;
+    while (i < sizeof keys / sizeof keys[0] && strncmp(at, keys[i], strlen(keys[i])) != 0)
+        i++;
+    if (i == sizeof keys / sizeof keys[0])
+        return NULL;
+    at += strlen(keys[i]);
+    if (i < flag_count) {
+        bool is_second = *flags[i];
+        *flags[i] = true;
+        return is_second ? NULL : at;
+    }
+    char *end = NULL;
+    uint32_t *number = numbers[i - flag_count];
+    if (*at < '1' || *at > '9' || *number != 0)
+        return NULL;
+    unsigned long value = strtoul(at, &end, 10);
+    *number = value <= 256 ? (uint32_t) value : 1;
+    return end;
 }
 
 static bool is_possible(const struct layout_change *change)

@@ -30,14 +30,9 @@ static struct graph_replay *replay_of(struct reference_distances *distances)
 
 static struct birth *birth_of(struct reference_distances *distances, uint32_t node)
 {
-    if (node >= distances->birth_capacity) {
-        struct birth *births = step_grown(distances->births, &distances->birth_capacity,
-                                          (size_t) node + 1, sizeof *births);
-        if (births == NULL)
-            return NULL;
-        distances->births = births;
-    }
-    return &distances->births[node];
+    return STEP_MAKE_ROOM(distances->births, distances->birth_capacity, (size_t) node + 1)
+               ? &distances->births[node]
+               : NULL;
 }
 
 /* Returns false if out of memory. */
@@ -174,13 +169,6 @@ static bool put_event(struct reference_distances *distances, const struct graph_
     return !is_birth || event->object == 0 || put_birth(distances, event);
 }
 
-static enum step_status too_large(const struct reference_distances *distances,
-                                  struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_CORRUPT, distances->path, STEP_NO_OFFSET,
-                          "the sizes of the objects add up to more than 2^62");
-}
-
 static enum step_status put_events(struct reference_distances *distances, struct step_error *error)
 {
     struct graph_source *source = &distances->opened.graph.source;
@@ -190,7 +178,8 @@ static enum step_status put_events(struct reference_distances *distances, struct
     while (status == STEP_STATUS_OK &&
            (status = graph_source_next(source, &event, error)) == STEP_STATUS_OK) {
         if (event->kind == GRAPH_ALLOC && event->amount > BYTES_MOST - distances->bytes)
-            return too_large(distances, error);
+            return step_error_set(error, STEP_STATUS_CORRUPT, distances->path, STEP_NO_OFFSET,
+                                  "the sizes of the objects add up to more than 2^62");
         if (!put_event(distances, event))
             return no_memory(error);
     }

@@ -13,6 +13,7 @@
 struct parsing {
     struct json_input *input;
     struct mcp_request *request;
+    bool is_rpc; /* the message says that it is of JSON-RPC 2.0 */
     enum mcp_fault fault;
     const char *text; /* of the fault */
 };
@@ -59,9 +60,32 @@ static bool take_id(struct parsing *parsing, enum json_token token, struct mcp_i
     return true;
 }
 
-static bool take_argument(struct parsing *parsing, struct mcp_argument *argument)
+typedef bool take_member(struct parsing *parsing, const char *key);
+
+/* Takes an object, or fails with `what` if the next value is none. */
+static bool take_object(struct parsing *parsing, take_member *take, enum mcp_fault fault,
+                        const char *what)
 {
     enum json_token token;
+    char key[MCP_NAME_ROOM];
+    if (!next(parsing, &token))
+        return false;
+    if (token != JSON_OBJECT)
+        return fail(parsing, fault, what);
+    while (next(parsing, &token) && token == JSON_KEY)
+        if (!take_name(parsing, key, sizeof key) || !take(parsing, key))
+            return false;
+    return parsing->fault == MCP_GOOD;
+}
+
+static bool take_argument(struct parsing *parsing, const char *key)
+{
+    struct mcp_request *request = parsing->request;
+    struct mcp_argument *argument = &request->arguments[request->argument_count];
+    enum json_token token;
+    if (request->argument_count == MCP_ARGUMENTS_MOST)
+        return fail(parsing, MCP_BAD_PARAMETERS, "there are too many arguments");
+    snprintf(argument->name, sizeof argument->name, "%s", key);
     if (!next(parsing, &token))
         return false;
     struct step_bytes text = json_input_text(parsing->input);
@@ -76,27 +100,8 @@ static bool take_argument(struct parsing *parsing, struct mcp_argument *argument
         return fail(parsing, MCP_FAILED, "out of memory");
     memcpy(argument->value, text.data, text.length);
     argument->value[text.length] = '\0';
+    request->argument_count++;
     return true;
-}
-
-static bool take_arguments(struct parsing *parsing)
-{
-    struct mcp_request *request = parsing->request;
-    enum json_token token;
-    if (!next(parsing, &token))
-        return false;
-    if (token != JSON_OBJECT)
-        return fail(parsing, MCP_BAD_PARAMETERS, "the arguments are not an object");
-    while (next(parsing, &token) && token == JSON_KEY) {
-        struct mcp_argument *argument = &request->arguments[request->argument_count];
-        if (request->argument_count == MCP_ARGUMENTS_MOST)
-            return fail(parsing, MCP_BAD_PARAMETERS, "there are too many arguments");
-        if (!take_name(parsing, argument->name, sizeof argument->name) ||
-            !take_argument(parsing, argument))
-            return false;
-        request->argument_count++;
-    }
-    return parsing->fault == MCP_GOOD;
 }
 
 static bool is(const char *name, const char *wanted)
@@ -109,7 +114,8 @@ static bool take_parameter(struct parsing *parsing, const char *key)
     struct mcp_request *request = parsing->request;
     enum json_token token;
     if (is(key, "arguments") && request->argument_count == 0)
-        return take_arguments(parsing);
+        return take_object(parsing, take_argument, MCP_BAD_PARAMETERS,
+                           "the arguments are not an object");
     if (!next(parsing, &token))
         return false;
     if (is(key, "requestId"))
@@ -121,26 +127,13 @@ static bool take_parameter(struct parsing *parsing, const char *key)
     return skip(parsing, token);
 }
 
-static bool take_parameters(struct parsing *parsing)
-{
-    enum json_token token;
-    char key[MCP_NAME_ROOM];
-    if (!next(parsing, &token))
-        return false;
-    if (token != JSON_OBJECT)
-        return fail(parsing, MCP_BAD_PARAMETERS, "the parameters are not an object");
-    while (next(parsing, &token) && token == JSON_KEY)
-        if (!take_name(parsing, key, sizeof key) || !take_parameter(parsing, key))
-            return false;
-    return parsing->fault == MCP_GOOD;
-}
-
-static bool take_member(struct parsing *parsing, const char *key, bool *is_rpc)
+static bool take_part(struct parsing *parsing, const char *key)
 {
     struct mcp_request *request = parsing->request;
     enum json_token token;
     if (is(key, "params"))
-        return take_parameters(parsing);
+        return take_object(parsing, take_parameter, MCP_BAD_PARAMETERS,
+                           "the parameters are not an object");
     if (!next(parsing, &token))
         return false;
     if (is(key, "id"))
@@ -148,44 +141,36 @@ static bool take_member(struct parsing *parsing, const char *key, bool *is_rpc)
     if (token == JSON_STRING && is(key, "method"))
         return take_name(parsing, request->method, sizeof request->method);
     if (token == JSON_STRING && is(key, "jsonrpc"))
-        *is_rpc = is((const char *) json_input_text(parsing->input).data, "2.0");
+        parsing->is_rpc = is((const char *) json_input_text(parsing->input).data, "2.0");
     return skip(parsing, token);
 }
 
 static void parse(struct parsing *parsing)
 {
     enum json_token token;
-    char key[MCP_NAME_ROOM];
-    bool is_rpc = false;
-    if (!next(parsing, &token))
-        return;
-    if (token != JSON_OBJECT) {
-        fail(parsing, MCP_NO_REQUEST, "a message is one object");
-        return;
-    }
-    while (next(parsing, &token) && token == JSON_KEY)
-        if (!take_name(parsing, key, sizeof key) || !take_member(parsing, key, &is_rpc))
-            return;
-    if (parsing->fault != MCP_GOOD || !next(parsing, &token))
+    if (!take_object(parsing, take_part, MCP_NO_REQUEST, "a message is one object") ||
+        !next(parsing, &token))
         return;
     if (token != JSON_END)
         fail(parsing, MCP_NO_JSON, "something follows the message");
-    else if (!is_rpc)
+    else if (!parsing->is_rpc)
         fail(parsing, MCP_NO_REQUEST, "the message is not of JSON-RPC 2.0");
 }
 
-/* Takes the id of a message at fault: clients may send it after the parameters. */
-static void find_id(const char *path, struct mcp_id *id)
+static bool take_only_id(struct parsing *parsing, const char *key)
 {
-    struct parsing parsing = {.fault = MCP_GOOD};
     enum json_token token;
-    char key[MCP_NAME_ROOM];
+    return next(parsing, &token) &&
+           (is(key, "id") ? take_id(parsing, token, &parsing->request->id) : skip(parsing, token));
+}
+
+/* Takes the id of a message at fault: clients may send it after the parameters. */
+static void find_id(const char *path, struct mcp_request *request)
+{
+    struct parsing parsing = {.request = request};
     if (json_input_open(path, &parsing.input, NULL) != STEP_STATUS_OK)
         return;
-    bool goes_on = next(&parsing, &token) && token == JSON_OBJECT;
-    while (goes_on && next(&parsing, &token) && token == JSON_KEY)
-        goes_on = take_name(&parsing, key, sizeof key) && next(&parsing, &token) &&
-                  (is(key, "id") ? take_id(&parsing, token, id) : skip(&parsing, token));
+    take_object(&parsing, take_only_id, MCP_NO_REQUEST, "");
     json_input_close(parsing.input);
 }
 
@@ -205,7 +190,7 @@ enum mcp_fault mcp_request_parse(const char *line, size_t length, struct mcp_req
     if (parsing.input != NULL)
         json_input_close(parsing.input);
     if (parsing.fault != MCP_GOOD && request->id.kind == MCP_NO_ID)
-        find_id(path, &request->id);
+        find_id(path, request);
     if (file >= 0)
         close(file);
     *fault_text = parsing.text;

@@ -85,6 +85,18 @@ static void end_answer(struct json_output *json)
     fflush(stdout);
 }
 
+static void begin_result(struct json_output *json, const struct mcp_id *id)
+{
+    begin_answer(json, id);
+    json_begin_object(json, "result");
+}
+
+static void end_result(struct json_output *json)
+{
+    json_end_object(json);
+    end_answer(json);
+}
+
 static void answer_fault(const struct mcp_id *id, enum mcp_fault fault, const char *text)
 {
     struct json_output json;
@@ -94,8 +106,7 @@ static void answer_fault(const struct mcp_id *id, enum mcp_fault fault, const ch
     snprintf(code, sizeof code, "%d", (int) fault);
     json_literal(&json, "code", code);
     json_text(&json, "message", text);
-    json_end_object(&json);
-    end_answer(&json);
+    end_result(&json);
 }
 
 /* With the client's version of the protocol if the server knows it. */
@@ -106,8 +117,7 @@ static void answer_initialize(const struct mcp_request *request)
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
         if (strcmp(versions[i], request->version) == 0)
             version = versions[i];
-    begin_answer(&json, &request->id);
-    json_begin_object(&json, "result");
+    begin_result(&json, &request->id);
     json_text(&json, "protocolVersion", version);
     json_begin_object(&json, "capabilities");
     json_begin_object(&json, "tools");
@@ -118,27 +128,22 @@ static void answer_initialize(const struct mcp_request *request)
     json_text(&json, "version", STEPTRACE_VERSION);
     json_end_object(&json);
     json_text(&json, "instructions", instructions);
-    json_end_object(&json);
-    end_answer(&json);
+    end_result(&json);
 }
 
 static void answer_nothing(const struct mcp_id *id)
 {
     struct json_output json;
-    begin_answer(&json, id);
-    json_begin_object(&json, "result");
-    json_end_object(&json);
-    end_answer(&json);
+    begin_result(&json, id);
+    end_result(&json);
 }
 
 static void answer_tools(const struct mcp_id *id)
 {
     struct json_output json;
-    begin_answer(&json, id);
-    json_begin_object(&json, "result");
+    begin_result(&json, id);
     mcp_tools_describe(&json);
-    json_end_object(&json);
-    end_answer(&json);
+    end_result(&json);
 }
 
 static void put_text(struct json_output *json, struct step_bytes text)
@@ -154,8 +159,7 @@ static void answer_call(const struct mcp_id *id, struct step_bytes output,
                         struct step_bytes messages, bool is_error)
 {
     struct json_output json;
-    begin_answer(&json, id);
-    json_begin_object(&json, "result");
+    begin_result(&json, id);
     json_begin_array(&json, "content");
     if (output.length > 0)
         put_text(&json, output);
@@ -163,8 +167,7 @@ static void answer_call(const struct mcp_id *id, struct step_bytes output,
         put_text(&json, messages);
     json_end_array(&json);
     json_bool(&json, "isError", is_error);
-    json_end_object(&json);
-    end_answer(&json);
+    end_result(&json);
 }
 
 static void answer_text(const struct mcp_id *id, const char *text, bool is_error)

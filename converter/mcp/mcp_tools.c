@@ -25,8 +25,8 @@ enum { PARAMETERS_MOST = 10 };
 
 struct tool {
     const char *name, *about;
-    const char *fixed[3];                                /* further arguments */
     const struct parameter *parameters[PARAMETERS_MOST]; /* ends with NULL */
+    const char *fixed;                                   /* a further argument; NULL: none */
 };
 
 static const struct parameter a_trace = {"trace", KIND_TRACE, true, NULL,
@@ -48,64 +48,54 @@ static const struct parameter a_moment = {"at", KIND_TEXT, false, "--at",
                                           "moment: peak, end, gc:N or a time such as 1.5s"};
 
 static const struct tool tools[] = {
-    {MCP_LIST_TRACES,
-     "Lists the traces that can be read: path and bytes, a line each.",
-     {NULL},
-     {NULL}},
+    {MCP_LIST_TRACES, "Lists the traces that can be read: path and bytes, a line each.",
+     .parameters = {NULL}},
     {"info",
      "What a trace contains: program, JVM, options, events by kind, and whether it is complete.",
-     {NULL},
-     {&a_trace}},
+     .parameters = {&a_trace}},
     {"stats",
      "Allocations, deaths and lifetimes: totals, by class and by thread. Every object counts; "
      "nothing is sampled.",
-     {NULL},
-     {&a_trace, &a_rows, &a_class, &a_site, &a_thread, &a_from, &a_to}},
+     .parameters = {&a_trace, &a_rows, &a_class, &a_site, &a_thread, &a_from, &a_to}},
     {"heap",
      "What occupied the heap at a moment (peak if not given), by class, allocation site or thread. "
      "Sites need a trace recorded with stack=16.",
-     {NULL},
-     {&a_trace, &a_moment,
-      &(const struct parameter){"by", KIND_TEXT, false, "--by",
-                                "class (default), site, thread, or class+site"},
-      &(const struct parameter){"allocated", KIND_FLAG, false, "--allocated",
-                                "all allocations until then, freed or not"},
-      &a_rows, &a_class, &a_site, &a_thread}},
-    {"leaks",
-     "Objects that survive collections, and how fast their number grows.",
-     {NULL},
-     {&a_trace,
-      &(const struct parameter){"by", KIND_TEXT, false, "--by", "site, class or class+site"},
-      &(const struct parameter){"older_than", KIND_TEXT, false, "--older-than",
-                                "least age at the end (10s)"},
-      &a_rows, &a_class, &a_from, &a_to}},
-    {"compare",
-     "Differences between two traces: allocations and live bytes by class or site.",
-     {NULL},
-     {&(const struct parameter){"before", KIND_TRACE, true, NULL, "the first trace"},
-      &(const struct parameter){"after", KIND_TRACE, true, NULL, "the second trace"},
-      &(const struct parameter){"by", KIND_TEXT, false, "--by",
-                                "class (default), site, thread, method or all"},
-      &a_rows, &a_class}},
+     .parameters = {&a_trace, &a_moment,
+                    &(const struct parameter){"by", KIND_TEXT, false, "--by",
+                                              "class (default), site, thread, or class+site"},
+                    &(const struct parameter){"allocated", KIND_FLAG, false, "--allocated",
+                                              "all allocations until then, freed or not"},
+                    &a_rows, &a_class, &a_site, &a_thread}},
+    {"leaks", "Objects that survive collections, and how fast their number grows.",
+     .parameters = {&a_trace,
+                    &(const struct parameter){"by", KIND_TEXT, false, "--by",
+                                              "site, class or class+site"},
+                    &(const struct parameter){"older_than", KIND_TEXT, false, "--older-than",
+                                              "least age at the end (10s)"},
+                    &a_rows, &a_class, &a_from, &a_to}},
+    {"compare", "Differences between two traces: allocations and live bytes by class or site.",
+     .parameters = {&(const struct parameter){"before", KIND_TRACE, true, NULL, "the first trace"},
+                    &(const struct parameter){"after", KIND_TRACE, true, NULL, "the second trace"},
+                    &(const struct parameter){"by", KIND_TEXT, false, "--by",
+                                              "class (default), site, thread, method or all"},
+                    &a_rows, &a_class}},
     {"paths",
      "The paths from roots that keep objects alive. Needs a trace recorded with events=reference "
      "or with a snapshot.",
-     {NULL},
-     {&a_trace,
-      &(const struct parameter){"object", KIND_TEXT, false, NULL,
-                                "number of the object; or give class"},
-      &a_moment, &a_class, &a_rows}},
+     .parameters = {&a_trace,
+                    &(const struct parameter){"object", KIND_TEXT, false, NULL,
+                                              "number of the object; or give class"},
+                    &a_moment, &a_class, &a_rows}},
     {"sql",
      "Asks a trace in SQL (SQLite). Tables: objects, allocations, frees, calls, method_counts, "
      "classes, methods, threads, sites, collections, live; `pragma table_info(objects)` lists "
      "columns. Times are nanoseconds. Use LIMIT.",
-     {NULL},
-     {&a_trace, &(const struct parameter){"query", KIND_TEXT, true, NULL, "one SELECT"}}},
+     .parameters = {&a_trace,
+                    &(const struct parameter){"query", KIND_TEXT, true, NULL, "one SELECT"}}},
     {"deaths",
      "When objects became unreachable, against when a collection found them dead. Needs "
      "a trace recorded with events=reference.",
-     {"--output=/dev/null"},
-     {&a_trace}},
+     .parameters = {&a_trace}, .fixed = "--output=/dev/null"},
 };
 enum { TOOL_COUNT = sizeof tools / sizeof tools[0] };
 
@@ -244,9 +234,8 @@ bool mcp_command_make(const struct mcp_request *request, const struct mcp_traces
     const struct tool *tool = find(request->name);
     *command = (struct mcp_command){.word_count = 0};
     bool ok = names_are_known(tool, request, fault) && add_word(command, tool->name, fault) &&
-              add_word(command, "--json", fault);
-    for (size_t i = 0; ok && i < 3 && tool->fixed[i] != NULL; i++)
-        ok = add_word(command, tool->fixed[i], fault);
+              add_word(command, "--json", fault) &&
+              (tool->fixed == NULL || add_word(command, tool->fixed, fault));
     for (unsigned operands = 0; operands < 2; operands++) {
         ok = ok && (operands == 0 || add_word(command, "--", fault));
         for (size_t i = 0; ok && tool->parameters[i] != NULL; i++) {

@@ -160,7 +160,7 @@ static bool is_iteration(const struct trace_phase *phase)
     return false;
 }
 
-static enum step_status put_phase(void *user, const struct trace_phase *phase)
+enum step_status nominal_put_phase(void *user, const struct trace_phase *phase)
 {
     struct nominal *nominal = user;
     const struct selected_globs *globs = &nominal->options.phases;
@@ -180,12 +180,6 @@ static enum step_status put_phase(void *user, const struct trace_phase *phase)
     nominal->phase_count++;
     nominal->phase_ns += phase->end_ns - phase->begin_ns;
     return STEP_STATUS_OK;
-}
-
-enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
-                                    struct step_error *error)
-{
-    return event_source_phases(source, put_phase, nominal, error);
 }
 
 /* ---- events ---- */

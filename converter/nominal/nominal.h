@@ -88,9 +88,8 @@ struct nominal {
 /* Returns false if out of memory; nominal_reset() is allowed then. */
 bool nominal_init(struct nominal *nominal, const struct nominal_options *options);
 void nominal_reset(struct nominal *nominal);
-/* Takes the phases.  Call it before the events. */
-enum step_status nominal_put_phases(struct nominal *nominal, struct event_source *source,
-                                    struct step_error *error);
+/* Visitor of the phases, before the events; `user` is the nominal. */
+enum step_status nominal_put_phase(void *user, const struct trace_phase *phase);
 enum step_status nominal_put(void *nominal_pointer, const struct trace_event *events, size_t count,
                              struct step_error *error);
 /* Takes the objects that are alive at the end.  Call it after the events. */
@@ -99,38 +98,6 @@ void nominal_finish(struct nominal *nominal);
 bool nominal_put_names(struct nominal *nominal, const struct trace_names *names);
 
 /* ---- results ---- */
-
-enum nominal_mark {
-    NOMINAL_EXACT,
-    NOMINAL_AT_LEAST, /* a lower bound */
-    NOMINAL_AT_MOST,  /* an upper bound */
-    NOMINAL_ESTIMATE,
-    NOMINAL_UNKNOWN
-};
-
-enum nominal_key {
-    NOMINAL_ALD,
-    NOMINAL_AOA,
-    NOMINAL_AOL,
-    NOMINAL_AOM,
-    NOMINAL_AOS,
-    NOMINAL_ARA,
-    NOMINAL_BAS,
-    NOMINAL_BUF,
-    NOMINAL_GLK,
-    NOMINAL_GMD,
-    NOMINAL_GMU,
-    NOMINAL_GTO,
-    NOMINAL_KEY_COUNT
-};
-
-struct nominal_value {
-    uint64_t value;
-    enum nominal_mark mark;
-    const char *reason; /* "" for an exact value without one */
-};
-
-void nominal_values(const struct nominal *nominal, struct nominal_value values[NOMINAL_KEY_COUNT]);
 
 /* The caller checks `out` for errors. */
 void nominal_print_yaml(const struct nominal *nominal, FILE *out);

@@ -59,43 +59,20 @@ void check_rules_reset(struct check_rules *rules)
     id_table_reset(&rules->threads);
 }
 
-uint64_t check_rules_breach_count(const struct check_rules *rules)
-{
-    uint64_t count = 0;
-    for (unsigned i = 1; i <= CHECK_RULE_COUNT; i++)
-        count += rules->breaches[i];
-    return count;
-}
-
-__attribute__((format(printf, 4, 0))) static void note(struct check_rules *rules, unsigned rule,
-                                                       uint64_t time_ns, const char *format,
-                                                       va_list values)
+void rules_breach(struct check_rules *rules, unsigned rule, const struct trace_event *event,
+                  const char *format, ...)
 {
     char text[512];
+    va_list values;
     if ((rules->judged >> rule & 1) == 0)
         return;
+    va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
+    va_end(values);
     rules->breaches[rule]++;
-    rules->report(rules->user, &(struct check_breach){rule, rules->event_count, time_ns, text});
-}
-
-__attribute__((format(printf, 4, 5))) static void breach(struct check_rules *rules, unsigned rule,
-                                                         const struct trace_event *event,
-                                                         const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    note(rules, rule, event != NULL ? event->time_ns : rules->time_ns, format, values);
-    va_end(values);
-}
-
-void check_rules_note(struct check_rules *rules, unsigned rule, uint64_t time_ns,
-                      const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    note(rules, rule, time_ns, format, values);
-    va_end(values);
+    rules->report(rules->user,
+                  &(struct check_breach){rule, rules->event_count,
+                                         event != NULL ? event->time_ns : rules->time_ns, text});
 }
 
 /* Limits the length of names in messages. */
@@ -116,18 +93,19 @@ static void check_place(struct check_rules *rules, const struct trace_event *eve
     bool is_frame = event->kind == EVENT_VM_START || event->kind == EVENT_VM_INIT ||
                     event->kind == EVENT_VM_DEATH;
     if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) != 0)
-        breach(rules, 1, event, "%s comes after VD", kind_name(event));
+        rules_breach(rules, 1, event, "%s comes after VD", kind_name(event));
     else if (number == 1 && event->kind != EVENT_VM_START)
-        breach(rules, 1, event, "the first event is %s and not VS", kind_name(event));
+        rules_breach(rules, 1, event, "the first event is %s and not VS", kind_name(event));
     else if (number == 2 && event->kind != EVENT_VM_INIT)
-        breach(rules, 1, event, "the second event is %s and not VI", kind_name(event));
+        rules_breach(rules, 1, event, "the second event is %s and not VI", kind_name(event));
     else if (is_frame && (rules->seen_kinds & bit) != 0)
-        breach(rules, 1, event, "a second %s", kind_name(event));
+        rules_breach(rules, 1, event, "a second %s", kind_name(event));
     if (event->kind == EVENT_VM_INIT)
         rules->init_ns = event->time_ns;
     if ((event->flags & TRACE_EXISTING) != 0 && event->time_ns != rules->init_ns)
-        breach(rules, 2, event, "%s of what existed before has not the time of VI (%" PRIu64 ")",
-               kind_name(event), rules->init_ns);
+        rules_breach(rules, 2, event,
+                     "%s of what existed before has not the time of VI (%" PRIu64 ")",
+                     kind_name(event), rules->init_ns);
     rules->seen_kinds |= bit;
 }
 
@@ -137,10 +115,10 @@ static void check_time(struct check_rules *rules, const struct trace_event *even
                        struct check_thread *thread)
 {
     if (thread != NULL && event->time_ns < thread->time_ns)
-        breach(rules, 7, event, "time goes back in thread %" PRIu64 ", from %" PRIu64,
-               trace_thread_of(rules->names, event->thread_id)->number, thread->time_ns);
+        rules_breach(rules, 7, event, "time goes back in thread %" PRIu64 ", from %" PRIu64,
+                     trace_thread_of(rules->names, event->thread_id)->number, thread->time_ns);
     else if (event->time_ns < rules->time_ns)
-        breach(rules, 7, event, "time goes back from %" PRIu64, rules->time_ns);
+        rules_breach(rules, 7, event, "time goes back from %" PRIu64, rules->time_ns);
     if (thread != NULL)
         thread->time_ns = event->time_ns;
     rules->time_ns = event->time_ns;
@@ -161,11 +139,11 @@ static void check_class(struct check_rules *rules, const struct trace_event *eve
 {
     const uint8_t *loaded = id_table_find(&rules->classes, class_id);
     if (class_id == 0)
-        breach(rules, 3, event, "%s of object %" PRIu64 " whose class is not known",
-               kind_name(event), event->object);
+        rules_breach(rules, 3, event, "%s of object %" PRIu64 " whose class is not known",
+                     kind_name(event), event->object);
     else if (loaded == NULL || *loaded == 0)
-        breach(rules, 3, event, "%s names class " NAME_FORMAT " before its CL", kind_name(event),
-               NAME(trace_class_of(rules->names, class_id)->name));
+        rules_breach(rules, 3, event, "%s names class " NAME_FORMAT " before its CL",
+                     kind_name(event), NAME(trace_class_of(rules->names, class_id)->name));
 }
 
 static bool check_alloc(struct check_rules *rules, const struct trace_event *event)
@@ -173,13 +151,13 @@ static bool check_alloc(struct check_rules *rules, const struct trace_event *eve
     bool is_new;
     check_class(rules, event, event->class_id);
     if (event->object == 0) {
-        breach(rules, 4, event, "OA of object 0");
+        rules_breach(rules, 4, event, "OA of object 0");
         return true;
     }
     if (!id_set_add(&rules->allocated, event->object, &is_new))
         return false;
     if (!is_new)
-        breach(rules, 4, event, "a second OA of object %" PRIu64, event->object);
+        rules_breach(rules, 4, event, "a second OA of object %" PRIu64, event->object);
     return true;
 }
 
@@ -188,21 +166,22 @@ static bool check_free(struct check_rules *rules, const struct trace_event *even
     bool is_new;
     check_class(rules, event, event->class_id);
     if (event->object == 0 || !id_set_has(&rules->allocated, event->object)) {
-        breach(rules, 3, event, "OF of object %" PRIu64 " before its OA", event->object);
+        rules_breach(rules, 3, event, "OF of object %" PRIu64 " before its OA", event->object);
         return true;
     }
     if (!id_set_add(&rules->freed, event->object, &is_new))
         return false;
     if (!is_new)
-        breach(rules, 5, event, "a second OF of object %" PRIu64, event->object);
+        rules_breach(rules, 5, event, "a second OF of object %" PRIu64, event->object);
     else if ((event->flags & TRACE_BORN_KNOWN) == 0)
         return true;
     else if (event->time_ns < event->born_ns)
-        breach(rules, 5, event, "OF of object %" PRIu64 " is earlier than its OA (%" PRIu64 ")",
-               event->object, event->born_ns);
+        rules_breach(rules, 5, event,
+                     "OF of object %" PRIu64 " is earlier than its OA (%" PRIu64 ")", event->object,
+                     event->born_ns);
     else if ((event->flags & TRACE_BORN_CLASS) == 0)
-        breach(rules, 5, event, "OF of object %" PRIu64 " has another class than its OA",
-               event->object);
+        rules_breach(rules, 5, event, "OF of object %" PRIu64 " has another class than its OA",
+                     event->object);
     return true;
 }
 
@@ -210,8 +189,8 @@ static void start_thread(struct check_rules *rules, const struct trace_event *ev
                          struct check_thread *thread)
 {
     if (thread->state != THREAD_UNSEEN)
-        breach(rules, 4, event, "a second TB of thread %" PRIu64,
-               trace_thread_of(rules->names, event->thread_id)->number);
+        rules_breach(rules, 4, event, "a second TB of thread %" PRIu64,
+                     trace_thread_of(rules->names, event->thread_id)->number);
     else
         thread->state = THREAD_STARTED;
 }
@@ -225,9 +204,11 @@ static void check_thread(struct check_rules *rules, const struct trace_event *ev
         return;
     }
     if (thread->state == THREAD_ENDED)
-        breach(rules, 7, event, "%s of thread %" PRIu64 " after its TE", kind_name(event), number);
+        rules_breach(rules, 7, event, "%s of thread %" PRIu64 " after its TE", kind_name(event),
+                     number);
     else if (thread->state == THREAD_UNSEEN && !thread->was_named)
-        breach(rules, 3, event, "%s of thread %" PRIu64 " before its TB", kind_name(event), number);
+        rules_breach(rules, 3, event, "%s of thread %" PRIu64 " before its TB", kind_name(event),
+                     number);
     thread->was_named = thread->state == THREAD_UNSEEN;
     if (event->kind == EVENT_THREAD_END)
         thread->state = THREAD_ENDED;
@@ -242,8 +223,8 @@ static bool is_constructor(const struct trace_method *method)
 
 static void breach_of_receiver(struct check_rules *rules, const struct trace_event *event)
 {
-    breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
-           NAME(trace_method_of(rules->names, event->method_id)->name));
+    rules_breach(rules, 8, event, "MN of instance method " NAME_FORMAT " carries no object",
+                 NAME(trace_method_of(rules->names, event->method_id)->name));
 }
 
 /* In a truncated trace, a constructor that is open may be the first to name its object, and the end
@@ -262,16 +243,16 @@ static void check_receiver(struct check_rules *rules, const struct trace_event *
         method->descriptor.length > 0 && (method->modifiers & TRACE_METHOD_STATIC) != 0;
     bool is_instance = is_constructor(method) || (method->descriptor.length > 0 && !is_static);
     if (is_static && event->object != 0)
-        breach(rules, 8, event, "MN of static method " NAME_FORMAT " carries object %" PRIu64,
-               NAME(method->name), event->object);
+        rules_breach(rules, 8, event, "MN of static method " NAME_FORMAT " carries object %" PRIu64,
+                     NAME(method->name), event->object);
     if (is_instance && event->object == 0 && rules->names_objects && !is_judged_later(rules, event))
         breach_of_receiver(rules, event);
     if (event->object == 0)
         return;
     if (!id_set_has(&rules->allocated, event->object))
-        breach(rules, 3, event, "MN names object %" PRIu64 " before its OA", event->object);
+        rules_breach(rules, 3, event, "MN names object %" PRIu64 " before its OA", event->object);
     else if (id_set_has(&rules->freed, event->object))
-        breach(rules, 5, event, "MN names object %" PRIu64 " after its OF", event->object);
+        rules_breach(rules, 5, event, "MN names object %" PRIu64 " after its OF", event->object);
 }
 
 static bool open_call(struct check_rules *rules, const struct trace_event *event,
@@ -319,11 +300,11 @@ static bool check_call(struct check_rules *rules, const struct trace_event *even
         return true;
     size_t depth = call_stack_find(&thread->calls, event->method_id);
     if (depth == 0)
-        breach(rules, 6, event, "%s of " NAME_FORMAT " that was not entered", kind_name(event),
-               NAME(method->name));
+        rules_breach(rules, 6, event, "%s of " NAME_FORMAT " that was not entered",
+                     kind_name(event), NAME(method->name));
     else if (depth < thread->calls.depth)
-        breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
-               kind_name(event), NAME(method->name), thread->calls.depth - depth);
+        rules_breach(rules, 6, event, "%s of " NAME_FORMAT " while %zu calls made by it are open",
+                     kind_name(event), NAME(method->name), thread->calls.depth - depth);
     if (depth != 0)
         close_calls(rules, &thread->calls, depth - 1);
     return true;
@@ -385,7 +366,7 @@ void check_rules_finish(struct check_rules *rules)
     if (rules->is_cut)
         return;
     if (rules->event_count == 1)
-        breach(rules, 1, NULL, "the trace has no events");
+        rules_breach(rules, 1, NULL, "the trace has no events");
     else if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
-        breach(rules, 1, NULL, "the trace ends without VD");
+        rules_breach(rules, 1, NULL, "the trace ends without VD");
 }

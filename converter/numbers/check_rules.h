@@ -53,15 +53,15 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
                       check_report report, void *user);
 /* Returns false if memory runs out. */
 bool check_rules_put(struct check_rules *rules, const struct trace_event *event);
-/* Reports a breach that another check has found.  Call after all events. */
-__attribute__((format(printf, 4, 5))) void check_rules_note(struct check_rules *rules,
-                                                            unsigned rule, uint64_t time_ns,
-                                                            const char *format, ...);
+/* Reports a breach, also one that another check has found, after all events.  `event`: at its time;
+ * NULL: at the end. */
+__attribute__((format(printf, 4, 5))) void rules_breach(struct check_rules *rules, unsigned rule,
+                                                        const struct trace_event *event,
+                                                        const char *format, ...);
 /* Call after the last event. */
 void check_rules_finish(struct check_rules *rules);
 void check_rules_reset(struct check_rules *rules);
 
-uint64_t check_rules_breach_count(const struct check_rules *rules);
 /* Returns a short description of a rule. */
 const char *check_rule_text(unsigned rule);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks rows by their change; writes a comparison as JSON, CSV, and the data of the page. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 static int by_change(const void *left, const void *right)
 {
     const struct compare_row *a = left, *b = right;
-    if (fabs(a->change) != fabs(b->change))
-        return fabs(a->change) > fabs(b->change) ? -1 : 1;
+    if (fabs(a->pair.change) != fabs(b->pair.change))
+        return fabs(a->pair.change) > fabs(b->pair.change) ? -1 : 1;
     if (a->other_change != b->other_change)
         return a->other_change > b->other_change ? -1 : 1;
     if (a->time_change != b->time_change)
@@ -27,8 +26,7 @@ static void find_other_changes(const struct measures *measures, enum measure_axi
         const struct metric *metric = &metrics[i];
         if (metric->group != METRICS_OF_TRACES || !measures_have(measures, metric))
             continue;
-        double change = fabs(measures_get(measures, axis, row->row, metric, SIDE_AFTER).median -
-                             measures_get(measures, axis, row->row, metric, SIDE_BEFORE).median);
+        double change = fabs(measures_pair(measures, axis, row->row, metric).change);
         double *most = metric->unit == UNIT_TIME ? &row->time_change : &row->other_change;
         *most = change > *most ? change : *most;
     }
@@ -44,13 +42,9 @@ bool compare_rank(const struct compare_report *report, enum measure_axis axis,
         return false;
     for (uint32_t row = 1; row <= count; row++) {
         struct compare_row *out = &ranking->rows[ranking->count];
-        *out =
-            (struct compare_row){.row = row,
-                                 .before = measures_get(measures, axis, row, metric, SIDE_BEFORE),
-                                 .after = measures_get(measures, axis, row, metric, SIDE_AFTER)};
-        out->change = out->after.median - out->before.median;
+        *out = (struct compare_row){.row = row, .pair = measures_pair(measures, axis, row, metric)};
         find_other_changes(measures, axis, out);
-        ranking->count += out->change != 0 || out->other_change != 0 ||
+        ranking->count += out->pair.change != 0 || out->other_change != 0 ||
                           (report->with_times && out->time_change != 0);
     }
     qsort(ranking->rows, ranking->count, sizeof *ranking->rows, by_change);
@@ -100,27 +94,31 @@ static void put_bound(struct json_output *json, const char *name, double bound)
         json_real(json, name, bound);
 }
 
-static void put_value(struct json_output *json, const struct metric *metric,
-                      const struct measured *before, const struct measured *after)
+static void put_side(struct json_output *json, const struct measured *measured, const char *least,
+                     const char *most)
 {
+    if (measured->runs <= 1 && !measured->is_estimate)
+        return;
+    json_real(json, least, measured->least);
+    put_bound(json, most, measured->most);
+}
+
+static void put_value(struct json_output *json, const struct metric *metric,
+                      const struct measured_pair *pair)
+{
+    const struct measured *before = &pair->before, *after = &pair->after;
     json_begin_object(json, metric->name);
     json_real(json, "before", before->median);
     json_real(json, "after", after->median);
-    json_real(json, "change", after->median - before->median);
+    json_real(json, "change", pair->change);
     if (before->is_estimate || after->is_estimate) {
         struct estimate change = measured_change(before, after);
         put_bound(json, "change_low", change.low);
         put_bound(json, "change_high", change.high);
         json_bool(json, "noise", measured_is_noise(before, after));
     }
-    if (before->runs > 1 || before->is_estimate) {
-        json_real(json, "before_least", before->least);
-        put_bound(json, "before_most", before->most);
-    }
-    if (after->runs > 1 || after->is_estimate) {
-        json_real(json, "after_least", after->least);
-        put_bound(json, "after_most", after->most);
-    }
+    put_side(json, before, "before_least", "before_most");
+    put_side(json, after, "after_least", "after_most");
     json_end_object(json);
 }
 
@@ -128,12 +126,10 @@ static void put_values(struct json_output *json, const struct compare_report *re
                        enum measure_axis axis, uint32_t row)
 {
     for (size_t i = 0; i < metric_count; i++) {
-        struct measured before =
-            measures_get(report->measures, axis, row, &metrics[i], SIDE_BEFORE);
-        struct measured after = measures_get(report->measures, axis, row, &metrics[i], SIDE_AFTER);
+        struct measured_pair pair = measures_pair(report->measures, axis, row, &metrics[i]);
         if (metrics[i].group == METRICS_OF_TRACES && measures_have(report->measures, &metrics[i]) &&
-            (before.median != 0 || after.median != 0))
-            put_value(json, &metrics[i], &before, &after);
+            (pair.before.median != 0 || pair.after.median != 0))
+            put_value(json, &metrics[i], &pair);
     }
 }
 
@@ -204,15 +200,12 @@ static bool csv_table(const struct compare_report *report, enum measure_axis axi
     for (size_t i = 0; i < ranking.shown; i++) {
         printf("%s,", axis_names[axis]);
         stack_put_csv(measures_name(report->measures, axis, ranking.rows[i].row, 0), stdout);
-        for (size_t k = 0; k < metric_count; k++)
+        for (size_t k = 0; k < metric_count; k++) {
+            struct measured_pair pair =
+                measures_pair(report->measures, axis, ranking.rows[i].row, &metrics[k]);
             if (metrics[k].group == METRICS_OF_TRACES)
-                printf(",%.15g,%.15g",
-                       measures_get(report->measures, axis, ranking.rows[i].row, &metrics[k],
-                                    SIDE_BEFORE)
-                           .median,
-                       measures_get(report->measures, axis, ranking.rows[i].row, &metrics[k],
-                                    SIDE_AFTER)
-                           .median);
+                printf(",%.15g,%.15g", pair.before.median, pair.after.median);
+        }
         printf("\n");
     }
     free(ranking.rows);
@@ -246,8 +239,8 @@ static double *weigh_sites(const struct compare_report *report, const struct met
     size_t count = measures_count(report->measures, AXIS_SITE);
     double *weights = calloc(count + 1, sizeof *weights);
     for (uint32_t row = (uint32_t) count; weights != NULL && row > 0; row--) {
-        weights[row] += measures_get(report->measures, AXIS_SITE, row, metric, SIDE_BEFORE).median +
-                        measures_get(report->measures, AXIS_SITE, row, metric, SIDE_AFTER).median;
+        struct measured_pair pair = measures_pair(report->measures, AXIS_SITE, row, metric);
+        weights[row] += pair.before.median + pair.after.median;
         weights[measures_parent(report->measures, row)] += weights[row];
     }
     return weights;
@@ -365,19 +358,16 @@ static void put_curve(struct json_output *json, const struct measure_run *run)
     json_number(json, "first_ns", run->first_ns);
     json_number(json, "last_ns", run->last_ns);
     json_number(json, "step_ns", run->curve->step_ns);
-    json_begin_array(json, "live");
-    for (size_t i = 0; i < run->curve->count; i++)
-        json_number(json, NULL, run->curve->steps[i].last_bytes);
-    json_end_array(json);
-    json_begin_array(json, "most");
-    for (size_t i = 0; i < run->curve->count; i++)
-        json_number(json, NULL, run->curve->steps[i].most_bytes);
-    json_end_array(json);
+    json_numbers(json, "live", &run->curve->steps[0].last_bytes, run->curve->count,
+                 sizeof run->curve->steps[0]);
+    json_numbers(json, "most", &run->curve->steps[0].most_bytes, run->curve->count,
+                 sizeof run->curve->steps[0]);
     json_end_object(json);
 }
 
-bool compare_put_page_data(const struct compare_report *report, FILE *out)
+bool compare_put_page_data(const void *report_pointer, FILE *out)
 {
+    const struct compare_report *report = report_pointer;
     struct compare_report page = *report;
     struct json_output json;
     page.top = report->top == 0 || report->top > PAGE_ROWS ? PAGE_ROWS : report->top;

@@ -22,8 +22,7 @@ struct compare_report {
 /* A row with the change of its sort metric and the largest change of the other metrics. */
 struct compare_row {
     uint32_t row;
-    struct measured before, after;
-    double change;
+    struct measured_pair pair;
     double other_change; /* of bytes, objects and calls */
     double time_change;
 };
@@ -47,7 +46,7 @@ bool compare_print_text(const struct compare_report *report);
 bool compare_print_tree(const struct compare_report *report);
 bool compare_print_csv(const struct compare_report *report);
 bool compare_print_json(const struct compare_report *report);
-/* Writes the data of the page as JSON. */
-bool compare_put_page_data(const struct compare_report *report, FILE *out);
+/* Writes the data of the page as JSON.  For output_file_print(). */
+bool compare_put_page_data(const void *report, FILE *out);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a comparison as tables. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,17 +53,24 @@ static void print_spread(const struct metric *metric, const struct measured *mea
                metric_quantity(metric, measured->most).text);
 }
 
-static void print_ranges(const struct metric *metric, const struct compare_row *row)
+static void print_ranges(const struct metric *metric, const struct measured_pair *pair)
 {
-    if (!row->before.is_estimate && !row->after.is_estimate) {
-        print_spread(metric, &row->before);
-        if (row->before.runs > 1 && row->after.runs > 1)
+    if (!pair->before.is_estimate && !pair->after.is_estimate) {
+        print_spread(metric, &pair->before);
+        if (pair->before.runs > 1 && pair->after.runs > 1)
             printf(" ->");
-        print_spread(metric, &row->after);
+        print_spread(metric, &pair->after);
     } else if (metric->unit != UNIT_TIME) {
         putchar(' ');
-        measured_print_change(metric, measured_change(&row->before, &row->after), stdout);
+        measured_print_change(metric, measured_change(&pair->before, &pair->after), stdout);
     }
+}
+
+/* Prints both values, and the change. */
+static void print_medians(const struct metric *metric, double before, double after)
+{
+    printf("%12s %12s %12s", metric_quantity(metric, before).text,
+           metric_quantity(metric, after).text, metric_change(metric, after - before).text);
 }
 
 static void print_totals(const struct compare_report *report)
@@ -74,17 +80,13 @@ static void print_totals(const struct compare_report *report)
         const struct metric *metric = &metrics[i];
         if (metric->group != METRICS_OF_TRACES || !compare_has(report, metric))
             continue;
-        struct compare_row row = {
-            .row = 1,
-            .before = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_BEFORE),
-            .after = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_AFTER)};
-        row.change = row.after.median - row.before.median;
-        printf(
-            "%-16s %12s %12s %12s", metric->title, metric_quantity(metric, row.before.median).text,
-            metric_quantity(metric, row.after.median).text, metric_change(metric, row.change).text);
-        print_share(&row.before, row.change);
-        print_ranges(metric, &row);
-        printf("%s\n", measured_is_noise(&row.before, &row.after) && row.change != 0 ? "  ~" : "");
+        struct measured_pair pair = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
+        printf("%-16s ", metric->title);
+        print_medians(metric, pair.before.median, pair.after.median);
+        print_share(&pair.before, pair.change);
+        print_ranges(metric, &pair);
+        printf("%s\n",
+               measured_is_noise(&pair.before, &pair.after) && pair.change != 0 ? "  ~" : "");
     }
 }
 
@@ -104,23 +106,22 @@ static void print_beside(const struct compare_report *report, enum measure_axis 
         const struct metric *metric = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
         if (!measures_have(report->measures, metric))
             continue;
-        double before = measures_get(report->measures, axis, row, metric, SIDE_BEFORE).median;
-        double after = measures_get(report->measures, axis, row, metric, SIDE_AFTER).median;
-        if (metric->is_mean)
-            printf(" %10s %10s", metric_quantity(metric, before).text,
-                   metric_quantity(metric, after).text);
+        struct measured_pair pair = measures_pair(report->measures, axis, row, metric);
+        if (metric->sum == SUM_LIVED_US)
+            printf(" %10s %10s", metric_quantity(metric, pair.before.median).text,
+                   metric_quantity(metric, pair.after.median).text);
         else
-            printf(" %12s", metric_change(metric, after - before).text);
+            printf(" %12s", metric_change(metric, pair.change).text);
     }
 }
 
 #define CHANGE_WIDTH 25
 
 static void print_interval(const struct compare_report *report, const struct metric *metric,
-                           const struct compare_row *row)
+                           const struct measured_pair *pair)
 {
     char text[2 * sizeof(struct quantity) + 8] = "-";
-    struct estimate change = measured_change(&row->before, &row->after);
+    struct estimate change = measured_change(&pair->before, &pair->after);
     if (!report->measures->has_estimates)
         return;
     if (!isinf(change.low) && !isinf(change.high))
@@ -139,7 +140,7 @@ static void print_head(const struct compare_report *report, const struct metric 
         const struct metric *other = metric_by_name(beside[axis][i], strlen(beside[axis][i]));
         if (!measures_have(report->measures, other))
             continue;
-        if (other->is_mean)
+        if (other->sum == SUM_LIVED_US)
             printf(" %10s %10s", "mean life", "then");
         else
             printf(" %12s", other->title);
@@ -158,14 +159,12 @@ static bool print_table(const struct compare_report *report, enum measure_axis a
         print_head(report, metric, axis);
     for (size_t i = 0; i < ranking.shown; i++) {
         const struct compare_row *row = &ranking.rows[i];
-        printf("%12s %12s %12s", metric_quantity(metric, row->before.median).text,
-               metric_quantity(metric, row->after.median).text,
-               metric_change(metric, row->change).text);
-        print_share(&row->before, row->change);
-        bool is_noise = measured_is_noise(&row->before, &row->after);
+        print_medians(metric, row->pair.before.median, row->pair.after.median);
+        print_share(&row->pair.before, row->pair.change);
+        bool is_noise = measured_is_noise(&row->pair.before, &row->pair.after);
         beyond_noise += !is_noise;
         printf(" %c", is_noise ? '~' : ' ');
-        print_interval(report, metric, row);
+        print_interval(report, metric, &row->pair);
         print_beside(report, axis, row->row);
         printf("  ");
         stack_print(measures_name(report->measures, axis, row->row, report->depth), stdout);
@@ -219,13 +218,12 @@ static struct node *make_nodes(const struct compare_report *report, const struct
     struct node *nodes = calloc(count + 1, sizeof *nodes);
     for (uint32_t row = (uint32_t) count; nodes != NULL && row > 0; row--) {
         struct node *node = &nodes[row];
-        double before = measures_get(measures, AXIS_SITE, row, metric, SIDE_BEFORE).median;
-        double after = measures_get(measures, AXIS_SITE, row, metric, SIDE_AFTER).median;
+        struct measured_pair pair = measures_pair(measures, AXIS_SITE, row, metric);
         node->row = row;
         node->parent = measures_parent(measures, row);
-        node->before += before;
-        node->after += after;
-        node->moved += fabs(after - before);
+        node->before += pair.before.median;
+        node->after += pair.after.median;
+        node->moved += fabs(pair.change);
         nodes[node->parent].before += node->before;
         nodes[node->parent].after += node->after;
         nodes[node->parent].moved += node->moved;
@@ -256,10 +254,8 @@ static size_t first_child(const struct printing *printing, uint32_t parent)
 
 static void print_node(const struct printing *printing, const struct node *node, unsigned depth)
 {
-    const struct metric *metric = printing->metric;
-    printf("%12s %12s %12s  %*s", metric_quantity(metric, node->before).text,
-           metric_quantity(metric, node->after).text,
-           metric_change(metric, node->after - node->before).text, (int) (2 * depth), "");
+    print_medians(printing->metric, node->before, node->after);
+    printf("  %*s", (int) (2 * depth), "");
     if (node->row == 0)
         printf("all");
     else

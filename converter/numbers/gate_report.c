@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
 #include "converter/numbers/gate_rule.h"
@@ -108,18 +107,13 @@ static void judge_totals(const struct totals *totals, const struct measures *mea
 static double part_of(const struct gate_rule *rule, const struct measures *measures,
                       enum measure_axis axis, uint32_t row)
 {
-    double after = measures_get(measures, axis, row, rule->metric, SIDE_AFTER).median;
-    return rule->is_change
-               ? after - measures_get(measures, axis, row, rule->metric, SIDE_BEFORE).median
-               : after;
+    struct measured_pair pair = measures_pair(measures, axis, row, rule->metric);
+    return rule->is_change ? pair.change : pair.after.median;
 }
 
 static void note_top(struct gate_verdict *verdict, size_t first, const struct gate_top *candidate)
 {
-    size_t end = first;
-    while (end < verdict->top_count)
-        end++;
-    size_t at = end;
+    size_t end = verdict->top_count, at = end;
     while (at > first && fabs(verdict->top[at - 1].value) < fabs(candidate->value))
         at--;
     if (at - first >= GATE_TOP)

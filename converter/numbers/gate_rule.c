@@ -3,7 +3,6 @@
 #include "converter/numbers/gate_rule.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/arguments.h"
 #include "converter/trace/event_selection.h"
 
 struct parser {
@@ -247,8 +245,9 @@ bool gate_rule_names(const struct gate_rule *rule, const struct measures *measur
 
 static char fault_text[1024];
 
-static bool add(struct gates *gates, const char *text, const char *file, size_t line)
+static bool add(void *gates_target, const char *text, const char *file, size_t line)
 {
+    struct gates *gates = gates_target;
     char fault[256], place[320] = "";
     size_t column;
     if (gates->count == RULES_MOST) {
@@ -279,43 +278,10 @@ bool take_fail_if(void *gates_target, const char *value, const char **fault)
     return add(gates_target, value, NULL, 0);
 }
 
-/* Removes a comment: `#` at the start of a line or after a blank.  Returns true if text is left. */
-static bool cut_comment(char *line)
-{
-    for (char *at = line; *at != '\0'; at++)
-        if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t'))
-            *at = '\0';
-    size_t length = strlen(line);
-    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
-        line[--length] = '\0';
-    return line[strspn(line, " \t")] != '\0';
-}
-
 bool take_budget(void *gates_target, const char *value, const char **fault)
 {
-    char line[GATE_TEXT_MOST + 2];
-    size_t number = 0;
-    bool ok = true;
     *fault = fault_text;
-    FILE *file = fopen(value, "r");
-    if (file == NULL) {
-        snprintf(fault_text, sizeof fault_text, "%s", strerror(errno));
-        return false;
-    }
-    while (ok && fgets(line, sizeof line, file) != NULL) {
-        number++;
-        ok = strlen(line) < sizeof line - 1 || line[sizeof line - 2] == '\n';
-        if (!ok)
-            snprintf(fault_text, sizeof fault_text, "line %zu is too long", number);
-        else if (cut_comment(line))
-            ok = add(gates_target, line, value, number);
-    }
-    if (ok && ferror(file) != 0) {
-        snprintf(fault_text, sizeof fault_text, "it cannot be read");
-        ok = false;
-    }
-    fclose(file);
-    return ok;
+    return take_lines(value, GATE_TEXT_MOST, add, gates_target, fault_text, sizeof fault_text);
 }
 
 void gates_reset(struct gates *gates)

@@ -3,7 +3,6 @@
 #include "converter/numbers/leak_rows.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,104 +10,71 @@
 #include "converter/base/estimate_text.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
+#include "converter/numbers/compare_report.h"
 #include "format/json/json_output.h"
 
-struct change {
-    uint32_t row;
-    double before, after; /* bytes; objects if sizes are unknown */
-    bool is_noise;        /* of estimates */
-};
-
-struct changes {
-    struct change *items; /* NULL: out of memory */
-    size_t count;
-    enum measure_axis axis;
-    const struct metric *metric;
-};
-
-static int by_size(const void *left, const void *right)
+/* Rows of call sites are identified by their innermost frame; the callers are their parents. */
+static enum measure_axis axis_of(const struct leak_report *report)
 {
-    const struct change *a = left, *b = right;
-    double x = fabs(a->after - a->before), y = fabs(b->after - b->before);
-    if (x != y)
-        return x > y ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return (report->axes & HEAP_BY_SITE) != 0 ? AXIS_SITE : AXIS_CLASS;
 }
 
-/* Rows of call sites are identified by their innermost frame; the callers are their parents. */
-static struct changes find_changes(const struct leak_report *report)
+/* Without memory there are no changes. */
+static struct compare_ranking rank_changes(const struct leak_report *report)
 {
-    const struct measures *measures = report->measures;
-    struct changes changes = {.axis = (report->axes & HEAP_BY_SITE) != 0 ? AXIS_SITE : AXIS_CLASS,
-                              .metric = metric_by_name("leaked", 6)};
-    size_t rows = measures_count(measures, changes.axis);
-    changes.items = calloc(rows + 1, sizeof *changes.items);
-    for (uint32_t row = 1; changes.items != NULL && row <= rows; row++) {
-        struct measured before =
-            measures_get(measures, changes.axis, row, changes.metric, SIDE_BEFORE);
-        struct measured after =
-            measures_get(measures, changes.axis, row, changes.metric, SIDE_AFTER);
-        if (before.median != after.median)
-            changes.items[changes.count++] = (struct change){row, before.median, after.median,
-                                                             measured_is_noise(&before, &after)};
-    }
-    if (changes.count > 1)
-        qsort(changes.items, changes.count, sizeof *changes.items, by_size);
-    return changes;
+    const struct compare_report changes = {.measures = report->measures, .top = report->top};
+    struct compare_ranking ranking;
+    compare_rank(&changes, axis_of(report), metric_by_name("leaked", 6), &ranking);
+    return ranking;
 }
 
 static void leak_print_changes(const struct leak_report *report)
 {
-    struct changes changes = find_changes(report);
-    size_t shown = table_shown(report->top, changes.count);
-    const struct metric *metric = changes.metric;
-    struct measured before = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_BEFORE);
-    struct measured after = measures_get(report->measures, AXIS_PROGRAM, 1, metric, SIDE_AFTER);
+    struct compare_ranking changes = rank_changes(report);
+    const struct metric *metric = metric_by_name("leaked", 6);
+    struct measured_pair all = measures_pair(report->measures, AXIS_PROGRAM, 1, metric);
     printf("\nsince     ");
     print_shown_text(report->baseline, stdout);
-    printf(": %s survived, now %s (%s)", metric_quantity(metric, before.median).text,
-           metric_quantity(metric, after.median).text,
-           metric_change(metric, after.median - before.median).text);
+    printf(": %s survived, now %s (%s)", metric_quantity(metric, all.before.median).text,
+           metric_quantity(metric, all.after.median).text, metric_change(metric, all.change).text);
     if (report->measures->has_estimates)
-        measured_print_change(metric, measured_change(&before, &after), stdout);
+        measured_print_change(metric, measured_change(&all.before, &all.after), stdout);
     putchar('\n');
     if (changes.count > 0)
-        printf("\n%12s %12s %12s  %s\n", "before", "now", "change",
-               changes.axis == AXIS_SITE ? "site" : "class");
-    for (size_t i = 0; i < shown; i++) {
-        const struct change *change = &changes.items[i];
-        printf("%12s %12s %12s %c", metric_quantity(metric, change->before).text,
-               metric_quantity(metric, change->after).text,
-               metric_change(metric, change->after - change->before).text,
-               change->is_noise ? '~' : ' ');
-        stack_print(measures_name(report->measures, changes.axis, change->row, report->depth),
+        printf("\n%12s %12s %12s  %s\n", "before", "now", "change", axis_names[axis_of(report)]);
+    for (size_t i = 0; i < changes.shown; i++) {
+        const struct compare_row *row = &changes.rows[i];
+        printf("%12s %12s %12s %c", metric_quantity(metric, row->pair.before.median).text,
+               metric_quantity(metric, row->pair.after.median).text,
+               metric_change(metric, row->pair.change).text,
+               measured_is_noise(&row->pair.before, &row->pair.after) ? '~' : ' ');
+        stack_print(measures_name(report->measures, axis_of(report), row->row, report->depth),
                     stdout);
         putchar('\n');
     }
-    table_print_rest(shown, changes.count, axis_plurals[changes.axis]);
-    free(changes.items);
+    table_print_rest(changes.shown, changes.count, axis_plurals[axis_of(report)]);
+    free(changes.rows);
 }
 
 static void leak_put_changes(const struct leak_report *report, struct json_output *json)
 {
-    struct changes changes = find_changes(report);
-    size_t shown = table_shown(report->top, changes.count);
+    struct compare_ranking changes = rank_changes(report);
     json_begin_object(json, "baseline");
     json_text(json, "trace", report->baseline);
     json_begin_array(json, "changes");
-    for (size_t i = 0; i < shown; i++) {
-        const struct change *change = &changes.items[i];
+    for (size_t i = 0; i < changes.shown; i++) {
+        const struct compare_row *row = &changes.rows[i];
         json_begin_object(json, NULL);
-        json_number(json, "before_bytes", (uint64_t) change->before);
-        json_number(json, "bytes", (uint64_t) change->after);
+        json_number(json, "before_bytes", (uint64_t) row->pair.before.median);
+        json_number(json, "bytes", (uint64_t) row->pair.after.median);
         if (report->measures->has_estimates)
-            json_bool(json, "noise", change->is_noise);
-        measures_put_name(report->measures, changes.axis, change->row, json);
+            json_bool(json, "noise", measured_is_noise(&row->pair.before, &row->pair.after));
+        measures_put_name(report->measures, axis_of(report), row->row, json);
         json_end_object(json);
     }
     json_end_array(json);
     json_end_object(json);
-    free(changes.items);
+    free(changes.rows);
 }
 
 #define DRAWN 16u /* width of a curve in characters */
@@ -272,29 +238,26 @@ void leak_print_text(const struct leak_report *report)
 
 /* ---- JSON ---- */
 
-static void put_amount(struct json_output *json, const struct leak_report *report, const char *key,
-                       const struct heap_amount *amount, const struct sample_sums *samples)
+/* Puts members of the object that was begun. */
+static void put_members(struct json_output *json, const struct leak_report *report,
+                        const struct heap_amount *amount, const struct sample_sums *samples)
 {
-    json_begin_object(json, key);
     if (is_sampled(report)) {
         json_number(json, "samples", samples->samples);
         estimate_put_members(json, "objects", estimate_objects(samples));
         estimate_put_members(json, "bytes", estimate_bytes(samples));
-        json_end_object(json);
-        return;
+    } else {
+        json_number(json, "objects", amount->objects);
+        json_number(json, "bytes", amount->bytes);
     }
-    json_number(json, "objects", amount->objects);
-    json_number(json, "bytes", amount->bytes);
-    json_end_object(json);
 }
 
-static void put_estimates(struct json_output *json, const struct leak_row *row)
+static void put_amount(struct json_output *json, const struct leak_report *report, const char *key,
+                       const struct heap_amount *amount, const struct sample_sums *samples)
 {
-    json_number(json, "samples", row->old_samples.samples);
-    estimate_put_members(json, "objects", estimate_objects(&row->old_samples));
-    estimate_put_members(json, "bytes", estimate_bytes(&row->old_samples));
-    estimate_put_change(json, "growth_bytes_per_collection", row->growth);
-    json_bool(json, "noise", row->rank <= 0);
+    json_begin_object(json, key);
+    put_members(json, report, amount, samples);
+    json_end_object(json);
 }
 
 static void put_row(struct json_output *json, const struct leak_report *report,
@@ -302,11 +265,10 @@ static void put_row(struct json_output *json, const struct leak_report *report,
 {
     const struct heap_sites *sites = &report->tracker->heap.sites;
     json_begin_object(json, NULL);
+    put_members(json, report, &row->old, &row->old_samples);
     if (is_sampled(report)) {
-        put_estimates(json, row);
-    } else {
-        json_number(json, "objects", row->old.objects);
-        json_number(json, "bytes", row->old.bytes);
+        estimate_put_change(json, "growth_bytes_per_collection", row->growth);
+        json_bool(json, "noise", row->rank <= 0);
     }
     json_real(json, "mean_age_ns", mean_age_ns(row));
     if (!is_sampled(report))
@@ -316,10 +278,7 @@ static void put_row(struct json_output *json, const struct leak_report *report,
         json_bytes(json, "class", trace_class_of(sites->names, row->key.class_id)->name);
     if ((report->axes & HEAP_BY_SITE) != 0)
         stack_put_json(heap_site_stack(sites, row->key.site, 0), json, "site");
-    json_begin_array(json, "live");
-    for (size_t i = 0; i < report->tracker->sample_count; i++)
-        json_number(json, NULL, row->series[i]);
-    json_end_array(json);
+    json_numbers(json, "live", row->series, report->tracker->sample_count, sizeof(uint64_t));
     json_end_object(json);
 }
 
@@ -343,10 +302,8 @@ void leak_print_json(const struct leak_report *report)
     put_amount(&json, report, "survived", &report->rows->all, &report->rows->all_samples);
     put_amount(&json, report, "suppressed", &report->rows->suppressed,
                &report->rows->suppressed_samples);
-    json_begin_array(&json, "after_collections");
-    for (size_t i = 0; i < report->tracker->sample_count; i++)
-        json_number(&json, NULL, report->tracker->samples[i].collection);
-    json_end_array(&json);
+    json_numbers(&json, "after_collections", &report->tracker->samples[0].collection,
+                 report->tracker->sample_count, sizeof report->tracker->samples[0]);
     json_begin_array(&json, "rows");
     for (size_t i = 0; i < shown(report); i++)
         put_row(&json, report, &report->rows->rows[i]);

@@ -2,12 +2,12 @@
 /* Adds up old objects by cell, and cells by the requested axes. */
 #include "converter/numbers/leak_rows.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/arguments.h"
 #include "converter/base/error_report.h"
 #include "converter/base/estimate_text.h"
 #include "converter/trace/trace_filter.h"
@@ -24,8 +24,11 @@ struct suppression {
 
 static char fault_text[256];
 
-static bool suppressions_add(struct suppressions *suppressions, const char *line, size_t number)
+static bool suppressions_add(void *suppressions_target, const char *line, const char *file,
+                             size_t number)
 {
+    (void) file;
+    struct suppressions *suppressions = suppressions_target;
     size_t column = strspn(line, " \t");
     bool is_class = strncmp(line + column, "class:", 6) == 0;
     size_t offset = column + (is_class ? 6 : 5);
@@ -52,41 +55,11 @@ static bool suppressions_add(struct suppressions *suppressions, const char *line
     return true;
 }
 
-/* Removes the comment and trailing blanks. */
-static void trim(char *line)
-{
-    for (char *at = line; *at != '\0'; at++)
-        if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t'))
-            *at = '\0';
-    size_t length = strlen(line);
-    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL)
-        line[--length] = '\0';
-}
-
 bool take_suppressions(void *suppressions_target, const char *value, const char **fault)
 {
-    char line[LINE_MOST];
-    bool ok = true;
     *fault = fault_text;
-    FILE *file = fopen(value, "r");
-    if (file == NULL) {
-        snprintf(fault_text, sizeof fault_text, "%s", strerror(errno));
-        return false;
-    }
-    for (size_t number = 1; ok && fgets(line, sizeof line, file) != NULL; number++) {
-        ok = strchr(line, '\n') != NULL || feof(file) != 0;
-        if (!ok)
-            snprintf(fault_text, sizeof fault_text, "line %zu is too long", number);
-        trim(line);
-        if (ok && line[0] != '\0')
-            ok = suppressions_add(suppressions_target, line, number);
-    }
-    if (ok && ferror(file) != 0) {
-        snprintf(fault_text, sizeof fault_text, "it cannot be read");
-        ok = false;
-    }
-    fclose(file);
-    return ok;
+    return take_lines(value, LINE_MOST - 2, suppressions_add, suppressions_target, fault_text,
+                      sizeof fault_text);
 }
 
 void suppressions_reset(struct suppressions *suppressions)
@@ -266,7 +239,7 @@ static void fill_live(void *user, const struct live_object *object, double weigh
              sums[filling->tracker->sample_count] - sums[birth], true);
 }
 
-/* leak_trend.c: adds what the samples of a sampled trace add to the slopes of the rows;
+/* Adds what the samples of a sampled trace add to the slopes of the rows;
  * `row_of_cell` has the row of each cell, from 1, or 0. */
 static void leak_trends_fill(const struct leak_tracker *tracker, const uint32_t *row_of_cell,
                              struct leak_rows *rows)

@@ -11,8 +11,56 @@
 #define CONVERTER_NUMBERS_LEAK_ROWS_H
 
 #include "converter/heap/heap_snapshot.h"
-#include "converter/numbers/leak_tracker.h"
+#include "converter/heap/heap_tracker.h"
 #include "converter/numbers/measures.h"
+
+/*
+ * Samples the live bytes by class and site after collections, in one pass.  It samples every
+ * collection at first.  When there are LEAK_SAMPLES samples, it drops every second one and from
+ * then on samples half as often.
+ */
+
+#define LEAK_SAMPLES 32u /* even */
+
+struct leak_sample {
+    uint64_t collection; /* from 1 */
+    uint64_t *bytes;     /* by cell of the tracker; objects if sizes are unknown */
+    size_t cell_count;
+};
+
+struct leak_tracker {
+    struct heap_tracker heap;
+    bool with_existing; /* include objects that existed when tracing started */
+    struct leak_sample samples[LEAK_SAMPLES];
+    size_t sample_count;
+    uint64_t stride;
+    uint64_t *times_ns; /* of collections */
+    size_t time_count, time_capacity;
+    struct collection_clock clock;
+};
+
+/* `selected`: only these objects; NULL: all.  The tracker needs the events of all objects, since
+ * collections are those of the whole trace.  Call heap_tracker_weigh() before the first event where
+ * the trace may be sampled.  Returns false if memory runs out; call reset in any case. */
+bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
+                       bool with_existing, const struct event_selection *selected);
+void leak_tracker_reset(struct leak_tracker *tracker);
+/* Callback for input_each(); `user` is the tracker. */
+enum step_status leak_tracker_put(void *user, const struct trace_event *events, size_t count,
+                                  struct step_error *error);
+enum step_status leak_tracker_finish(struct leak_tracker *tracker, struct step_error *error);
+/* Returns the number of collections since `born_us`. */
+uint64_t leak_tracker_survived(const struct leak_tracker *tracker, uint64_t born_us);
+/* Returns the first sample after that time, or sample_count if there is none. */
+size_t leak_tracker_sample_after(const struct leak_tracker *tracker, uint64_t born_us);
+/* Returns the first of the samples that lines are fitted to: the last half of them. */
+size_t leak_tracker_line_first(const struct leak_tracker *tracker);
+/* Cells from this index on belong to selected objects. */
+size_t leak_tracker_first_cell(const struct leak_tracker *tracker);
+/* Returns the amount of selected objects that are alive now; of a sampled trace an estimate, and
+ * adds its samples to `*samples`. */
+struct heap_amount leak_tracker_live(const struct leak_tracker *tracker,
+                                     struct sample_sums *samples);
 
 /* Known survivors that are not reported.  Lines are `class:PATTERN` or `site:PATTERN`, with the
  * patterns of --class and --site; # begins a comment. */

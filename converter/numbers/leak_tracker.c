@@ -1,35 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Follows events up to the end of a collection, then takes a sample. */
-#include "converter/numbers/leak_tracker.h"
+#include "converter/numbers/leak_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/estimate_text.h"
 #include "converter/base/no_memory.h"
-#include "converter/heap/heap_tracker.h"
 #include "format/core/grow.h"
 
 bool leak_tracker_init(struct leak_tracker *tracker, const struct trace_names *names,
-                       bool with_existing)
-{
-    return leak_tracker_init_selected(tracker, names, with_existing, NULL);
-}
-
-bool leak_tracker_init_selected(struct leak_tracker *tracker, const struct trace_names *names,
-                                bool with_existing, const struct event_selection *selected)
+                       bool with_existing, const struct event_selection *selected)
 {
     const struct heap_tracker_options options = {.selected = selected};
     *tracker = (struct leak_tracker){.with_existing = with_existing, .stride = 1};
     bool ok = heap_tracker_init(&tracker->heap, names, &options);
     tracker->heap.samples.keeps_deaths = true;
     return ok;
-}
-
-enum step_status leak_tracker_weigh(struct leak_tracker *tracker, struct event_source *source,
-                                    struct step_error *error)
-{
-    return heap_tracker_weigh(&tracker->heap, source, error);
 }
 
 void leak_tracker_reset(struct leak_tracker *tracker)

@@ -2,11 +2,14 @@
 /* Adds up the results of a heap tracker and of the call statistics under stable names. */
 #include "converter/numbers/measure_trace.h"
 
-#include <inttypes.h>
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
 
 static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
@@ -84,12 +87,6 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
     return ok && measure->curve != NULL;
 }
 
-enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
-                                     struct step_error *error)
-{
-    return heap_tracker_weigh(&measure->heap, source, error);
-}
-
 void trace_measure_reset(struct trace_measure *measure)
 {
     heap_snapshot_reset(&measure->snapshots[PEAK]);
@@ -134,20 +131,25 @@ struct folding {
     uint32_t *sites;         /* by site number of the tracker */
 };
 
+typedef uint32_t row_maker(struct measures *measures, const struct trace_names *names, uint32_t id);
+
+/* Returns the row of a class or thread, which `rows` keeps. */
+static uint32_t row_of(struct folding *folding, struct id_table *rows, row_maker *make, uint32_t id)
+{
+    uint32_t *row = id_table_get(rows, id);
+    if (row != NULL && *row == 0)
+        *row = make(folding->measures, folding->measure->names, id);
+    return row != NULL ? *row : 0;
+}
+
 static uint32_t class_row(struct folding *folding, uint32_t class_id)
 {
-    uint32_t *row = id_table_get(&folding->classes, class_id);
-    if (row != NULL && *row == 0)
-        *row = measure_class_row(folding->measures, folding->measure->names, class_id);
-    return row != NULL ? *row : 0;
+    return row_of(folding, &folding->classes, measure_class_row, class_id);
 }
 
 static uint32_t thread_row(struct folding *folding, uint32_t thread_id)
 {
-    uint32_t *row = id_table_get(&folding->threads, thread_id);
-    if (row != NULL && *row == 0)
-        *row = measure_thread_row(folding->measures, folding->measure->names, thread_id);
-    return row != NULL ? *row : 0;
+    return row_of(folding, &folding->threads, measure_thread_row, thread_id);
 }
 
 static uint32_t method_row(struct folding *folding, uint32_t method_id)
@@ -218,9 +220,9 @@ static bool fold_calls(struct folding *folding)
 {
     const struct statistics *calls = &folding->measure->calls;
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
-    for (uint32_t i = 0; id_table_next(&calls->methods, &i); i++) {
-        const struct method_totals *method = id_table_find(&calls->methods, i);
-        if (method == NULL || method->calls == 0)
+    const struct method_totals *method;
+    for (uint32_t i = 0; (method = id_table_next(&calls->methods, &i)) != NULL; i++) {
+        if (method->calls == 0)
             continue;
         uint32_t row = method_row(folding, i);
         if (row == 0)
@@ -234,9 +236,9 @@ static bool fold_calls(struct folding *folding)
         all[SUM_EXCEPTIONS] += method->exceptions;
         all[SUM_OWN_NS] += method->exclusive_ns;
     }
-    for (uint32_t i = 0; id_table_next(&calls->threads, &i); i++) {
-        const struct thread_totals *thread = id_table_find(&calls->threads, i);
-        if (thread == NULL || thread->calls == 0)
+    const struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&calls->threads, &i)) != NULL; i++) {
+        if (thread->calls == 0)
             continue;
         uint32_t row = thread_row(folding, i);
         if (row == 0)
@@ -278,12 +280,10 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    struct trace_summary summary;
     const char *stack = event_source_property(source, "stack");
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
-    summary = trace_summary_of(&source->about);
     *run =
         (struct measure_run){.path = path,
                              .side = side,
@@ -292,7 +292,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .last_ns = measure->last_ns,
                              .has_sizes = measure->snapshots[END].has_sizes,
                              .deaths = measure->heap.deaths,
-                             .resolution_ns = summary.resolution_ns,
+                             .resolution_ns = trace_summary_of(&source->about).resolution_ns,
                              .kinds = recorded_kinds(source, measure->kinds),
                              .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
                              .samples = measure->snapshots[END].all_samples.allocated.samples,
@@ -340,7 +340,7 @@ static enum step_status go_through(struct measures *measures, struct input *inpu
     if (!trace_measure_init(&measure, input->source))
         status = report_error((no_memory(&error), &error));
     if (status == STEP_STATUS_OK &&
-        trace_measure_weigh(&measure, input->source, &error) != STEP_STATUS_OK)
+        heap_tracker_weigh(&measure.heap, input->source, &error) != STEP_STATUS_OK)
         status = report_error(&error);
     if (status == STEP_STATUS_OK)
         status = input_each(input, trace_measure_put, &measure);
@@ -369,4 +369,132 @@ enum step_status measure_trace(struct measures *measures, const char *path, enum
     enum step_status damage = input_report_damage(&input);
     input_close(&input);
     return status == STEP_STATUS_OK ? damage : status;
+}
+
+/* ---- the traces of several runs ---- */
+
+static enum step_status add_trace(struct trace_set *set, const char *directory, const char *name,
+                                  size_t length)
+{
+    if (set->count == MEASURE_RUNS_MOST) {
+        report_line("there are more than %u traces on one side", MEASURE_RUNS_MOST);
+        return STEP_STATUS_INVALID;
+    }
+    int made = asprintf(&set->paths[set->count], "%s%s%.*s", directory, directory[0] ? "/" : "",
+                        (int) length, name);
+    if (made < 0)
+        return STEP_STATUS_NO_MEMORY;
+    set->count++;
+    return STEP_STATUS_OK;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".step") == 0;
+}
+
+static bool is_last_path(const struct trace_set *set, const char *path)
+{
+    return set->count > 0 && strcmp(set->paths[set->count - 1], path) == 0;
+}
+
+/* Files of rotate= are one trace, which has their name without numbers. */
+static enum step_status add_entry(struct trace_set *set, const char *directory, const char *name)
+{
+    uint64_t number;
+    char *file = NULL, *joined = NULL;
+    size_t length = rotated_file_name(name, &number);
+    if (length == 0)
+        return add_trace(set, directory, name, strlen(name));
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (asprintf(&file, "%s/%s", directory, name) >= 0 &&
+        asprintf(&joined, "%s/%.*s.step", directory, (int) length, name) >= 0)
+        status = is_last_path(set, joined) ? STEP_STATUS_OK
+                 : joined_files_have(file) ? add_trace(set, "", joined, strlen(joined))
+                                           : add_trace(set, directory, name, strlen(name));
+    free(file);
+    free(joined);
+    return status;
+}
+
+static enum step_status find_in_directory(const char *path, struct trace_set *set)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_trace, alphasort);
+    if (count < 0) {
+        report_line("%s: %s", path, strerror(errno));
+        return STEP_STATUS_IO;
+    }
+    enum step_status status = STEP_STATUS_OK;
+    for (int i = 0; i < count; i++) {
+        if (status == STEP_STATUS_OK)
+            status = add_entry(set, path, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    if (status == STEP_STATUS_OK && set->count == 0) {
+        report_line("%s: the directory has no trace (.step)", path);
+        status = STEP_STATUS_CORRUPT;
+    }
+    return status;
+}
+
+/* Files of one recording are no runs. */
+static enum step_status refuse_files(const struct trace_set *set)
+{
+    for (size_t i = 1; i < set->count; i++) {
+        const char *one = set->paths[i - 1], *other = set->paths[i];
+        size_t length = joined_files_share_name(one, other);
+        if (length != 0) {
+            report_line("%s and %s are files of one recording: %.*s.step stands for all of them",
+                        one, other, (int) length, one);
+            return STEP_STATUS_INVALID;
+        }
+    }
+    return STEP_STATUS_OK;
+}
+
+enum step_status trace_set_find(const char *operand, struct trace_set *set)
+{
+    struct stat found;
+    set->count = 0;
+    bool is_there = stat(operand, &found) == 0;
+    if (is_there && S_ISDIR(found.st_mode))
+        return find_in_directory(operand, set);
+    if (is_there || strchr(operand, ',') == NULL)
+        return add_trace(set, "", operand, strlen(operand));
+    enum step_status status = STEP_STATUS_OK;
+    for (const char *at = operand; status == STEP_STATUS_OK;) {
+        size_t length = strcspn(at, ",");
+        if (length > 0)
+            status = add_trace(set, "", at, length);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    return status == STEP_STATUS_OK ? refuse_files(set) : status;
+}
+
+void trace_set_reset(struct trace_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        free(set->paths[i]);
+    set->count = 0;
+}
+
+enum step_status trace_set_measure(const struct trace_set *set, enum measure_side side,
+                                   const struct event_selection *selected,
+                                   struct measures *measures)
+{
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t before = measures->run_count;
+        enum step_status one = measure_trace(measures, set->paths[i], side, selected);
+        if (one != STEP_STATUS_OK)
+            status = one;
+        if (measures->run_count == before)
+            return status;
+    }
+    return status;
 }

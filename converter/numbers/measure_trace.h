@@ -26,11 +26,9 @@ struct trace_measure {
     uint64_t first_ns, last_ns;
 };
 
-/* Returns false if memory runs out; reset is allowed then. */
+/* Call heap_tracker_weigh() before the first event.  Returns false if memory runs out; reset is
+ * allowed then. */
 bool trace_measure_init(struct trace_measure *measure, const struct event_source *source);
-/* Call it before the first event: reads how the samples of a sampled trace are weighed. */
-enum step_status trace_measure_weigh(struct trace_measure *measure, struct event_source *source,
-                                     struct step_error *error);
 void trace_measure_reset(struct trace_measure *measure);
 /* Callback for input_each(); `user` is the measure. */
 enum step_status trace_measure_put(void *user, const struct trace_event *events, size_t count,
@@ -44,5 +42,21 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
  * was added unless the run count is unchanged. */
 enum step_status measure_trace(struct measures *measures, const char *path, enum measure_side side,
                                const struct event_selection *selected);
+
+/* The traces of several runs: a file, a comma-separated list, or a directory. */
+struct trace_set {
+    char *paths[MEASURE_RUNS_MOST];
+    size_t count;
+};
+
+/* A directory stands for its STEP traces, ordered by name.  Reports errors; reset is allowed in any
+ * case. */
+enum step_status trace_set_find(const char *operand, struct trace_set *set);
+void trace_set_reset(struct trace_set *set);
+/* Adds each trace as a run.  Stops at a trace that cannot be read; `run_count` shows how many were
+ * added. */
+enum step_status trace_set_measure(const struct trace_set *set, enum measure_side side,
+                                   const struct event_selection *selected,
+                                   struct measures *measures);
 
 #endif

@@ -8,34 +8,31 @@
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "format/core/grow.h"
 
 const struct metric metrics[] = {
-    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, false, METRICS_OF_TRACES, true},
-    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, false, METRICS_OF_TRACES,
+    {"allocated", "allocated", UNIT_BYTES, SUM_ALLOCATED_BYTES, METRICS_OF_TRACES, true},
+    {"allocated_objects", "objects", UNIT_COUNT, SUM_ALLOCATED_OBJECTS, METRICS_OF_TRACES, true},
+    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, METRICS_OF_TRACES, true},
+    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, METRICS_OF_TRACES, true},
+    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, METRICS_OF_TRACES, false},
+    {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, METRICS_OF_TRACES,
+     false},
+    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, METRICS_OF_TRACES, true},
+    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, METRICS_OF_TRACES,
      true},
-    {"freed", "freed", UNIT_BYTES, SUM_FREED_BYTES, false, METRICS_OF_TRACES, true},
-    {"freed_objects", "freed objects", UNIT_COUNT, SUM_FREED_OBJECTS, false, METRICS_OF_TRACES,
-     true},
-    {"alive_at_peak", "at peak", UNIT_BYTES, SUM_PEAK_BYTES, false, METRICS_OF_TRACES, false},
-    {"alive_at_peak_objects", "objects at peak", UNIT_COUNT, SUM_PEAK_OBJECTS, false,
-     METRICS_OF_TRACES, false},
-    {"alive_at_end", "at end", UNIT_BYTES, SUM_END_BYTES, false, METRICS_OF_TRACES, true},
-    {"alive_at_end_objects", "objects at end", UNIT_COUNT, SUM_END_OBJECTS, false,
-     METRICS_OF_TRACES, true},
-    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, true, METRICS_OF_TRACES, false},
-    {"calls", "calls", UNIT_COUNT, SUM_CALLS, false, METRICS_OF_TRACES, false},
-    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, false, METRICS_OF_TRACES, false},
-    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, false, METRICS_OF_TRACES, false},
-    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, false, METRICS_OF_TRACES, false},
-    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, false, METRICS_OF_TRACES, false},
-    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, false, METRICS_OF_TRACES, true},
-    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, false, METRICS_OF_LEAKS, true},
-    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, false, METRICS_OF_LEAKS,
-     true},
-    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, false, METRICS_OF_LEAKS, true},
-    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, false, METRICS_OF_HEAPS, true},
-    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, false, METRICS_OF_HEAPS,
-     true},
+    {"lifetime", "mean life", UNIT_TIME, SUM_LIVED_US, METRICS_OF_TRACES, false},
+    {"calls", "calls", UNIT_COUNT, SUM_CALLS, METRICS_OF_TRACES, false},
+    {"exceptions", "exceptions", UNIT_COUNT, SUM_EXCEPTIONS, METRICS_OF_TRACES, false},
+    {"own_time", "itself", UNIT_TIME, SUM_OWN_NS, METRICS_OF_TRACES, false},
+    {"time", "with inner", UNIT_TIME, SUM_TIME_NS, METRICS_OF_TRACES, false},
+    {"collections", "collections", UNIT_COUNT, SUM_COLLECTIONS, METRICS_OF_TRACES, false},
+    {"duration", "duration", UNIT_TIME, SUM_DURATION_NS, METRICS_OF_TRACES, true},
+    {"leaked", "leaked", UNIT_BYTES, SUM_LEAKED_BYTES, METRICS_OF_LEAKS, true},
+    {"leaked_objects", "leaked objects", UNIT_COUNT, SUM_LEAKED_OBJECTS, METRICS_OF_LEAKS, true},
+    {"growth", "growth", UNIT_BYTES, SUM_GROWTH_BYTES, METRICS_OF_LEAKS, true},
+    {"alive", "alive", UNIT_BYTES, SUM_ALIVE_BYTES, METRICS_OF_HEAPS, true},
+    {"alive_objects", "alive objects", UNIT_COUNT, SUM_ALIVE_OBJECTS, METRICS_OF_HEAPS, true},
 };
 const size_t metric_count = sizeof metrics / sizeof metrics[0];
 
@@ -50,7 +47,7 @@ const struct metric *metric_by_name(const char *name, size_t length)
 /* Computes a metric from the sums of a row, or of several rows added up. */
 static double metric_value(const struct metric *metric, const uint64_t sums[SUM_COUNT])
 {
-    if (!metric->is_mean)
+    if (metric->sum != SUM_LIVED_US)
         return (double) sums[metric->sum];
     return sums[SUM_FREED_OBJECTS] > 0
                ? 1000.0 * (double) sums[metric->sum] / (double) sums[SUM_FREED_OBJECTS]
@@ -80,8 +77,6 @@ struct quantity metric_change(const struct metric *metric, double value)
     return out;
 }
 
-#define FIRST_ROWS ((size_t) 64)
-
 const char *const axis_names[AXIS_COUNT] = {"program", "class", "site", "thread", "method"};
 const char *const axis_plurals[AXIS_COUNT] = {"programs", "classes", "sites", "threads", "methods"};
 
@@ -108,36 +103,13 @@ void measures_reset(struct measures *measures)
     *measures = (struct measures){.runs = NULL};
 }
 
-/* Returns the array with room for `now` items; new ones are zeros.  Returns NULL if memory runs
- * out. */
-static void *grown(void *items, size_t before, size_t now, size_t item_bytes)
+/* Makes room for the sums of all rows.  Returns false if memory runs out. */
+static bool make_room(const struct measures *measures, struct measure_table *table)
 {
-    char *out = realloc(items, now * item_bytes);
-    if (out != NULL)
-        memset(out + before * item_bytes, 0, (now - before) * item_bytes);
-    return out;
-}
-
-static bool grow(struct measure_table *table, size_t run_capacity)
-{
-    size_t capacity = table->capacity == 0 ? FIRST_ROWS : table->capacity * 2;
-    size_t row_sums = run_capacity * SUM_COUNT;
-    if (capacity > SIZE_MAX / sizeof *table->sums / row_sums)
-        return false;
-    uint64_t *sums =
-        grown(table->sums, table->capacity * row_sums, capacity * row_sums, sizeof *table->sums);
-    if (sums == NULL)
-        return false;
-    table->sums = sums;
-    if (table->variances != NULL) {
-        double *variances = grown(table->variances, table->capacity * row_sums, capacity * row_sums,
-                                  sizeof *table->variances);
-        if (variances == NULL)
-            return false;
-        table->variances = variances;
-    }
-    table->capacity = capacity;
-    return true;
+    size_t need = (table->index.count + 1) * measures->run_capacity * SUM_COUNT;
+    return STEP_MAKE_ZEROED_ROOM(table->sums, table->sum_capacity, need) &&
+           (!measures->has_estimates ||
+            STEP_MAKE_ZEROED_ROOM(table->variances, table->variance_capacity, need));
 }
 
 void measures_report_mixture(const struct measure_run *first, const struct measure_run *second)
@@ -152,18 +124,11 @@ void measures_report_mixture(const struct measure_run *first, const struct measu
 
 bool measures_expect_estimates(struct measures *measures)
 {
-    size_t row_sums = measures->run_capacity * SUM_COUNT;
-    for (unsigned i = 0; i < AXIS_COUNT; i++) {
-        struct measure_table *table = &measures->tables[i];
-        if (table->capacity == 0 && !grow(table, measures->run_capacity))
-            return false;
-        if (table->variances == NULL)
-            table->variances = calloc(table->capacity * row_sums, sizeof *table->variances);
-        if (table->variances == NULL)
-            return false;
-    }
+    bool ok = true;
     measures->has_estimates = true;
-    return true;
+    for (unsigned i = 0; ok && i < AXIS_COUNT; i++)
+        ok = make_room(measures, &measures->tables[i]);
+    return ok;
 }
 
 static struct step_bytes site_of(const void *frames, uint64_t *row, char room[FRAME_TEXT])
@@ -212,7 +177,7 @@ uint32_t measures_row(struct measures *measures, enum measure_axis axis, uint32_
     if (!trace_names_copy(&measures->copies, text, &copy))
         return 0;
     name_index_set_text(&table->index, row, copy);
-    return row < table->capacity || grow(table, measures->run_capacity) ? row : 0;
+    return make_room(measures, table) ? row : 0;
 }
 
 static int by_value(const void *left, const void *right)
@@ -290,6 +255,14 @@ struct measured measures_get(const struct measures *measures, enum measure_axis 
 {
     const struct row_sums user = {measures, axis, row};
     return measured_of_runs(measures, metric, side, sums_of_row, &user);
+}
+
+struct measured_pair measures_pair(const struct measures *measures, enum measure_axis axis,
+                                   uint32_t row, const struct metric *metric)
+{
+    struct measured before = measures_get(measures, axis, row, metric, SIDE_BEFORE);
+    struct measured after = measures_get(measures, axis, row, metric, SIDE_AFTER);
+    return (struct measured_pair){before, after, after.median - before.median};
 }
 
 /* ---- changes ---- */
@@ -385,7 +358,8 @@ static size_t append(char *out, size_t used, size_t out_size, const void *text, 
 {
     if (length > out_size - used)
         length = out_size - used;
-    memcpy(out + used, text, length);
+    if (length > 0)
+        memcpy(out + used, text, length);
     return used + length;
 }
 
@@ -436,10 +410,7 @@ static size_t class_text(const struct measures *measures, const struct trace_nam
     struct step_bytes name = trace_class_of(names, id)->name;
     if (!measures->exact_names)
         return lasting_class_name(name, out, out_size);
-    size_t length = name.length < out_size ? name.length : out_size;
-    if (length > 0)
-        memcpy(out, name.data, length);
-    return length;
+    return append(out, 0, out_size, name.data, name.length);
 }
 
 uint32_t measure_class_row(struct measures *measures, const struct trace_names *names, uint32_t id)
@@ -476,10 +447,7 @@ size_t measure_method_text(const struct measures *measures, const struct trace_n
                       : 0;
     if (used > 0)
         out[used++] = '.';
-    size_t length = method->name.length < out_size - used ? method->name.length : out_size - used;
-    if (length > 0)
-        memcpy(out + used, method->name.data, length);
-    return used + length;
+    return append(out, used, out_size, method->name.data, method->name.length);
 }
 
 uint32_t *measure_sites(struct measures *measures, const struct heap_sites *sites)

@@ -34,7 +34,7 @@ enum measure_sum {
     SUM_PEAK_OBJECTS,
     SUM_END_BYTES,
     SUM_END_OBJECTS,
-    SUM_LIVED_US, /* lifetimes of freed objects */
+    SUM_LIVED_US, /* lifetimes of freed objects; its metric is their mean, in ns */
     SUM_CALLS,
     SUM_EXCEPTIONS,
     SUM_OWN_NS,
@@ -59,7 +59,6 @@ struct metric {
     const char *title; /* for tables */
     enum metric_unit unit;
     enum measure_sum sum;
-    bool is_mean; /* mean of SUM_LIVED_US over freed objects, in ns */
     enum metric_group group;
     bool is_of_samples; /* a sampled trace has it, or an estimate of it */
 };
@@ -86,7 +85,7 @@ extern const char *const axis_plurals[AXIS_COUNT];
  * frame, and its text is the frame's.  A parent's row is less than its children's. */
 struct measure_table {
     struct name_index index;
-    size_t capacity;
+    size_t sum_capacity, variance_capacity;
     uint64_t *sums;    /* [row][run][SUM_COUNT]; of a sampled run estimates, rounded */
     double *variances; /* the same, of the estimates; NULL: no run is sampled */
 };
@@ -198,6 +197,14 @@ void measured_print_change(const struct metric *metric, struct estimate change, 
 /* Returns a metric of `row` on one side; all 0 if that side has no runs. */
 struct measured measures_get(const struct measures *measures, enum measure_axis axis, uint32_t row,
                              const struct metric *metric, enum measure_side side);
+
+/* A metric of a row on both sides. */
+struct measured_pair {
+    struct measured before, after;
+    double change; /* of the medians */
+};
+struct measured_pair measures_pair(const struct measures *measures, enum measure_axis axis,
+                                   uint32_t row, const struct metric *metric);
 
 /* Maps a trace's classes, threads, methods and call sites to rows by name. */
 

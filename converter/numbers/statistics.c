@@ -3,7 +3,6 @@
 #include "converter/numbers/statistics.h"
 
 #include "converter/base/no_memory.h"
-#include "converter/base/sampled_trace.h"
 
 bool statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes)
@@ -294,12 +293,12 @@ void statistics_finish(struct statistics *statistics)
 {
     if (!sample_weights_are_whole(&statistics->weights))
         finish_sampled(statistics);
-    for (uint32_t i = 0; id_table_next(&statistics->threads, &i); i++) {
-        struct thread_totals *thread = id_table_find(&statistics->threads, i);
-        if (thread != NULL && thread->stack.depth > 0) {
-            thread->end_ns = statistics->last_ns;
-            end_calls(statistics, thread);
-        }
+    struct thread_totals *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++) {
+        if (thread->stack.depth == 0)
+            continue;
+        thread->end_ns = statistics->last_ns;
+        end_calls(statistics, thread);
     }
     level_curve_put(&statistics->curve, statistics->last_ns, statistics->live_bytes,
                     statistics->live_objects);

@@ -17,6 +17,9 @@ struct statistics_report {
     enum statistics_order order;
 };
 
+/* The tables of a report, whose rows are the ids of classes, threads or methods. */
+enum statistics_axis { BY_CLASS, BY_THREAD, BY_METHOD };
+
 /* A row's id, with its sort keys. */
 struct ranked_id {
     uint64_t key;
@@ -25,33 +28,24 @@ struct ranked_id {
 };
 
 struct ranking {
-    struct ranked_id *rows; /* the highest key first */
+    struct ranked_id *rows; /* the highest key first; the caller frees it */
     size_t count;
     size_t shown; /* of these, those to print */
 };
 
-/* These return false if memory runs out.  The caller frees `rows`. */
-bool rank_classes(const struct statistics_report *report, struct ranking *ranking);
-bool rank_threads(const struct statistics_report *report, struct ranking *ranking);
-bool rank_methods(const struct statistics_report *report, struct ranking *ranking);
-
-/* A table of the highest ranks: its head, a line for each id, and how many `things` were left out.
- */
-struct ranking_table {
-    bool (*rank)(const struct statistics_report *report, struct ranking *ranking);
-    void (*print_head)(void);
-    void (*print_line)(const struct statistics *statistics, uint32_t id);
-    const char *things;
-};
-bool ranking_table_print(const struct ranking_table *table, const struct statistics_report *report);
+/* Returns false if memory runs out. */
+bool statistics_rank(const struct statistics_report *report, enum statistics_axis axis,
+                     struct ranking *ranking);
+/* Prints a table of the highest ranks: its head, a line for each id, and how many were left out.
+ * Returns false if memory runs out. */
+bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis,
+                            const char *head,
+                            void (*print_line)(const struct statistics *statistics, uint32_t id));
 /* The same as an array of JSON: an object for each id, whose members `put_members` puts. */
-struct ranking_array {
-    bool (*rank)(const struct statistics_report *report, struct ranking *ranking);
-    void (*put_members)(struct json_output *json, const struct statistics *statistics, uint32_t id);
-    const char *name;
-};
-bool ranking_array_put(const struct ranking_array *array, const struct statistics_report *report,
-                       struct json_output *json);
+bool statistics_put_array(const struct statistics_report *report, enum statistics_axis axis,
+                          void (*put_members)(struct json_output *json,
+                                              const struct statistics *statistics, uint32_t id),
+                          struct json_output *json);
 /* Put the members that say which class or thread it is. */
 void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
                                uint32_t id);

@@ -61,14 +61,9 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static void print_class_head(void)
-{
-    printf("\n%8s %12s %-25s %12s %-25s %12s %12s %10s  %s\n", "samples", "allocated", "(95 %)",
-           "bytes", "(95 %)", "freed", "at end", "mean life", "class");
-}
-
-static const struct ranking_table class_table = {rank_classes, print_class_head, print_class,
-                                                 "classes"};
+static const char class_head[] =
+    "\n samples    allocated (95 %)                           bytes (95 %)                         "
+    "  freed       at end  mean life  class\n";
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
@@ -80,20 +75,15 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     statistics_print_thread_name(statistics, id);
 }
 
-static void print_thread_head(void)
-{
-    printf("\n%8s %12s %-25s %12s %-25s  %s\n", "samples", "allocated", "(95 %)", "bytes", "(95 %)",
-           "thread");
-}
-
-static const struct ranking_table thread_table = {rank_threads, print_thread_head, print_thread,
-                                                  "threads"};
+static const char thread_head[] = "\n samples    allocated (95 %)                           bytes "
+                                  "(95 %)                     thread\n";
 
 bool statistics_print_sampled(const struct statistics_report *report)
 {
     statistics_print_kinds(report->statistics);
     print_summary(report->statistics);
-    return ranking_table_print(&class_table, report) && ranking_table_print(&thread_table, report);
+    return statistics_print_table(report, BY_CLASS, class_head, print_class) &&
+           statistics_print_table(report, BY_THREAD, thread_head, print_thread);
 }
 
 static void put_totals(struct json_output *json, const struct sampled_totals *totals)
@@ -127,9 +117,6 @@ static void put_thread(struct json_output *json, const struct statistics *statis
     estimate_put_json(json, "allocated_bytes", estimate_bytes(&thread->sampled));
 }
 
-static const struct ranking_array class_array = {rank_classes, put_class, "classes"};
-static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
-
 bool statistics_print_sampled_json(const struct statistics_report *report, FILE *out)
 {
     const struct statistics *statistics = report->statistics;
@@ -144,8 +131,8 @@ bool statistics_print_sampled_json(const struct statistics_report *report, FILE 
     json_begin_object(&json, "objects");
     put_totals(&json, &statistics->all.sampled);
     json_end_object(&json);
-    bool ok = ranking_array_put(&class_array, report, &json) &&
-              ranking_array_put(&thread_array, report, &json);
+    bool ok = statistics_put_array(report, BY_CLASS, put_class, &json) &&
+              statistics_put_array(report, BY_THREAD, put_thread, &json);
     json_close(&json);
     return ok;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Assembles the operations of threads into pieces for the driver. */
-#include "converter/replay/plan_operations.h"
+#include "converter/replay/replay_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "format/core/grow.h"
@@ -142,18 +141,10 @@ uint32_t plan_take_slot(struct replay_plan *plan, uint32_t number)
         thread->free_slots = plan->slots[slot].next_free;
         return slot;
     }
-    if (plan->counts.slots == plan->slot_capacity) {
-        struct plan_slot *grown = NULL;
-        if (plan->slot_capacity < REPLAY_SLOTS_MOST)
-            grown = step_grown(plan->slots, &plan->slot_capacity, plan->slot_capacity + 1,
-                               sizeof *grown);
-        if (grown == NULL) {
-            plan_fail(plan, STEP_STATUS_NO_MEMORY, "too many objects live at once");
-            return NO_SLOT;
-        }
-        plan->slots = grown;
-        if (plan->slot_capacity > REPLAY_SLOTS_MOST)
-            plan->slot_capacity = REPLAY_SLOTS_MOST;
+    if (plan->counts.slots == REPLAY_SLOTS_MOST ||
+        !STEP_MAKE_ROOM(plan->slots, plan->slot_capacity, (size_t) plan->counts.slots + 1)) {
+        plan_fail(plan, STEP_STATUS_NO_MEMORY, "too many objects live at once");
+        return NO_SLOT;
     }
     plan->slots[plan->counts.slots] = (struct plan_slot){.next_free = NO_SLOT};
     return plan->counts.slots++;

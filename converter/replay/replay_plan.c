@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "converter/replay/plan_operations.h"
-
 const char *replay_fault_name(enum replay_fault fault)
 {
     static const char *const names[REPLAY_FAULT_COUNT] = {
@@ -30,11 +28,6 @@ void replay_plan_destroy(struct replay_plan *plan)
     free(plan->slots);
     free(plan->in_piece);
     free(plan);
-}
-
-const struct replay_counts *replay_plan_counts(const struct replay_plan *plan)
-{
-    return &plan->counts;
 }
 
 static void refuse(struct replay_plan *plan, const char *what)

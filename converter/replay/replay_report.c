@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the results of a replay as a table, CSV and JSON. */
-#include "converter/replay/replay_report.h"
+#include "converter/replay/replay_run.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -204,10 +204,7 @@ static void put_allocator(const struct replay *replay, struct json_output *json,
     json_real(json, "calls_per_second", calls_per_second(replay, allocator));
     json_number(json, "wall_ns", result->wall_ns);
     json_number(json, "blocked_ns", result->blocked_ns);
-    json_begin_array(json, "loop_ns");
-    for (uint64_t i = 0; i < allocator->run_count; i++)
-        json_number(json, NULL, allocator->busy_ns[i]);
-    json_end_array(json);
+    json_numbers(json, "loop_ns", allocator->busy_ns, allocator->run_count, sizeof(uint64_t));
     json_number(json, "peak_resident_bytes", result->peak_resident_bytes);
     json_number(json, "final_resident_bytes", result->final_resident_bytes);
     json_number(json, "failed", result->failures);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +15,7 @@
 #include "converter/base/error_report.h"
 #include "converter/base/memory_limit.h"
 #include "converter/base/no_memory.h"
-#include "converter/formats/format_table.h"
+#include "format/core/grow.h"
 
 /* ---- the driver's process ---- */
 
@@ -33,9 +32,9 @@ static void become_driver(const char *program, const char *library, int file)
     _exit(127);
 }
 
-static enum step_status process_system_error(struct step_error *error)
+static enum step_status system_error(struct step_error *error, const char *what)
 {
-    return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "the driver: %s",
+    return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "%s: %s", what,
                           strerror(errno));
 }
 
@@ -48,7 +47,7 @@ static enum step_status replay_process_start(struct replay_process *process, con
     fflush(NULL);
     process->id = fork();
     if (process->id < 0)
-        return process_system_error(error);
+        return system_error(error, "the driver");
     if (process->id == 0)
         become_driver(program, library, file);
     return STEP_STATUS_OK;
@@ -59,12 +58,6 @@ static bool replay_process_has_ended(struct replay_process *process)
     if (!process->has_ended)
         process->has_ended = waitpid(process->id, &process->wait_status, WNOHANG) == process->id;
     return process->has_ended;
-}
-
-/* The first checks for the end without waiting. */
-static void replay_process_kill(const struct replay_process *process)
-{
-    kill(process->id, SIGKILL);
 }
 
 /* Returns that error, also for a driver that exited without a result. */
@@ -84,7 +77,7 @@ static enum step_status replay_process_wait(struct replay_process *process, cons
 {
     while (!process->has_ended && waitpid(process->id, &process->wait_status, 0) != process->id)
         if (errno != EINTR)
-            return process_system_error(error);
+            return system_error(error, "the driver");
     process->has_ended = true;
     if (WIFSIGNALED(process->wait_status))
         return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
@@ -107,12 +100,6 @@ static uint64_t physical_bytes(void)
     return bytes != 0 ? bytes : BYTES_UNKNOWN;
 }
 
-static enum step_status system_error(struct step_error *error)
-{
-    return step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "memory for operations: %s",
-                          strerror(errno));
-}
-
 static void *map_piece(const struct replay_pieces *pieces, uint64_t place)
 {
     void *memory = mmap(NULL, REPLAY_PIECE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, pieces->file,
@@ -128,9 +115,9 @@ static enum step_status replay_pieces_open(struct replay_pieces *pieces, uint64_
     pieces->memory_bytes = memory_bytes != 0 ? memory_bytes : physical_bytes() / 4;
     pieces->file = memfd_create("steptrace replay", MFD_CLOEXEC);
     if (pieces->file < 0 || ftruncate(pieces->file, (off_t) REPLAY_PIECE_BYTES) != 0)
-        return system_error(error);
+        return system_error(error, "memory for operations");
     pieces->control = map_piece(pieces, 0);
-    return pieces->control != NULL ? STEP_STATUS_OK : system_error(error);
+    return pieces->control != NULL ? STEP_STATUS_OK : system_error(error, "memory for operations");
 }
 
 /* Initialises the control block for the next driver.  `is_empty`: without an allocator. */
@@ -158,14 +145,9 @@ static void replay_pieces_close(struct replay_pieces *pieces)
         close(pieces->file);
 }
 
-/* Restarts at the first piece.  The begin and end functions, called alternately, implement those of
- * struct replay_plan_options.  Begin returns NULL if there is no room (is_full), or if the driver
- * of a streamed replay has ended. */
-static void replay_pieces_restart(struct replay_pieces *pieces)
-{
-    pieces->count = 0;
-    pieces->is_full = false;
-}
+/* The begin and end functions, called alternately, implement those of struct replay_plan_options.
+ * Begin returns NULL if there is no room (is_full), or if the driver of a streamed replay has
+ * ended. */
 
 /* Returns false if the driver has ended. */
 static bool wait_for_room(struct replay_pieces *pieces)
@@ -266,7 +248,7 @@ static enum step_status make_pieces(struct alloc_source *source,
     if (status == STEP_STATUS_OK)
         status = replay_plan_finish(plan, error);
     if (status == STEP_STATUS_OK)
-        *counts = *replay_plan_counts(plan);
+        *counts = plan->counts;
     replay_plan_destroy(plan);
     return status;
 }
@@ -284,7 +266,8 @@ static enum step_status replay_trace_decode(struct replay_trace *trace,
                                              .end_piece = replay_pieces_end,
                                              .user = pieces};
     struct alloc_source *source = NULL;
-    replay_pieces_restart(pieces);
+    pieces->count = 0;
+    pieces->is_full = false;
     enum step_status status =
         trace_open_allocs(settings->path, settings->format, &options, &source, error);
     if (status == STEP_STATUS_OK)
@@ -331,12 +314,9 @@ static bool find_library(const char *const *names, char *path)
 static enum step_status append(struct replay_allocators *allocators,
                                const struct replay_allocator *allocator, struct step_error *error)
 {
-    struct replay_allocator *grown =
-        realloc(allocators->items, (allocators->count + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!STEP_MAKE_ROOM(allocators->items, allocators->capacity, allocators->count + 1))
         return no_memory(error);
-    allocators->items = grown;
-    grown[allocators->count++] = *allocator;
+    allocators->items[allocators->count++] = *allocator;
     return STEP_STATUS_OK;
 }
 
@@ -393,28 +373,18 @@ static void replay_allocator_reset(struct replay_allocator *allocator)
     free(allocator->busy_ns);
 }
 
-static void replay_allocators_reset(struct replay_allocators *allocators)
-{
-    for (size_t i = 0; i < allocators->count; i++)
-        replay_allocator_reset(&allocators->items[i]);
-    free(allocators->items);
-}
-
 /* Stores a run's result, with a copy if it is the best so far. */
 static enum step_status replay_allocator_keep(struct replay_allocator *allocator,
                                               const struct replay_control *result,
                                               struct step_error *error)
 {
-    uint64_t *grown =
-        realloc(allocator->busy_ns, (allocator->run_count + 1) * sizeof *allocator->busy_ns);
-    if (grown == NULL)
+    if (!STEP_MAKE_ROOM(allocator->busy_ns, allocator->run_capacity, allocator->run_count + 1))
         return no_memory(error);
-    allocator->busy_ns = grown;
     if (allocator->best == NULL && (allocator->best = calloc(1, sizeof *result)) == NULL)
         return no_memory(error);
     if (allocator->run_count == 0 || result->busy_ns < allocator->best->busy_ns)
         memcpy(allocator->best, result, sizeof *result);
-    grown[allocator->run_count++] = result->busy_ns;
+    allocator->busy_ns[allocator->run_count++] = result->busy_ns;
     return STEP_STATUS_OK;
 }
 
@@ -444,7 +414,7 @@ static enum step_status stream_trace(struct replay *replay, struct step_error *e
     if (replay->process.has_ended)
         return STEP_STATUS_OK;
     if (status != STEP_STATUS_OK)
-        replay_process_kill(&replay->process);
+        kill(replay->process.id, SIGKILL);
     return status;
 }
 
@@ -530,7 +500,9 @@ enum step_status replay_run(struct replay *replay, struct step_error *error)
 void replay_reset(struct replay *replay)
 {
     replay_allocator_reset(&replay->driver);
-    replay_allocators_reset(&replay->allocators);
+    for (size_t i = 0; i < replay->allocators.count; i++)
+        replay_allocator_reset(&replay->allocators.items[i]);
+    free(replay->allocators.items);
     replay_pieces_close(&replay->pieces);
 }
 

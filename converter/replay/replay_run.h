@@ -7,14 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "converter/formats/format_table.h"
 #include "converter/replay/driver/replay_ops.h"
 #include "converter/replay/replay_plan.h"
 #include "steptrace/status.h"
-
-/* Decodes the trace to be replayed into pieces of operations. */
 
 /*
  * Memory shared with the driver: the control block, and the pieces of operations
@@ -70,13 +69,13 @@ struct replay_allocator {
     char library[PATH_MAX];      /* empty: the C library's */
     struct replay_control *best; /* the fastest run; NULL: none */
     uint64_t *busy_ns;           /* of each run */
-    uint64_t run_count;
+    size_t run_count, run_capacity;
 };
 
 /* To initialise, zero the structure. */
 struct replay_allocators {
     struct replay_allocator *items;
-    size_t count;
+    size_t count, capacity;
 };
 
 /* Adds an allocator by name ("glibc", "jemalloc", ...) or library ("./my.so").  Returns NOT_FOUND
@@ -105,5 +104,13 @@ void replay_reset(struct replay *replay);
 /* Return ns per call: of the allocator (without the driver's own time), and of the driver. */
 double replay_ns_per_call(const struct replay *replay, const struct replay_allocator *allocator);
 double replay_driver_ns_per_call(const struct replay *replay);
+
+/* The forms of the result. */
+void replay_print_table(const struct replay *replay, FILE *out);
+void replay_print_csv(const struct replay *replay, FILE *out);
+void replay_print_json(const struct replay *replay, FILE *out);
+/* Prints an SVG of live bytes, and of the resident bytes of each allocator, over the trace's
+ * calls.  For output_file_print(). */
+bool replay_print_picture(const void *replay, FILE *out);
 
 #endif

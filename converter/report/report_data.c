@@ -208,7 +208,7 @@ static void report_collectors_put_data(const struct simulation *simulation,
                                        struct json_output *json)
 {
     if (simulation == NULL || simulation->allocated == 0 ||
-        simulation->young.items[0].collections == 0) {
+        simulation->lists[MODEL_YOUNG].items[0].collections == 0) {
         json_null(json, "collectors");
         return;
     }
@@ -218,8 +218,8 @@ static void report_collectors_put_data(const struct simulation *simulation,
     json_bool(json, "is_delayed", precision >= SIMULATION_DELAYED);
     json_number(json, "minimum", simulation->peak_living);
     json_begin_array(json, "rows");
-    for (size_t i = 0; i < simulation->young.count; i++) {
-        const struct generations *model = &simulation->young.items[i];
+    for (size_t i = 0; i < simulation->lists[MODEL_YOUNG].count; i++) {
+        const struct generations *model = &simulation->lists[MODEL_YOUNG].items[i];
         JSON_NUMBERS(json, NULL, model->young, model->collections, model->copied, model->promoted);
         if (model->collections == 0)
             break;
@@ -329,7 +329,7 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
     struct ranking ranking;
     const struct heap_snapshot *moment = report_moment(writer->model);
     bool ok = true;
-    if (!rank_classes(report, &ranking))
+    if (!statistics_rank(report, BY_CLASS, &ranking))
         return false;
     id_table_init(&at_moment, sizeof(struct heap_amount));
     for (size_t i = 0; i < moment->count && ok; i++) {
@@ -418,7 +418,7 @@ static void put_thread(struct writer *writer, uint32_t id, bool is_drawn)
 static bool put_threads(struct writer *writer, const struct statistics_report *report)
 {
     struct ranking ranking;
-    if (!rank_threads(report, &ranking))
+    if (!statistics_rank(report, BY_THREAD, &ranking))
         return false;
     json_begin_array(&writer->json, "threads");
     for (size_t i = 0; i < ranking.shown; i++)
@@ -459,7 +459,7 @@ static bool put_methods(struct writer *writer, const struct statistics_report *r
     struct json_output *json = &writer->json;
     struct ranking ranking;
     bool ok = true;
-    if (!rank_methods(report, &ranking))
+    if (!statistics_rank(report, BY_METHOD, &ranking))
         return false;
     json_begin_array(json, "methods");
     for (size_t i = 0; i < ranking.shown && ok; i++) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "converter/graph/retained.h"
-#include "converter/numbers/leak_tracker.h"
+#include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"

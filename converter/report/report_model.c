@@ -356,7 +356,7 @@ bool report_model_init(struct report_model *model, const struct event_source *so
     model->bins.step_ns = FIRST_STEP_NS;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
-        ok = leak_tracker_init(&model->leaks, &source->names, false) && ok;
+        ok = leak_tracker_init(&model->leaks, &source->names, false, NULL) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
     ok = report_advice_init(&model->advice, source, has_leaks && !model->is_sampled) && ok;
@@ -370,7 +370,7 @@ enum step_status report_model_weigh(struct report_model *model, struct event_sou
     if (status == STEP_STATUS_OK)
         status = heap_tracker_weigh(&model->heap, source, error);
     return status == STEP_STATUS_OK && model->has_leaks
-               ? leak_tracker_weigh(&model->leaks, source, error)
+               ? heap_tracker_weigh(&model->leaks.heap, source, error)
                : status;
 }
 

@@ -9,7 +9,7 @@
 
 #include "converter/base/id_table.h"
 #include "converter/heap/heap_tracker.h"
-#include "converter/numbers/leak_tracker.h"
+#include "converter/numbers/leak_rows.h"
 #include "converter/numbers/statistics.h"
 #include "converter/simulate/simulation.h"
 #include "converter/sites/advice.h"

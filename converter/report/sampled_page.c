@@ -92,7 +92,7 @@ static bool put_classes(struct writer *writer, const struct statistics_report *r
     const struct statistics *statistics = report->statistics;
     struct json_output *json = &writer->json;
     struct ranking ranking;
-    if (!rank_classes(report, &ranking))
+    if (!statistics_rank(report, BY_CLASS, &ranking))
         return false;
     json_begin_array(json, "classes");
     for (size_t i = 0; i < ranking.shown; i++) {
@@ -181,8 +181,6 @@ static void put_thread(struct json_output *json, const struct statistics *statis
     put_sums(json, "allocated", &thread->sampled);
 }
 
-static const struct ranking_array thread_array = {rank_threads, put_thread, "threads"};
-
 struct page_data {
     struct report_model *model;
     const struct report_options *options;
@@ -205,7 +203,8 @@ static bool put_data(const void *user, FILE *out)
     put_summary(&writer);
     bool ok = put_classes(&writer, &report);
     put_sites(&writer, &model->snapshots[0]);
-    ok = ok && put_growth(&writer) && ranking_array_put(&thread_array, &report, &writer.json);
+    ok = ok && put_growth(&writer) &&
+         statistics_put_array(&report, BY_THREAD, put_thread, &writer.json);
     json_end_object(&writer.json);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Collects a young generation. */
-#include "converter/simulate/generations.h"
+#include "converter/simulate/simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,15 +9,9 @@
 
 static bool append(struct segments *segments)
 {
-    if (segments->count == segments->capacity) {
-        struct segment *items = segments->count < UINT32_MAX
-                                    ? step_grown(segments->items, &segments->capacity,
-                                                 segments->capacity + 1, sizeof *items)
-                                    : NULL;
-        if (items == NULL)
-            return false;
-        segments->items = items;
-    }
+    if (segments->count == UINT32_MAX ||
+        !STEP_MAKE_ROOM(segments->items, segments->capacity, (size_t) segments->count + 1))
+        return false;
     segments->items[segments->count++] = (struct segment){.living = 0};
     segments->is_last_used = false;
     return true;
@@ -127,9 +121,10 @@ void generations_init(struct generations *model, uint64_t young,
     model->ages[0] = (struct cohort){.first = 1, .end = 1, .share = 1};
 }
 
-void generations_limit(struct generations *model, uint64_t heap)
+void generations_init_whole(struct generations *model, uint64_t heap, uint64_t capacity)
 {
-    model->heap = heap;
+    *model = (struct generations){
+        .heap = heap, .eden = capacity, .full_at = capacity, .largest = UINT64_MAX};
 }
 
 static uint64_t rounded_up(uint64_t value, uint64_t unit)
@@ -254,6 +249,19 @@ static void give_up(struct generations *model, uint64_t position)
     model->is_too_small = true;
     model->failed_at = position;
     model->full_at = UINT64_MAX;
+}
+
+void generations_collect_whole(struct generations *model, const struct segments *segments,
+                               uint64_t position, uint64_t size)
+{
+    uint64_t living = segments->living;
+    note_occupied(model, position);
+    model->collections++;
+    model->marked += living;
+    if (living > model->eden || size > model->eden - living)
+        give_up(model, position);
+    else
+        model->full_at = position + (model->eden - living);
 }
 
 static uint64_t living_young(const struct generations *model, const struct segments *segments)

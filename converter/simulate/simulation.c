@@ -70,41 +70,6 @@ bool take_size_list(void *list_target, const char *value, const char **fault)
     }
 }
 
-static void one_space_init(struct one_space *space, uint64_t heap, uint64_t capacity)
-{
-    *space = (struct one_space){.heap = heap, .capacity = capacity, .full_at = capacity};
-}
-
-static void note_occupied(struct one_space *space, uint64_t position)
-{
-    uint64_t occupied = space->capacity - (space->full_at - position);
-    if (occupied > space->peak)
-        space->peak = occupied;
-}
-
-/* An object of `size` bytes does not fit.  `position` is the number of bytes born before it, of
- * which `living` bytes live. */
-static void one_space_collect(struct one_space *space, uint64_t position, uint64_t size,
-                              uint64_t living)
-{
-    note_occupied(space, position);
-    space->collections++;
-    space->kept += living;
-    if (living > space->capacity || size > space->capacity - living) {
-        space->is_too_small = true;
-        space->failed_at = position;
-        space->full_at = UINT64_MAX;
-        return;
-    }
-    space->full_at = position + (space->capacity - living);
-}
-
-static void one_space_finish(struct one_space *space, uint64_t position)
-{
-    if (!space->is_too_small)
-        note_occupied(space, position);
-}
-
 #define GENERATIONS 3 /* the heap in young generations: NewRatio 2 */
 
 static void divide(struct least_heap *least)
@@ -148,27 +113,13 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t nearest_of(const struct space_list *list, uint64_t nearest)
-{
-    for (size_t i = 0; i < list->count; i++)
-        nearest = least(nearest, list->items[i].full_at);
-    return nearest;
-}
-
-static uint64_t nearest_of_list(const struct generation_list *list, uint64_t nearest)
-{
-    for (size_t i = 0; i < list->count; i++)
-        nearest = least(nearest, list->items[i].full_at);
-    return nearest;
-}
-
 static void find_nearest(struct simulation *simulation)
 {
-    uint64_t nearest = nearest_of_list(&simulation->young, UINT64_MAX);
-    nearest = nearest_of_list(&simulation->regions, nearest);
-    nearest = nearest_of(&simulation->semi_space, nearest);
-    nearest = nearest_of(&simulation->mark_compact, nearest);
-    simulation->nearest_full = nearest;
+    simulation->nearest_full = UINT64_MAX;
+    for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+        for (size_t i = 0; i < simulation->lists[kind].count; i++)
+            simulation->nearest_full =
+                least(simulation->nearest_full, simulation->lists[kind].items[i].full_at);
 }
 
 /* ---- life ---- */
@@ -179,23 +130,21 @@ void simulation_options_add_young(struct simulation_options *options, uint64_t f
         options->young.sizes[options->young.count++] = size;
 }
 
-static void init_spaces(struct space_list *list, const struct size_list *sizes, unsigned parts)
+static void init_list(struct simulation *simulation, enum model_kind kind,
+                      const struct size_list *sizes)
 {
-    list->count = sizes->count;
-    for (size_t i = 0; i < list->count; i++)
-        one_space_init(&list->items[i], sizes->sizes[i], sizes->sizes[i] / parts);
-}
-
-typedef void generations_init_function(struct generations *model, uint64_t young,
-                                       const struct generation_options *options);
-
-static void init_generations(struct simulation *simulation, struct generation_list *list,
-                             const struct size_list *sizes, generations_init_function *init)
-{
+    struct model_list *list = &simulation->lists[kind];
     list->count = sizes->count;
     for (size_t i = 0; i < list->count; i++) {
-        init(&list->items[i], sizes->sizes[i], &simulation->options);
-        simulation->largest = least(simulation->largest, list->items[i].largest);
+        struct generations *model = &list->items[i];
+        uint64_t size = sizes->sizes[i];
+        if (kind == MODEL_YOUNG)
+            generations_init(model, size, &simulation->options);
+        else if (kind == MODEL_REGIONS)
+            generations_init_regions(model, size, &simulation->options);
+        else
+            generations_init_whole(model, size, kind == MODEL_SEMI_SPACE ? size / 2 : size);
+        simulation->largest = least(simulation->largest, model->largest);
     }
 }
 
@@ -211,7 +160,7 @@ size_t simulation_options_heaps(const struct simulation_options *options)
 /* Instead of each young generation, it with each larger heap. */
 static void init_limited(struct simulation *simulation, const struct simulation_options *options)
 {
-    struct generation_list *list = &simulation->young;
+    struct model_list *list = &simulation->lists[MODEL_YOUNG];
     if (options->heap.count == 0)
         return;
     list->count = 0;
@@ -221,7 +170,7 @@ static void init_limited(struct simulation *simulation, const struct simulation_
                 continue;
             struct generations *model = &list->items[list->count++];
             generations_init(model, options->young.sizes[i], &simulation->options);
-            generations_limit(model, options->heap.sizes[j]);
+            model->heap = options->heap.sizes[j];
         }
 }
 
@@ -239,12 +188,12 @@ bool simulation_init(struct simulation *simulation, const struct simulation_opti
     *simulation = (struct simulation){.options = options->generations,
                                       .existing_is_old = options->existing_is_old,
                                       .largest = UINT64_MAX};
-    init_generations(simulation, &simulation->young, &options->young, generations_init);
-    init_generations(simulation, &simulation->regions, &options->regions, generations_init_regions);
+    init_list(simulation, MODEL_YOUNG, &options->young);
+    init_list(simulation, MODEL_REGIONS, &options->regions);
+    init_list(simulation, MODEL_SEMI_SPACE, &options->semi_space);
+    init_list(simulation, MODEL_MARK_COMPACT, &options->mark_compact);
     init_limited(simulation, options);
     init_least(simulation, options);
-    init_spaces(&simulation->semi_space, &options->semi_space, 2);
-    init_spaces(&simulation->mark_compact, &options->mark_compact, 1);
     find_nearest(simulation);
     return segments_init(&simulation->segments);
 }
@@ -256,44 +205,38 @@ void simulation_reset(struct simulation *simulation)
 
 /* ---- births ---- */
 
-static void collect_spaces(struct simulation *simulation, struct space_list *list, uint64_t size)
+/* Makes room for an object in a model.  Returns false if out of memory. */
+static bool collect(struct simulation *simulation, struct generations *model, uint64_t size,
+                    bool is_existing)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (simulation->position + size > list->items[i].full_at)
-            one_space_collect(&list->items[i], simulation->position, size,
-                              simulation->segments.living);
-}
-
-static bool collect_generations(struct simulation *simulation, struct generation_list *list,
-                                uint64_t size, bool is_existing)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct generations *model = &list->items[i];
-        bool is_old = is_existing || size > model->largest;
-        if (is_old && generations_is_old_full(model, size)) {
-            if (!segments_begin(&simulation->segments))
-                return false;
-            generations_collect_old(model, &simulation->segments, simulation->position, size);
-        }
-        if (is_old) {
-            generations_put_old(model, size);
-        } else if (simulation->position + size > model->full_at) {
-            if (!segments_begin(&simulation->segments))
-                return false;
-            generations_collect(model, &simulation->segments, simulation->position, size);
-        }
+    struct segments *segments = &simulation->segments;
+    bool is_full = simulation->position + size > model->full_at;
+    bool is_old = is_existing || size > model->largest;
+    if (model->young == 0) {
+        if (is_full)
+            generations_collect_whole(model, segments, simulation->position, size);
+        return true;
     }
+    if (is_old ? generations_is_old_full(model, size) : is_full) {
+        if (!segments_begin(segments))
+            return false;
+        if (is_old)
+            generations_collect_old(model, segments, simulation->position, size);
+        else
+            generations_collect(model, segments, simulation->position, size);
+    }
+    if (is_old)
+        generations_put_old(model, size);
     return true;
 }
 
-/* Makes room for an object in all models that have none. */
+/* The same in all models that have none. */
 static bool make_room(struct simulation *simulation, uint64_t size, bool is_existing)
 {
-    if (!collect_generations(simulation, &simulation->young, size, is_existing) ||
-        !collect_generations(simulation, &simulation->regions, size, is_existing))
-        return false;
-    collect_spaces(simulation, &simulation->semi_space, size);
-    collect_spaces(simulation, &simulation->mark_compact, size);
+    for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+        for (size_t i = 0; i < simulation->lists[kind].count; i++)
+            if (!collect(simulation, &simulation->lists[kind].items[i], size, is_existing))
+                return false;
     find_nearest(simulation);
     return true;
 }
@@ -378,24 +321,12 @@ enum step_status simulation_put(void *simulation_pointer, const struct trace_eve
     return STEP_STATUS_OK;
 }
 
-static void finish_generations(struct simulation *simulation, struct generation_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        generations_finish(&list->items[i], &simulation->segments, simulation->position);
-}
-
-static void finish_spaces(struct simulation *simulation, struct space_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        one_space_finish(&list->items[i], simulation->position);
-}
-
 void simulation_finish(struct simulation *simulation)
 {
-    finish_generations(simulation, &simulation->young);
-    finish_generations(simulation, &simulation->regions);
-    finish_spaces(simulation, &simulation->semi_space);
-    finish_spaces(simulation, &simulation->mark_compact);
+    for (unsigned kind = 0; kind < MODEL_KINDS; kind++)
+        for (size_t i = 0; i < simulation->lists[kind].count; i++)
+            generations_finish(&simulation->lists[kind].items[i], &simulation->segments,
+                               simulation->position);
 }
 
 enum simulation_precision simulation_precision(const struct simulation *simulation)
@@ -420,10 +351,5 @@ const struct least_heap *simulation_least_heap(const struct simulation *simulati
 {
     if (model->region != 0 || model->heap != 0)
         return NULL;
-    return &simulation->least_of_young[model - simulation->young.items];
-}
-
-double simulation_mark_cons(const struct simulation *simulation, uint64_t work)
-{
-    return simulation->allocated == 0 ? 0 : (double) work / (double) simulation->allocated;
+    return &simulation->least_of_young[model - simulation->lists[MODEL_YOUNG].items];
 }

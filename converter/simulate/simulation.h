@@ -9,10 +9,132 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "converter/simulate/generations.h"
+#include "converter/base/object_table.h"
 #include "converter/trace/death_dates.h"
 #include "converter/trace/event.h"
 #include "steptrace/status.h"
+
+/*
+ * The living objects by when they were born.  A segment is a part of the order of births, and knows
+ * how many of its bytes live.  All models share the segments: each collection of any model begins a
+ * segment, so that what a model allocated between two of its collections is whole segments.
+ */
+
+struct segment {
+    uint64_t living; /* bytes */
+    uint64_t large;  /* size of the only object, if it may be too large for some eden; else 0 */
+};
+
+struct segments {
+    struct segment *items;
+    uint32_t count; /* births go to the last; the first has what existed before the trace */
+    size_t capacity;
+    bool is_last_used;
+    struct object_table births; /* object -> segment, size */
+    uint64_t living;            /* bytes of all segments */
+};
+
+bool segments_init(struct segments *segments);
+void segments_reset(struct segments *segments);
+
+/* Begins a segment, unless the last one is empty: the last one is then empty.  Returns false if out
+ * of memory. */
+bool segments_begin(struct segments *segments);
+/* Returns false if out of memory. */
+bool segments_put(struct segments *segments, uint64_t object, uint64_t size);
+/* The object existed before the trace.  Its segment is in no range of segments_living(). */
+bool segments_put_existing(struct segments *segments, uint64_t object, uint64_t size);
+/* The object is put alone into a segment. */
+bool segments_put_large(struct segments *segments, uint64_t object, uint64_t size);
+/* The object died.  Returns false if it is unknown. */
+bool segments_take(struct segments *segments, uint64_t object);
+
+/*
+ * Two generations, the young one with an eden and two survivor spaces, as Serial of HotSpot has
+ * them, or of regions, as G1 with a young generation of fixed size: what the survivors do not take
+ * of it is eden.  Eden is empty after each collection.  What was born between two collections is
+ * therefore a cohort of one age; a cohort is a range of segments (segments.h).
+ */
+
+#define AGE_MOST 15u
+/* HotSpot rounds the sizes of spaces to this. */
+#define SPACE_ALIGNMENT UINT64_C(65536)
+#define YOUNG_LEAST (3 * SPACE_ALIGNMENT)
+
+/* Parameters of the same names as those of HotSpot. */
+struct generation_options {
+    uint64_t survivor_ratio;
+    uint64_t max_tenuring;    /* MaxTenuringThreshold: AGE_MOST or less */
+    uint64_t target_survivor; /* TargetSurvivorRatio: per cent */
+    uint64_t region;          /* G1HeapRegionSize: bytes */
+};
+
+/* Bytes of the spaces of a young generation. */
+struct young_spaces {
+    uint64_t eden, survivor; /* there are two survivor spaces */
+};
+struct young_spaces young_spaces_of(uint64_t young, const struct generation_options *options);
+
+struct cohort {
+    uint32_t first, end; /* segments */
+    double share;        /* the part of its bytes that is not in the old generation */
+};
+
+struct generations {
+    const struct generation_options *options;
+    uint64_t young, eden, survivor;   /* bytes of each space; of `survivor`, the most */
+                                      /* `young` 0: one space of `eden`, no generations */
+    uint64_t region;                  /* bytes of a region; 0: spaces, not regions */
+    uint64_t largest;                 /* size of an object in eden: larger ones are born old */
+    uint64_t full_at;                 /* position in the order of births at which eden is full */
+    struct cohort ages[AGE_MOST + 1]; /* [0] is in eden; [n] survived n collections */
+    unsigned threshold;               /* of ages that are not promoted */
+    uint64_t in_from;                 /* bytes in the occupied survivor space */
+    uint64_t old;                     /* bytes in the old generation, dead ones included */
+    uint64_t heap;                    /* bytes of both generations; 0: no limit */
+    bool is_crowded;                  /* the last full collection left something in eden */
+    uint64_t expectations;            /* number of promotions that these come from: */
+    double promoted_mean, promoted_deviation; /* as the JVM expects of the next collection */
+    /* results */
+    uint64_t collections;
+    uint64_t overflows; /* collections at which survivors did not fit */
+    uint64_t copied;    /* bytes, to a survivor space */
+    uint64_t promoted;  /* bytes, to the old generation */
+    uint64_t survived;  /* bytes that lived at the first collection after their birth */
+    uint64_t peak;      /* most bytes occupied */
+    uint64_t dead_old;  /* bytes of the old generation that were dead at the end */
+    uint64_t full;      /* collections of the whole heap */
+    uint64_t marked;    /* bytes that lived at them */
+    bool is_too_small;  /* the heap */
+    uint64_t failed_at; /* position at which an object did not fit after a full collection */
+};
+
+void generations_init(struct generations *model, uint64_t young,
+                      const struct generation_options *options);
+/* One space instead of generations, of which `capacity` bytes can be occupied: the heap of
+ * mark-compact, or half of that of a semi-space collector, which copies what lives into the other
+ * half.  Each collection looks at the whole heap; its work is in `marked`. */
+void generations_init_whole(struct generations *model, uint64_t heap, uint64_t capacity);
+/* `young` is at least 2 regions. */
+void generations_init_regions(struct generations *model, uint64_t young,
+                              const struct generation_options *options);
+/* An object of `size` bytes does not fit into eden.  `position` is the number of bytes born before
+ * it; the last segment is empty. */
+void generations_collect(struct generations *model, const struct segments *segments,
+                         uint64_t position, uint64_t size);
+/* Returns whether the old generation has no room for an object of that size, so that it is to be
+ * collected first. */
+bool generations_is_old_full(const struct generations *model, uint64_t size);
+/* Collects the whole heap of a model of one space. */
+void generations_collect_whole(struct generations *model, const struct segments *segments,
+                               uint64_t position, uint64_t size);
+/* Collects the whole heap for an object of the old generation.  The last segment is empty. */
+void generations_collect_old(struct generations *model, const struct segments *segments,
+                             uint64_t position, uint64_t size);
+/* Bytes that are not born in eden. */
+void generations_put_old(struct generations *model, uint64_t size);
+void generations_finish(struct generations *model, const struct segments *segments,
+                        uint64_t position);
 
 /* A list of sizes given on the command line: 4m,6m, or 4m..512m, which doubles from 4m on. */
 
@@ -26,23 +148,6 @@ struct size_list {
 
 /* Parses an option's value (converter/base/arguments.h) and adds its sizes. */
 bool take_size_list(void *list_target, const char *value, const char **fault);
-
-/*
- * Collectors that look at the whole heap at each collection: a semi-space collector, which copies
- * what lives into the other half, and mark-compact.  A collection happens when an object does not
- * fit any more.
- */
-
-struct one_space {
-    uint64_t heap;     /* bytes, as the user gave it */
-    uint64_t capacity; /* bytes that can be occupied: the heap, or half of it */
-    uint64_t full_at;  /* position in the order of births at which the space is full */
-    uint64_t collections;
-    uint64_t kept; /* bytes that lived at collections: copied, or marked */
-    uint64_t peak; /* most bytes occupied */
-    bool is_too_small;
-    uint64_t failed_at; /* position at which an object did not fit after a collection */
-};
 
 /*
  * The least heap in which a program runs with Serial, as -Xmx.  After a collection of the whole
@@ -87,15 +192,11 @@ struct simulation_options {
 /* Adds young generations from `first` to 512 MiB, each twice as large as the one before. */
 void simulation_options_add_young(struct simulation_options *options, uint64_t first);
 
-/* Models of two generations, of one kind. */
-struct generation_list {
-    struct generations items[SIZE_LIST_MOST];
-    size_t count;
-};
+/* Models of one kind: two generations of spaces, or of regions; or collectors of one space. */
+enum model_kind { MODEL_YOUNG, MODEL_REGIONS, MODEL_SEMI_SPACE, MODEL_MARK_COMPACT, MODEL_KINDS };
 
-/* Collectors of one space, of one kind. */
-struct space_list {
-    struct one_space items[SIZE_LIST_MOST];
+struct model_list {
+    struct generations items[SIZE_LIST_MOST];
     size_t count;
 };
 
@@ -103,11 +204,10 @@ struct simulation {
     const char *path; /* of the trace, for messages; set by the caller, borrowed */
     struct generation_options options;
     struct segments segments;
-    struct generation_list young;   /* of spaces */
-    struct generation_list regions; /* of regions */
-    struct space_list semi_space, mark_compact;
-    struct least_heap least;                          /* with a young generation of a third */
-    struct least_heap least_of_young[SIZE_LIST_MOST]; /* with each of `young`, if without limits */
+    struct model_list lists[MODEL_KINDS];
+    struct least_heap least; /* with a young generation of a third */
+    struct least_heap
+        least_of_young[SIZE_LIST_MOST]; /* with each of MODEL_YOUNG, if without limits */
     size_t least_count;
     uint64_t largest;      /* size of an object that is born in every eden */
     uint64_t nearest_full; /* least position at which some model collects */
@@ -147,12 +247,9 @@ enum simulation_precision simulation_precision(const struct simulation *simulati
  * its collections are taken for living. */
 bool simulation_is_coarse(const struct simulation *simulation, const struct generations *model);
 
-/* Returns the least heap with that young generation of `simulation->young`; NULL with limits. */
+/* Returns the least heap with that young generation of MODEL_YOUNG; NULL with limits. */
 const struct least_heap *simulation_least_heap(const struct simulation *simulation,
                                                const struct generations *model);
-
-/* Returns the work of a collector for each byte allocated. */
-double simulation_mark_cons(const struct simulation *simulation, uint64_t work);
 
 /* The forms of the result.  The caller checks `out` for errors. */
 void simulation_print_text(const struct simulation *simulation, const char *path, FILE *out);

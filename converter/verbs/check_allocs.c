@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/address_map.h"
 #include "converter/base/no_memory.h"
@@ -20,101 +19,96 @@
  */
 
 struct alloc_check {
+    struct check_run *run;
     struct alloc_rules rules;
     struct address_map live;
     uint64_t record_count;
     struct address_numbers numbers;
     uint64_t numbers_overlaps; /* breaches, unless addresses turn out to be object numbers */
     struct recent_frees freed;
+    bool is_running;
+    bool is_finished; /* later breaches concern the whole trace */
 };
 
-static uint64_t alloc_check_breach_count(const struct alloc_check *check)
-{
-    uint64_t count = 0;
-    for (unsigned i = 0; i < ALLOC_RULE_COUNT; i++)
-        count += check->rules.breaches[i];
-    return count;
-}
+static struct alloc_check check; /* large */
 
-static void report_overlap(struct alloc_check *check, const struct hatf_record *record,
-                           const struct address_block *other)
+static void report_overlap(const struct hatf_record *record, const struct address_block *other)
 {
-    alloc_rules_breach(&check->rules, ALLOC_RULE_OVERLAP,
+    alloc_rules_breach(&check.rules, ALLOC_RULE_OVERLAP,
                        "%" PRIu64 " bytes at address %" PRIu64 " overlap the %" PRIu64
                        " bytes at %" PRIu64 " of record %" PRIu64,
                        record->size, record->address, other->size, other->address, other->record);
 }
 
 /* If addresses are not object numbers after all, the previous overlaps were breaches. */
-static void deny_numbers(struct alloc_check *check)
+static void deny_numbers(void)
 {
-    if (check->numbers_overlaps > 0)
-        alloc_rules_breach(&check->rules, ALLOC_RULE_OVERLAP,
+    if (check.numbers_overlaps > 0)
+        alloc_rules_breach(&check.rules, ALLOC_RULE_OVERLAP,
                            "%" PRIu64 " allocations before this one overlap others",
-                           check->numbers_overlaps);
-    check->numbers_overlaps = 0;
+                           check.numbers_overlaps);
+    check.numbers_overlaps = 0;
 }
 
-static bool take_alloc(struct alloc_check *check, const struct hatf_record *record, uint64_t number)
+static bool take_alloc(const struct hatf_record *record, uint64_t number)
 {
-    bool are_numbers = address_numbers_put(&check->numbers, record);
+    bool are_numbers = address_numbers_put(&check.numbers, record);
     const struct address_block *other =
-        address_map_overlap(&check->live, record->address, record->size);
+        address_map_overlap(&check.live, record->address, record->size);
     if (!are_numbers)
-        deny_numbers(check);
-    if (other != NULL && (!are_numbers || address_map_find(&check->live, record->address) != NULL))
-        report_overlap(check, record, other);
+        deny_numbers();
+    if (other != NULL && (!are_numbers || address_map_find(&check.live, record->address) != NULL))
+        report_overlap(record, other);
     else if (other != NULL)
-        check->numbers_overlaps++;
-    return address_map_put(&check->live, &(struct address_block){.address = record->address,
-                                                                 .size = record->size,
-                                                                 .heap = record->heap,
-                                                                 .record = number});
+        check.numbers_overlaps++;
+    return address_map_put(&check.live, &(struct address_block){.address = record->address,
+                                                                .size = record->size,
+                                                                .heap = record->heap,
+                                                                .record = number});
 }
 
-static void take_free(struct alloc_check *check, const struct hatf_record *record)
+static void take_free(const struct hatf_record *record)
 {
-    const struct address_block *block = address_map_find(&check->live, record->address);
+    const struct address_block *block = address_map_find(&check.live, record->address);
     if (block != NULL && block->heap != record->heap)
-        alloc_rules_breach(&check->rules, ALLOC_RULE_HEAP,
+        alloc_rules_breach(&check.rules, ALLOC_RULE_HEAP,
                            "address %" PRIu64 " is freed in heap %" PRIu64
                            ", but was allocated in heap %" PRIu64,
                            record->address, record->heap, block->heap);
-    if (address_map_remove(&check->live, record->address))
-        recent_frees_add(&check->freed, record->address);
-    else if (recent_frees_have(&check->freed, record->address))
-        alloc_rules_breach(&check->rules, ALLOC_RULE_DOUBLE_FREE,
+    if (address_map_remove(&check.live, record->address))
+        recent_frees_add(&check.freed, record->address);
+    else if (recent_frees_have(&check.freed, record->address))
+        alloc_rules_breach(&check.rules, ALLOC_RULE_DOUBLE_FREE,
                            "address %" PRIu64 " is freed twice", record->address);
     else
-        alloc_rules_breach(&check->rules, ALLOC_RULE_UNKNOWN_FREE,
+        alloc_rules_breach(&check.rules, ALLOC_RULE_UNKNOWN_FREE,
                            "address %" PRIu64 " is freed, but nothing lives there",
                            record->address);
 }
 
 /* A block resized in place must not grow over other blocks. */
-static void resize(struct alloc_check *check, const struct hatf_record *record,
-                   struct address_block *block)
+static void resize(const struct hatf_record *record, struct address_block *block)
 {
-    const struct address_block *other = address_map_overgrown(&check->live, block, record->size);
-    if (other != NULL && address_numbers_hold(&check->numbers))
-        check->numbers_overlaps++;
+    const struct address_block *other = address_map_overgrown(&check.live, block, record->size);
+    if (other != NULL && address_numbers_hold(&check.numbers))
+        check.numbers_overlaps++;
     else if (other != NULL)
-        report_overlap(check, record, other);
-    address_map_resize(&check->live, block, record->size);
+        report_overlap(record, other);
+    address_map_resize(&check.live, block, record->size);
 }
 
-static void take_realloc(struct alloc_check *check, const struct hatf_record *record)
+static void take_realloc(const struct hatf_record *record)
 {
-    struct address_block *block = address_map_find(&check->live, record->address);
+    struct address_block *block = address_map_find(&check.live, record->address);
     if (record->tag == HATF_REALLOC_ALLOC) {
         if (record->address != 0)
-            alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+            alloc_rules_breach(&check.rules, ALLOC_RULE_REALLOC,
                                "a realloc that frees nothing has the old address %" PRIu64,
                                record->address);
         return;
     }
     if (block == NULL) {
-        alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+        alloc_rules_breach(&check.rules, ALLOC_RULE_REALLOC,
                            "realloc of address %" PRIu64 ", but nothing lives there",
                            record->address);
         return;
@@ -122,87 +116,66 @@ static void take_realloc(struct alloc_check *check, const struct hatf_record *re
     if (record->tag != HATF_REALLOC_NO_ALLOC || record->new_address == 0)
         return;
     if (record->new_address != record->address)
-        alloc_rules_breach(&check->rules, ALLOC_RULE_REALLOC,
+        alloc_rules_breach(&check.rules, ALLOC_RULE_REALLOC,
                            "a realloc in place goes from address %" PRIu64 " to %" PRIu64,
                            record->address, record->new_address);
     else
-        resize(check, record, block);
+        resize(record, block);
 }
 
 /* Adds a record of any tag; `number` is its position in the trace.  Returns false if memory runs
  * out. */
-static bool alloc_check_put(struct alloc_check *check, const struct hatf_record *record,
-                            uint64_t number)
+static bool alloc_check_put(const struct hatf_record *record, uint64_t number)
 {
-    check->record_count++;
-    if (!alloc_rules_put(&check->rules, record))
+    if (!alloc_rules_put(&check.rules, record))
         return false;
     switch (record->tag) {
     case HATF_ALLOC:
-        return take_alloc(check, record, number);
+        return take_alloc(record, number);
     case HATF_FREE:
-        take_free(check, record);
+        take_free(record);
         return true;
     case HATF_REALLOC_NO_ALLOC:
     case HATF_REALLOC_ALLOC_FREE:
     case HATF_REALLOC_ALLOC:
     case HATF_REALLOC_FREE:
-        take_realloc(check, record);
+        take_realloc(record);
         return true;
     case HATF_DESTROY_HEAP:
-        address_map_remove_heap(&check->live, record->heap);
+        address_map_remove_heap(&check.live, record->heap);
         return true;
     case HATF_COMMENT:
-        address_numbers_put(&check->numbers, record);
+        address_numbers_put(&check.numbers, record);
         return true;
     default:
         return true;
     }
 }
 
-struct heap_check {
-    struct check_run base;
-    struct alloc_check check;
-    bool is_running;
-    bool is_finished; /* later breaches concern the whole trace */
-};
-
-static struct heap_check *of(struct check_run *run)
+static void print_breach(void *user, enum alloc_rule rule, const char *text)
 {
-    return (struct heap_check *) run;
-}
-
-static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, const char *text)
-{
-    struct json_output *json = run->base.json;
-    struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
-    json_begin_object(json, NULL);
-    json_text(json, "rule", alloc_rule_text(rule));
-    if (!run->is_finished)
-        json_number(json, "record", alloc_source_number(allocs));
-    if (!run->is_finished && offset != STEP_NO_OFFSET)
-        json_number(json, "offset", offset);
-    json_text(json, "text", text);
-    json_end_object(json);
-}
-
-static void print_heap_breach(void *user, enum alloc_rule rule, const char *text)
-{
-    struct heap_check *run = user;
-    struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
-    if (!check_run_prints(&run->base))
+    struct json_output *json = check.run->json;
+    struct alloc_source *allocs = check.run->input->allocs;
+    uint64_t offset = check.is_finished ? STEP_NO_OFFSET : alloc_source_offset(allocs);
+    (void) user;
+    if (!check_run_prints(check.run))
         return;
-    if (run->base.json != NULL) {
-        put_heap_breach(run, rule, text);
+    if (json != NULL) {
+        json_begin_object(json, NULL);
+        json_text(json, "rule", alloc_rule_text(rule));
+        if (!check.is_finished)
+            json_number(json, "record", alloc_source_number(allocs));
+        if (offset != STEP_NO_OFFSET)
+            json_number(json, "offset", offset);
+        json_text(json, "text", text);
+        json_end_object(json);
         return;
     }
-    if (run->is_finished)
+    if (check.is_finished)
         printf("at the end");
     else
         printf("record %" PRIu64, alloc_source_number(allocs));
-    if (!run->is_finished && offset != STEP_NO_OFFSET)
+    if (offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
 }
@@ -210,111 +183,62 @@ static void print_heap_breach(void *user, enum alloc_rule rule, const char *text
 static enum step_status visit_record(void *user, const struct hatf_record *record,
                                      struct step_error *error)
 {
-    struct heap_check *run = user;
-    return alloc_check_put(&run->check, record, alloc_source_number(run->base.input->allocs))
+    (void) user;
+    check.record_count++;
+    return check.is_running ||
+                   alloc_check_put(record, alloc_source_number(check.run->input->allocs))
                ? STEP_STATUS_OK
                : no_memory(error);
 }
 
-static enum step_status count_record(void *user, const struct hatf_record *record,
-                                     struct step_error *error)
+static void print_verdict(struct check_run *run, bool is_damaged)
 {
-    struct heap_check *run = user;
-    (void) record, (void) error;
-    run->check.record_count++;
-    return STEP_STATUS_OK;
-}
-
-static void print_heap_verdict(const struct check_run *run, const struct alloc_check *check,
-                               bool is_damaged)
-{
-    uint64_t count = alloc_check_breach_count(check);
-    if (count > run->printed)
-        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
-    for (unsigned rule = 0; rule < ALLOC_RULE_COUNT; rule++)
-        if (check->rules.breaches[rule] > 0)
-            printf("%s: %" PRIu64 " %s\n", alloc_rule_text((enum alloc_rule) rule),
-                   check->rules.breaches[rule], breaches(check->rules.breaches[rule]));
-    printf("%" PRIu64 " records: ", check->record_count);
+    check.is_finished = true;
+    if (!is_damaged)
+        alloc_rules_finish(&check.rules);
+    uint64_t count = check_run_breach_count(run);
+    const char *verdict = count > 0          ? "breached"
+                          : check.is_running ? "running"
+                          : is_damaged       ? "damaged"
+                                             : "consistent";
+    if (run->json != NULL) {
+        check_run_put_verdict(run, verdict, check.record_count);
+        json_number(run->json, "live_at_end", check.live.count);
+        check_run_put_rules(run);
+        return;
+    }
+    if (check.is_running) {
+        printf("%" PRIu64 " records: its process still runs, and the rules are of whole traces\n",
+               check.record_count);
+        return;
+    }
+    check_run_print_rules(run);
+    printf("%" PRIu64 " records: ", check.record_count);
     if (count > 0)
         printf("%" PRIu64 " %s\n", count, breaches(count));
     else
         printf("%s, %zu object%s live at the end\n",
-               is_damaged ? "no breach in what could be read" : "consistent", check->live.count,
-               plural(check->live.count));
+               is_damaged ? "no breach in what could be read" : verdict, check.live.count,
+               plural(check.live.count));
 }
 
-static void put_heap_verdict(struct heap_check *heap, bool is_damaged)
+static const char *rule_text(unsigned rule)
 {
-    struct check_run *run = &heap->base;
-    const struct alloc_check *check = &heap->check;
-    uint64_t count = alloc_check_breach_count(check);
-    check_run_put_verdict(run,
-                          count > 0          ? "breached"
-                          : heap->is_running ? "running"
-                          : is_damaged       ? "damaged"
-                                             : "consistent",
-                          check->record_count, count);
-    json_number(run->json, "live_at_end", check->live.count);
-    json_begin_array(run->json, "rules");
-    for (unsigned rule = 0; rule < ALLOC_RULE_COUNT; rule++) {
-        json_begin_object(run->json, NULL);
-        json_text(run->json, "rule", alloc_rule_text((enum alloc_rule) rule));
-        json_number(run->json, "breaches", check->rules.breaches[rule]);
-        json_end_object(run->json);
-    }
-    json_end_array(run->json);
+    return alloc_rule_text((enum alloc_rule) rule);
 }
 
-static enum step_status read_allocs(struct check_run *run)
+enum step_status check_allocs(struct check_run *run)
 {
-    return input_each_alloc(run->input, of(run)->is_running ? count_record : visit_record, run);
-}
-
-static void print_verdict(struct check_run *run, bool is_damaged)
-{
-    struct heap_check *heap = of(run);
-    heap->is_finished = true;
-    if (!is_damaged)
-        alloc_rules_finish(&heap->check.rules);
-    if (run->json != NULL)
-        put_heap_verdict(heap, is_damaged);
-    else if (heap->is_running)
-        printf("%" PRIu64 " records: its process still runs, and the rules are of whole traces\n",
-               heap->check.record_count);
-    else
-        print_heap_verdict(run, &heap->check, is_damaged);
-}
-
-static uint64_t breach_count(const struct check_run *run)
-{
-    return alloc_check_breach_count(&((const struct heap_check *) run)->check);
-}
-
-static void destroy(struct check_run *run)
-{
-    address_map_reset(&of(run)->check.live);
-    alloc_rules_reset(&of(run)->check.rules);
-    free(run);
-}
-
-static const struct check_operations operations = {
-    .read = read_allocs,
-    .print_verdict = print_verdict,
-    .breach_count = breach_count,
-    .destroy = destroy,
-};
-
-struct check_run *alloc_check_create(struct input *input)
-{
-    struct trace_summary summary;
-    struct heap_check *heap = calloc(1, sizeof *heap);
-    if (heap == NULL || !alloc_rules_init(&heap->check.rules, print_heap_breach, heap)) {
-        free(heap);
-        return NULL;
-    }
-    summary = trace_summary_of(&input->allocs->about);
-    heap->base.operations = &operations;
-    heap->is_running = summary.running;
-    return &heap->base;
+    check.run = run;
+    check.is_running = trace_summary_of(&run->input->allocs->about).running;
+    run->breaches = check.rules.breaches;
+    run->rule_end = ALLOC_RULE_COUNT;
+    run->rule_text = rule_text;
+    if (!alloc_rules_init(&check.rules, print_breach, NULL))
+        return report_no_memory();
+    enum step_status status =
+        check_run_judge(run, input_each_alloc(run->input, visit_record, NULL), print_verdict);
+    address_map_reset(&check.live);
+    alloc_rules_reset(&check.rules);
+    return status;
 }

@@ -2,11 +2,9 @@
 /* Checks event traces: the rules for closed traces. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
-#include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
 #include "converter/graph/graph_replay.h"
@@ -18,20 +16,21 @@
 
 struct reference_check {
     struct check_rules *rules;
-    struct graph_source source;
-    struct graph_replay replay;
+    struct graph_walk walk;
 };
 
-static void check_object(const struct reference_check *check, const struct graph_event *event,
+static void check_object(const struct reference_check *checking, const struct graph_event *event,
                          const char *what, uint64_t object)
 {
-    if (object != 0 && object_graph_find(&check->replay.graph, object) == 0)
-        check_rules_note(check->rules, 9, graph_source_ns(&check->source, event->time),
-                         "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
-                         object);
+    const struct graph_walk *walk = &checking->walk;
+    if (object != 0 && object_graph_find(&walk->replay.graph, object) == 0)
+        rules_breach(checking->rules, 9,
+                     &(struct trace_event){.time_ns = graph_source_ns(&walk->source, event->time)},
+                     "%s is object %" PRIu64 ", which was not allocated yet, or is freed", what,
+                     object);
 }
 
-static void check_event(const struct reference_check *check, const struct graph_event *event)
+static void check_event(const struct reference_check *checking, const struct graph_event *event)
 {
     switch ((enum graph_event_kind) event->kind) {
     case GRAPH_FIELD:
@@ -39,85 +38,56 @@ static void check_event(const struct reference_check *check, const struct graph_
     case GRAPH_HAS_FIELD:
     case GRAPH_HAS_ELEMENT:
     case GRAPH_HAS_OTHER:
-        check_object(check, event, "the holder", event->object);
-        check_object(check, event, "the target", event->target);
+        check_object(checking, event, "the holder", event->object);
+        check_object(checking, event, "the target", event->target);
         break;
     case GRAPH_RANGE:
     case GRAPH_CLONE:
-        check_object(check, event, "the holder", event->object);
-        check_object(check, event, "the source", event->source);
+        check_object(checking, event, "the holder", event->object);
+        check_object(checking, event, "the source", event->source);
         break;
     case GRAPH_ROOT:
-        check_object(check, event, "a root's target", event->target);
+        check_object(checking, event, "a root's target", event->target);
         break;
     default:
         break;
     }
 }
 
-static enum step_status go_over(struct reference_check *check, struct step_error *error)
+static bool take_event(void *user, const struct graph_event *event)
 {
-    const struct graph_event *event;
-    enum step_status status = graph_source_start(&check->source, GRAPH_REPLAY_KINDS,
-                                                 graph_replay_knows, &check->replay, error);
-    while (status == STEP_STATUS_OK &&
-           (status = graph_source_next(&check->source, &event, error)) == STEP_STATUS_OK) {
-        check_event(check, event);
-        if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH)
-            graph_replay_free(&check->replay, event->object);
-        else if ((event->kind == GRAPH_ALLOC || event->kind == GRAPH_EXISTING) &&
-                 !graph_replay_put(&check->replay, event))
-            status = no_memory(error);
-    }
-    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
-}
-
-static bool has_references(const struct graph_source *source)
-{
-    uint64_t sum = 0;
-    for (unsigned kind = GRAPH_FIELD; kind <= GRAPH_SNAPSHOT_END; kind++)
-        sum += source->inventory.counts[kind];
-    return sum > 0;
+    struct reference_check *checking = user;
+    check_event(checking, event);
+    if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH)
+        graph_replay_free(&checking->walk.replay, event->object);
+    return (event->kind != GRAPH_ALLOC && event->kind != GRAPH_EXISTING) ||
+           graph_replay_put(&checking->walk.replay, event);
 }
 
 /* Checks the stores and snapshots of the trace at `path`, if it is a STEP trace that has any. */
 static enum step_status check_references(const char *path, struct check_rules *rules,
                                          struct step_error *error)
 {
-    struct reference_check check = {.rules = rules};
-    struct step_reader *reader;
-    enum step_status status = open_with_given_definition(path, &reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = graph_source_init(&check.source, reader, error);
-    bool is_other = status == STEP_STATUS_FORMAT; /* not a trace of objects: nothing to check */
-    if (is_other)
-        status = STEP_STATUS_OK;
-    else if (status == STEP_STATUS_OK && has_references(&check.source))
-        status = graph_replay_init(&check.replay, &check.source, false, false)
-                     ? go_over(&check, error)
-                     : no_memory(error);
-    graph_replay_reset(&check.replay);
-    graph_source_reset(&check.source);
-    step_reader_destroy(reader);
-    return status;
+    struct reference_check checking = {.rules = rules};
+    enum step_status status = graph_walk(&checking.walk, path, false, take_event, &checking, error);
+    graph_walk_reset(&checking.walk);
+    return status == STEP_STATUS_FORMAT ? STEP_STATUS_OK : status; /* there are no objects */
 }
 
 struct event_check {
-    struct check_run base;
+    struct check_run *run;
     struct check_rules rules;
+    bool is_sampled; /* the trace has a sample of the objects */
     uint64_t classes_not_probed, methods_not_probed;
 };
 
-static struct event_check *of(struct check_run *run)
-{
-    return (struct event_check *) run;
-}
+static struct event_check check;
 
 static void print_breach(void *user, const struct check_breach *breach)
 {
-    struct json_output *json = ((struct check_run *) user)->json;
-    if (!check_run_prints(user))
+    struct json_output *json = check.run->json;
+    (void) user;
+    if (!check_run_prints(check.run))
         return;
     if (json != NULL) {
         json_begin_object(json, NULL);
@@ -137,16 +107,17 @@ static void print_breach(void *user, const struct check_breach *breach)
 static enum step_status visit(void *user, const struct trace_event *events, size_t count,
                               struct step_error *error)
 {
-    struct event_check *check = user;
+    (void) user;
     for (size_t i = 0; i < count; i++)
-        if (!check_rules_put(&check->rules, &events[i]))
+        if (!check_rules_put(&check.rules, &events[i]))
             return no_memory(error);
     return STEP_STATUS_OK;
 }
 
 /* Reports that the trace ends before its process. */
-static void print_end(const struct check_rules *rules)
+static void print_end(void)
 {
+    const struct check_rules *rules = &check.rules;
     if (!rules->is_cut || rules->judged == CHECK_RULES_OF_PARTS)
         return;
     if ((rules->seen_kinds & TRACE_KIND_BIT(EVENT_VM_DEATH)) == 0)
@@ -157,9 +128,9 @@ static void print_end(const struct check_rules *rules)
 }
 
 /* Reports methods and classes that the agent could not instrument. */
-static void print_not_probed(struct check_run *run)
+static void print_not_probed(const struct check_run *run)
 {
-    uint64_t classes = of(run)->classes_not_probed, methods = of(run)->methods_not_probed;
+    uint64_t classes = check.classes_not_probed, methods = check.methods_not_probed;
     if (classes + methods > 0)
         printf("%" PRIu64 " classes and %" PRIu64 " methods have no probes, and what they do is "
                "missing (steptrace info names them)\n",
@@ -171,49 +142,35 @@ static void print_not_probed(struct check_run *run)
     putchar('\n');
 }
 
-static void put_verdict(struct check_run *run, const struct check_rules *rules, bool is_damaged)
+static void put_verdict(struct check_run *run, bool is_damaged)
 {
-    uint64_t count = check_rules_breach_count(rules);
+    const struct check_rules *rules = &check.rules;
     check_run_put_verdict(run,
-                          count > 0                               ? "breached"
+                          check_run_breach_count(run) > 0         ? "breached"
                           : rules->judged == CHECK_RULES_OF_PARTS ? "running"
                           : is_damaged                            ? "damaged"
                           : run->incomplete != NULL               ? "incomplete"
                                                                   : "closed",
-                          rules->event_count - 1, count);
+                          rules->event_count - 1);
     json_bool(run->json, "cut", rules->is_cut);
-    json_number(run->json, "classes_not_probed", of(run)->classes_not_probed);
-    json_number(run->json, "methods_not_probed", of(run)->methods_not_probed);
+    json_number(run->json, "classes_not_probed", check.classes_not_probed);
+    json_number(run->json, "methods_not_probed", check.methods_not_probed);
     if (run->incomplete != NULL)
         json_text(run->json, "incomplete", run->incomplete);
-    json_begin_array(run->json, "rules");
-    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++) {
-        json_begin_object(run->json, NULL);
-        json_number(run->json, "rule", rule);
-        json_text(run->json, "text", check_rule_text(rule));
-        json_number(run->json, "breaches", rules->breaches[rule]);
-        json_end_object(run->json);
-    }
-    json_end_array(run->json);
+    check_run_put_rules(run);
 }
 
 static void print_verdict(struct check_run *run, bool is_damaged)
 {
-    const struct check_rules *rules = &of(run)->rules;
-    uint64_t count = check_rules_breach_count(rules);
-    uint64_t events = rules->event_count - 1;
-    bool is_part = rules->judged == CHECK_RULES_OF_PARTS;
+    uint64_t count = check_run_breach_count(run);
+    uint64_t events = check.rules.event_count - 1;
+    bool is_part = check.rules.judged == CHECK_RULES_OF_PARTS;
     if (run->json != NULL) {
-        put_verdict(run, rules, is_damaged);
+        put_verdict(run, is_damaged);
         return;
     }
-    if (count > run->printed)
-        printf("and %" PRIu64 " more (--limit=N prints more)\n", count - run->printed);
-    for (unsigned rule = 1; rule <= CHECK_RULE_COUNT; rule++)
-        if (rules->breaches[rule] > 0)
-            printf("rule %u (%s): %" PRIu64 " %s\n", rule, check_rule_text(rule),
-                   rules->breaches[rule], breaches(rules->breaches[rule]));
-    print_end(rules);
+    check_run_print_rules(run);
+    print_end();
     print_not_probed(run);
     if (count > 0)
         printf("%" PRIu64 " events: %" PRIu64 " %s\n", events, count, breaches(count));
@@ -223,7 +180,7 @@ static void print_verdict(struct check_run *run, bool is_damaged)
                          "are of whole traces"
                : is_damaged              ? "no breach in what could be read"
                : run->incomplete != NULL ? "no breach, but the trace is incomplete"
-               : run->is_sampled         ? "closed; its objects are a sample (engine=sampled)"
+               : check.is_sampled        ? "closed; its objects are a sample (engine=sampled)"
                                          : "closed");
 }
 
@@ -247,78 +204,61 @@ static bool traces_all_objects(const struct event_source *source)
 }
 
 /* Checks references if all the objects to which they may refer are traced. */
-static enum step_status read_references(struct check_run *run)
+static enum step_status read_references(const struct input *input)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    struct trace_summary summary;
-    const struct input *input = run->input;
-    summary = trace_summary_of(&input->source->about);
-    if (strcmp(summary.format, "step") != 0 || summary.running || !of(run)->rules.names_objects)
+    struct trace_summary summary = trace_summary_of(&input->source->about);
+    if (strcmp(summary.format, "step") != 0 || summary.running || !check.rules.names_objects)
         return STEP_STATUS_OK;
     const char *path = input->spool >= 0 ? input->spool_path : input->source->path;
-    enum step_status status = check_references(path, &of(run)->rules, &error);
+    enum step_status status = check_references(path, &check.rules, &error);
     return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 static enum step_status count_not_probed(void *user, const struct trace_fact *fact)
 {
-    struct event_check *check = user;
+    (void) user;
     if (fact->kind != TRACE_NOT_PROBED)
         return STEP_STATUS_OK;
     if (fact->method_name.length == 0)
-        check->classes_not_probed++;
+        check.classes_not_probed++;
     else
-        check->methods_not_probed++;
+        check.methods_not_probed++;
     return STEP_STATUS_OK;
 }
 
-static enum step_status read_events(struct check_run *run)
+static enum step_status read_events(struct input *input)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = input_each(run->input, visit, run);
+    enum step_status status = input_each(input, visit, NULL);
     if (status != STEP_STATUS_OK)
         return status;
-    status = event_source_facts(run->input->source, count_not_probed, run, &error);
+    status = event_source_facts(input->source, count_not_probed, NULL, &error);
     if (status != STEP_STATUS_OK)
         return report_error(&error);
-    check_rules_finish(&of(run)->rules);
-    return read_references(run);
+    check_rules_finish(&check.rules);
+    return read_references(input);
 }
 
-static uint64_t breach_count(const struct check_run *run)
+enum step_status check_events(struct check_run *run)
 {
-    return check_rules_breach_count(&((const struct event_check *) run)->rules);
-}
-
-static void destroy(struct check_run *run)
-{
-    check_rules_reset(&of(run)->rules);
-    free(run);
-}
-
-static const struct check_operations operations = {
-    .read = read_events,
-    .print_verdict = print_verdict,
-    .breach_count = breach_count,
-    .destroy = destroy,
-};
-
-struct check_run *event_check_create(struct input *input)
-{
-    const struct event_source *source = input->source;
-    struct trace_summary summary;
-    struct event_check *check = calloc(1, sizeof *check);
-    if (check == NULL)
-        return NULL;
-    check->base.operations = &operations;
-    check->base.incomplete = event_source_property(source, "incomplete");
-    check->base.is_sampled = event_source_sample_interval(source) != 0;
-    check_rules_init(&check->rules, &source->names, print_breach, check);
-    summary = trace_summary_of(&source->about);
+    const struct event_source *source = run->input->source;
+    struct trace_summary summary = trace_summary_of(&source->about);
+    check_rules_init(&check.rules, &source->names, print_breach, NULL);
+    check.run = run;
+    check.is_sampled = event_source_sample_interval(source) != 0;
     /* the streams of a trace that is being written end at different times */
     if (summary.running)
-        check->rules.judged = CHECK_RULES_OF_PARTS;
-    check->rules.is_cut = is_cut(source, &summary);
-    check->rules.names_objects = traces_all_objects(source);
-    return &check->base;
+        check.rules.judged = CHECK_RULES_OF_PARTS;
+    check.rules.is_cut = is_cut(source, &summary);
+    check.rules.names_objects = traces_all_objects(source);
+    run->breaches = check.rules.breaches;
+    run->first_rule = 1;
+    run->rule_end = CHECK_RULE_COUNT + 1;
+    run->rule_text = check_rule_text;
+    run->has_numbers = true;
+    run->incomplete = event_source_property(source, "incomplete");
+    enum step_status status = check_run_judge(run, read_events(run->input), print_verdict);
+    check_rules_reset(&check.rules);
+    return status;
 }

@@ -2,6 +2,20 @@
 /* Prints the output that both checkers have in common. */
 #include "converter/verbs/check_run.h"
 
+#include <inttypes.h>
+
+#include "converter/base/error_report.h"
+
+/* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary). */
+static enum step_status report_doubts(const struct input *input, enum step_status status)
+{
+    const char *fault = event_source_property(input->source, "internals-fault");
+    if (fault == NULL)
+        return status;
+    report_line("%s: events before the agent noticed may be wrong: %s", input->source->path, fault);
+    return STEP_STATUS_CORRUPT;
+}
+
 bool check_run_prints(struct check_run *run)
 {
     bool prints = run->printed < run->limit;
@@ -9,11 +23,61 @@ bool check_run_prints(struct check_run *run)
     return prints;
 }
 
-void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count,
-                           uint64_t breaches)
+uint64_t check_run_breach_count(const struct check_run *run)
+{
+    uint64_t count = 0;
+    for (unsigned rule = run->first_rule; rule < run->rule_end; rule++)
+        count += run->breaches[rule];
+    return count;
+}
+
+enum step_status check_run_judge(struct check_run *run, enum step_status status,
+                                 void (*print_verdict)(struct check_run *run, bool is_damaged))
+{
+    if (status != STEP_STATUS_OK) {
+        if (run->json != NULL)
+            check_run_put_verdict(run, "failed", 0);
+        return status;
+    }
+    status = report_doubts(run->input, input_report_damage(run->input));
+    print_verdict(run, status != STEP_STATUS_OK);
+    bool is_bad = check_run_breach_count(run) > 0 || run->incomplete != NULL;
+    return is_bad ? STEP_STATUS_CORRUPT : status;
+}
+
+void check_run_put_verdict(struct check_run *run, const char *verdict, uint64_t count)
 {
     json_end_array(run->json);
     json_text(run->json, "verdict", verdict);
     json_number(run->json, "count", count);
-    json_number(run->json, "breach_count", breaches);
+    json_number(run->json, "breach_count", check_run_breach_count(run));
+}
+
+void check_run_put_rules(const struct check_run *run)
+{
+    json_begin_array(run->json, "rules");
+    for (unsigned rule = run->first_rule; rule < run->rule_end; rule++) {
+        json_begin_object(run->json, NULL);
+        if (run->has_numbers)
+            json_number(run->json, "rule", rule);
+        json_text(run->json, run->has_numbers ? "text" : "rule", run->rule_text(rule));
+        json_number(run->json, "breaches", run->breaches[rule]);
+        json_end_object(run->json);
+    }
+    json_end_array(run->json);
+}
+
+void check_run_print_rules(const struct check_run *run)
+{
+    uint64_t all = check_run_breach_count(run);
+    if (all > run->printed)
+        printf("and %" PRIu64 " more (--limit=N prints more)\n", all - run->printed);
+    for (unsigned rule = run->first_rule; rule < run->rule_end; rule++) {
+        uint64_t count = run->breaches[rule];
+        if (count > 0 && run->has_numbers)
+            printf("rule %u (%s): %" PRIu64 " %s\n", rule, run->rule_text(rule), count,
+                   breaches(count));
+        else if (count > 0)
+            printf("%s: %" PRIu64 " %s\n", run->rule_text(rule), count, breaches(count));
+    }
 }

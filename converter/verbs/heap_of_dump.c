@@ -5,34 +5,35 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "converter/base/peak.h"
 #include "converter/formats/input.h"
 #include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"
 
+/* The file may be intact up to there. */
+static bool is_damage(enum step_status status)
+{
+    return status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT ||
+           status == STEP_STATUS_LIMIT;
+}
+
 enum step_status heap_of_dump_open(struct heap_of_dump *import, const char *path)
 {
     *import = (struct heap_of_dump){.error = {.offset = STEP_NO_OFFSET}};
-    enum step_status opened = seekable_path_open(&import->seekable, path, &import->error);
-    if (opened != STEP_STATUS_OK)
+    enum step_status status = seekable_path_open(&import->seekable, path, &import->error);
+    if (status != STEP_STATUS_OK)
         return report_error(&import->error);
-    path = import->seekable.path;
-    enum step_status status = memory_infra_open(&import->infra, path, &import->error);
-    if (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT) {
+    status = memory_infra_open(&import->infra, import->seekable.path, &import->error);
+    if (is_damage(status))
         import->damage = status;
-        return STEP_STATUS_OK;
-    }
-    if (status == STEP_STATUS_OK)
-        return status;
-    report_error(&import->error);
-    return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
+    else if (status != STEP_STATUS_OK)
+        report_error(&import->error);
+    return is_damage(status)              ? STEP_STATUS_OK
+           : status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT
+                                          : status;
 }
 
 void heap_of_dump_close(struct heap_of_dump *import)
@@ -60,16 +61,10 @@ enum step_status heap_of_dump_report_damage(const struct heap_of_dump *import,
 
 /* A pass over the dumps.  Damage of the file is reported once, at the end. */
 static enum step_status each(struct heap_of_dump *import, const char *heap,
-                             memory_infra_receive receive, void *user)
+                             memory_infra_receive receive, void *user, struct step_error *error)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = memory_infra_each(&import->infra, heap, receive, user, &error);
-    if (status == STEP_STATUS_OK)
-        return status;
-    if (import->damage != STEP_STATUS_OK &&
-        (status == STEP_STATUS_CUT || status == STEP_STATUS_CORRUPT || status == STEP_STATUS_LIMIT))
-        return STEP_STATUS_OK;
-    return report_error(&error);
+    enum step_status status = memory_infra_each(&import->infra, heap, receive, user, error);
+    return import->damage != STEP_STATUS_OK && is_damage(status) ? STEP_STATUS_OK : status;
 }
 
 struct chooser {
@@ -132,7 +127,9 @@ enum step_status heap_of_dump_moments(struct heap_of_dump *import, const char *h
                                       struct heap_snapshot *snapshots)
 {
     struct chooser chooser = {import, by_class, moments, moment_count, snapshots};
-    return each(import, heap, choose, &chooser);
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = each(import, heap, choose, &chooser, &error);
+    return status == STEP_STATUS_OK ? status : report_error(&error);
 }
 
 struct copier {
@@ -158,24 +155,19 @@ static enum step_status copy(void *user, const struct memory_infra_dump *given,
 
 /* All dumps, or the selected one. */
 static enum step_status put_dumps(struct heap_of_dump *import, struct heap_writer *writer,
-                                  const struct heap_export *options)
+                                  const struct heap_export *options, struct step_error *error)
 {
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    if (writer->operations->takes_series && !options->has_moment) {
-        struct copier copier = {import, writer};
-        return each(import, NULL, copy, &copier);
-    }
+    struct copier copier = {import, writer};
     struct heap_snapshot snapshot = {.rows = NULL};
-    enum step_status status = heap_of_dump_moments(import, NULL, false, &options->at, 1, &snapshot);
-    if (status == STEP_STATUS_OK && snapshot.rows == NULL) {
-        step_error_set(&error, STEP_STATUS_NOT_FOUND, import->infra.path, STEP_NO_OFFSET,
-                       "the file has no such dump");
-        status = report_error(&error);
-    } else if (status == STEP_STATUS_OK) {
-        status = writer->operations->put(writer, &snapshot, &error);
-        if (status != STEP_STATUS_OK)
-            report_error(&error);
-    }
+    struct chooser chooser = {import, false, &options->at, 1, &snapshot};
+    if (writer->operations->takes_series && !options->has_moment)
+        return each(import, NULL, copy, &copier, error);
+    enum step_status status = each(import, NULL, choose, &chooser, error);
+    if (status == STEP_STATUS_OK)
+        status = snapshot.rows == NULL
+                     ? step_error_set(error, STEP_STATUS_NOT_FOUND, import->infra.path,
+                                      STEP_NO_OFFSET, "the file has no such dump")
+                     : writer->operations->put(writer, &snapshot, error);
     heap_snapshot_reset(&snapshot);
     return status;
 }
@@ -196,26 +188,17 @@ static enum step_status write_all(struct heap_of_dump *import, struct output_fil
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(job->format->heap_writer, &to, &heap, &import->infra.sites,
                                     &writer, error);
-    if (status != STEP_STATUS_OK) {
-        report_error(error);
-        goto out;
+    if (status == STEP_STATUS_OK) {
+        writer->process = 1;
+        status = put_dumps(import, writer, &heap, error);
     }
-    writer->process = 1;
-    status = put_dumps(import, writer, &heap);
-    if (status != STEP_STATUS_OK)
-        goto out;
-    status = heap_writer_close(writer, error);
+    if (status == STEP_STATUS_OK)
+        status = heap_writer_close(writer, error);
     if (status == STEP_STATUS_OK && packed != NULL)
         status = step_packed_output_close(packed, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(file, error);
-    if (status != STEP_STATUS_OK)
-        report_error(error);
-out:
     heap_writer_destroy(writer);
-    if (packed != NULL)
-        step_packed_output_destroy(packed);
-    return status;
+    step_packed_output_destroy(packed);
+    return output_file_end(file, status, error);
 }
 
 enum step_status heap_of_dump_convert(const struct format_job *job)
@@ -232,12 +215,10 @@ enum step_status heap_of_dump_convert(const struct format_job *job)
     enum step_status status = heap_of_dump_open(&import, job->input);
     if (status == STEP_STATUS_OK) {
         status = output_file_open(&file, job->output, &error);
-        if (status == STEP_STATUS_OK) {
+        if (status == STEP_STATUS_OK)
             status = write_all(&import, &file, job, &error);
-            output_file_abort(&file);
-        } else {
+        if (status != STEP_STATUS_OK)
             report_error(&error);
-        }
         status = heap_of_dump_report_damage(&import, status);
     }
     heap_of_dump_close(&import);

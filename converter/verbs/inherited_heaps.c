@@ -93,13 +93,6 @@ static bool living_blocks_put(struct living_blocks *living, const struct hatf_re
     }
 }
 
-/* Returns the attributes of a block's allocation; borrowed. */
-static struct step_bytes living_blocks_attributes(const struct living_blocks *living,
-                                                  const struct address_block *block)
-{
-    return living->texts.entries[block->record].text;
-}
-
 #define STREAM 0u /* stream 0 is first among records of equal time */
 
 struct forked_child {
@@ -141,7 +134,7 @@ static enum step_status put_blocks(const struct living_blocks *living, struct st
     const struct address_block *block = address_map_from(&living->blocks, 0);
     while (block != NULL && status == STEP_STATUS_OK) {
         uint64_t *entry = &entries[block->record];
-        status = define(writer, living_blocks_attributes(living, block), entry);
+        status = define(writer, living->texts.entries[block->record].text, entry);
         const struct step_heap_alloc record = {.attributes = *entry,
                                                .heap = block->heap,
                                                .size = block->size,

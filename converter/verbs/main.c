@@ -52,6 +52,14 @@ static enum step_status unknown_verb(const char *name)
     return STEP_STATUS_INVALID;
 }
 
+const struct verb *verb_find(const char *name)
+{
+    for (size_t i = 0; i < verb_count; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
 static enum step_status run(int argc, char **argv)
 {
     if (argc < 2) {
@@ -63,13 +71,12 @@ static enum step_status run(int argc, char **argv)
         name = "help";
     else if (strcmp(name, "--version") == 0)
         name = "version";
-    for (size_t i = 0; i < verb_count; i++)
-        if (strcmp(verbs[i].name, name) == 0) {
-            if (verbs[i].takes_memory)
-                memory_limit_set_default();
-            return verbs[i].run(argc - 2, argv + 2);
-        }
-    return unknown_verb(name);
+    const struct verb *verb = verb_find(name);
+    if (verb == NULL)
+        return unknown_verb(name);
+    if (verb->takes_memory)
+        memory_limit_set_default();
+    return verb->run(argc - 2, argv + 2);
 }
 
 int main(int argc, char **argv)

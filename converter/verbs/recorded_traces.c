@@ -5,16 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "converter/base/error_report.h"
@@ -237,15 +233,9 @@ static bool find_traces(const struct recorded_traces *traces, char *plain, size_
 /* Returns the traced process according to the live file, or 0 if unknown. */
 static pid_t process_of(const struct recorded_trace *trace)
 {
-    struct step_live_header header = {.process_id = 0};
-    int file = open(trace_live_path(trace->path).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    if (pread(file, &header, sizeof header, 0) != (ssize_t) sizeof header ||
-        memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) != 0)
-        header.process_id = 0;
-    close(file);
-    return (pid_t) header.process_id;
+    struct step_live_header header;
+    return live_header_read(trace_live_path(trace->path).text, &header) ? (pid_t) header.process_id
+                                                                        : 0;
 }
 
 /* Waits until the drain has finished.  Returns false if the process itself is still running. */

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 

@@ -69,9 +69,9 @@ static int by_differences(const void *left, const void *right)
 static size_t gather(const struct id_table *table, bool is_field, struct place *places)
 {
     size_t count = 0;
-    for (uint32_t id = 0; id_table_next(table, &id); id++) {
-        const struct edge_counts *counts = id_table_find(table, id);
-        if (counts == NULL || differences(counts) == 0)
+    const struct edge_counts *counts;
+    for (uint32_t id = 0; (counts = id_table_next(table, &id)) != NULL; id++) {
+        if (differences(counts) == 0)
             continue;
         if (places != NULL)
             places[count] = (struct place){counts, id, is_field};
@@ -201,8 +201,7 @@ struct held_edge {
 };
 
 struct snapshot_check {
-    struct graph_source source;
-    struct graph_replay replay;
+    struct graph_walk walk;
     struct snapshot_printer *printer;
     bool compares; /* inside a snapshot that is compared */
     struct snapshot_result result;
@@ -218,9 +217,9 @@ static uint32_t holder_of(const struct object_graph *graph, uint64_t object)
 
 static struct edge_counts *place_of(struct snapshot_check *check, uint32_t holder, uint32_t key)
 {
-    return edge_key_is_index(key)
-               ? id_table_get(&check->result.elements, check->replay.graph.objects[holder].class_id)
-               : id_table_get(&check->result.fields, edge_key_number(key));
+    return edge_key_is_index(key) ? id_table_get(&check->result.elements,
+                                                 check->walk.replay.graph.objects[holder].class_id)
+                                  : id_table_get(&check->result.fields, edge_key_number(key));
 }
 
 static void reset_result(struct snapshot_result *result)
@@ -231,21 +230,21 @@ static void reset_result(struct snapshot_result *result)
 
 static void begin(struct snapshot_check *check, const struct graph_event *event)
 {
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     for (uint32_t i = 0; i < graph->node_count; i++)
         graph->nodes[i].edges.flags[0] &= (uint8_t) ~(GRAPH_REACHED | SYSTEM_ROOT | REFERRED);
     graph->nodes[GRAPH_STATICS].edges.flags[0] |= GRAPH_REACHED;
     check->compares = true;
     check->edge_count = 0;
     check->result = (struct snapshot_result){
-        .number = event->number, .time_ns = graph_source_ns(&check->source, event->time)};
+        .number = event->number, .time_ns = graph_source_ns(&check->walk.source, event->time)};
     id_table_init(&check->result.fields, sizeof(struct edge_counts));
     id_table_init(&check->result.elements, sizeof(struct edge_counts));
 }
 
 static uint32_t reach(struct snapshot_check *check, uint64_t object, unsigned mark)
 {
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     uint32_t node = object != 0 ? object_graph_find(graph, object) : 0;
     if (node != 0)
         graph->nodes[node].edges.flags[0] |= (uint8_t) (GRAPH_REACHED | mark);
@@ -269,7 +268,7 @@ static uint32_t key_of(struct snapshot_check *check, const struct graph_event *e
         return number <= EDGE_INDEX_MOST ? (uint32_t) number : UINT32_MAX;
     if (number > EDGE_NUMBER_MOST)
         return UINT32_MAX;
-    return (graph_replay_field(&check->replay, number) & GRAPH_FIELD_WEAK) != 0
+    return (graph_replay_field(&check->walk.replay, number) & GRAPH_FIELD_WEAK) != 0
                ? edge_key_of_weak_field((uint32_t) number)
                : edge_key_of_field((uint32_t) number);
 }
@@ -277,7 +276,7 @@ static uint32_t key_of(struct snapshot_check *check, const struct graph_event *e
 /* Looks up a reference of the snapshot in the replayed graph. */
 static bool compare(struct snapshot_check *check, const struct graph_event *event)
 {
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     uint32_t target = reach(check, event->target, event->target != event->object ? REFERRED : 0);
     uint32_t before;
     uint32_t holder = holder_of(graph, event->object);
@@ -300,7 +299,7 @@ static bool compare(struct snapshot_check *check, const struct graph_event *even
 static bool count_rest(struct snapshot_check *check, uint32_t node)
 {
     size_t slots;
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     const struct edge *edges = edge_list_slots(&graph->nodes[node].edges, &slots);
     for (size_t i = 0; i < slots; i++) {
         if (edges[i].target == 0 || edge_key_is_other(edges[i].key))
@@ -316,8 +315,8 @@ static bool count_rest(struct snapshot_check *check, uint32_t node)
 
 static void add_up(struct snapshot_result *result, const struct id_table *places)
 {
-    for (uint32_t id = 0; id_table_next(places, &id); id++) {
-        const struct edge_counts *place = id_table_find(places, id);
+    const struct edge_counts *place;
+    for (uint32_t id = 0; (place = id_table_next(places, &id)) != NULL; id++) {
         result->all.found += place->found;
         result->all.missing += place->missing;
         result->all.other += place->other;
@@ -330,7 +329,7 @@ static void add_up(struct snapshot_result *result, const struct id_table *places
  * removed refers to the array itself (HotSpot's AOTStreamedHeapLoader::clear_root()). */
 static bool is_of_jvm(const struct snapshot_check *check, const struct held_edge *edge)
 {
-    const struct object_graph *graph = &check->replay.graph;
+    const struct object_graph *graph = &check->walk.replay.graph;
     uint32_t holder = edge->holder != 0 ? object_graph_find(graph, edge->holder) : 0;
     return holder != 0 && edge_key_is_index(edge->key) &&
            (graph->nodes[holder].edges.flags[0] & (SYSTEM_ROOT | REFERRED)) == SYSTEM_ROOT;
@@ -346,7 +345,7 @@ static void count_constants(struct snapshot_check *check)
         if (!edge->other)
             continue;
         struct edge_counts *place =
-            place_of(check, holder_of(&check->replay.graph, edge->holder), edge->key);
+            place_of(check, holder_of(&check->walk.replay.graph, edge->holder), edge->key);
         place->other--;
         place->missing++;
     }
@@ -355,7 +354,7 @@ static void count_constants(struct snapshot_check *check)
 /* Replaces the references from stores with those of the snapshot. */
 static bool take_edges(struct snapshot_check *check)
 {
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     for (size_t i = 0; i < check->edge_count; i++) {
         const struct held_edge *edge = &check->edges[i];
         uint32_t before, target = object_graph_find(graph, edge->target);
@@ -369,7 +368,7 @@ static bool take_edges(struct snapshot_check *check)
 
 static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown)
 {
-    struct object_graph *graph = &check->replay.graph;
+    struct object_graph *graph = &check->walk.replay.graph;
     bool done = true;
     check->compares = false;
     for (uint32_t i = GRAPH_STATICS; is_complete && done && i < graph->node_count; i++)
@@ -383,7 +382,7 @@ static bool end(struct snapshot_check *check, bool is_complete, uint64_t unknown
     add_up(&check->result, &check->result.elements);
     done = done && take_edges(check);
     if (done)
-        print(check->printer, &check->source, &check->result);
+        print(check->printer, &check->walk.source, &check->result);
     reset_result(&check->result);
     return done;
 }
@@ -409,14 +408,15 @@ static bool take_of_snapshot(struct snapshot_check *check, const struct graph_ev
     case GRAPH_SNAPSHOT_END:
         return end(check, true, event->amount);
     default:
-        return graph_replay_put(&check->replay, event);
+        return graph_replay_put(&check->walk.replay, event);
     }
 }
 
-static bool take(struct snapshot_check *check, const struct graph_event *event)
+static bool take(void *user, const struct graph_event *event)
 {
+    struct snapshot_check *check = user;
     if (event->kind == GRAPH_FREE || event->kind == GRAPH_DEATH) {
-        graph_replay_free(&check->replay, event->object);
+        graph_replay_free(&check->walk.replay, event->object);
         return true;
     }
     if (event->kind == GRAPH_SNAPSHOT && check->compares && !end(check, false, 0))
@@ -426,42 +426,56 @@ static bool take(struct snapshot_check *check, const struct graph_event *event)
         return true;
     }
     return check->compares ? take_of_snapshot(check, event)
-                           : graph_replay_put(&check->replay, event);
+                           : graph_replay_put(&check->walk.replay, event);
 }
 
-static enum step_status go_over(struct snapshot_check *check, struct step_error *error)
+static bool has_references(const struct graph_source *source)
+{
+    uint64_t sum = 0;
+    for (unsigned kind = GRAPH_FIELD; kind <= GRAPH_SNAPSHOT_END; kind++)
+        sum += source->inventory.counts[kind];
+    return sum > 0;
+}
+
+enum step_status graph_walk(struct graph_walk *walk, const char *path, bool keeps_objects,
+                            bool (*take_event)(void *user, const struct graph_event *event),
+                            void *user, struct step_error *error)
 {
     const struct graph_event *event;
-    enum step_status status = graph_source_start(&check->source, GRAPH_REPLAY_KINDS,
-                                                 graph_replay_knows, &check->replay, error);
+    enum step_status status = open_with_given_definition(path, &walk->reader, error);
+    if (status == STEP_STATUS_OK)
+        status = graph_source_init(&walk->source, walk->reader, error);
+    if (status != STEP_STATUS_OK || !has_references(&walk->source))
+        return status;
+    if (!graph_replay_init(&walk->replay, &walk->source, false, keeps_objects))
+        return no_memory(error);
+    status = graph_source_start(&walk->source, GRAPH_REPLAY_KINDS, graph_replay_knows,
+                                &walk->replay, error);
     while (status == STEP_STATUS_OK &&
-           (status = graph_source_next(&check->source, &event, error)) == STEP_STATUS_OK)
-        if (!take(check, event))
+           (status = graph_source_next(&walk->source, &event, error)) == STEP_STATUS_OK)
+        if (!take_event(user, event))
             status = no_memory(error);
-    if (status == STEP_STATUS_END && check->compares && !end(check, false, 0))
-        status = no_memory(error);
-    if (check->compares)
-        reset_result(&check->result);
     return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
+}
+
+void graph_walk_reset(struct graph_walk *walk)
+{
+    graph_replay_reset(&walk->replay);
+    graph_source_reset(&walk->source);
+    step_reader_destroy(walk->reader);
 }
 
 /* Returns FORMAT for a trace without objects. */
 static enum step_status snapshots_check(struct snapshot_printer *printer, struct step_error *error)
 {
     struct snapshot_check check = {.printer = printer};
-    struct step_reader *reader;
-    enum step_status status = open_with_given_definition(printer->path, &reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = graph_source_init(&check.source, reader, error);
-    if (status == STEP_STATUS_OK)
-        status = graph_replay_init(&check.replay, &check.source, false, true)
-                     ? go_over(&check, error)
-                     : no_memory(error);
-    graph_replay_reset(&check.replay);
-    graph_source_reset(&check.source);
+    enum step_status status = graph_walk(&check.walk, printer->path, true, take, &check, error);
+    if (status == STEP_STATUS_OK && check.compares && !end(&check, false, 0))
+        status = no_memory(error);
+    if (check.compares)
+        reset_result(&check.result);
     free(check.edges);
-    step_reader_destroy(reader);
+    graph_walk_reset(&check.walk);
     return status;
 }
 

@@ -47,6 +47,8 @@ extern int verb_exit_code;
 
 extern const struct verb verbs[];
 extern const size_t verb_count;
+/* Returns NULL if there is none. */
+const struct verb *verb_find(const char *name);
 
 /* All verbs, in the order of the help: function, name, summary, takes_memory. */
 #define VERBS(VERB)                                                                                \
@@ -91,5 +93,15 @@ extern const size_t verb_count;
 #define VERB_FUNCTION(function, ...) enum step_status verb_##function(int argc, char **argv);
 VERBS(VERB_FUNCTION)
 #undef VERB_FUNCTION
+
+/* A trace with exact deaths, for a verb that reads it. */
+struct dated_spool {
+    char path[256];
+    int descriptor; /* the caller closes it if it is not -1 */
+};
+
+/* Writes it into an unnamed file.  A trace that has exact deaths already is used in place.  Reports
+ * errors.  Returns CORRUPT if the input was damaged. */
+enum step_status date_deaths_spooled(const char *path, struct dated_spool *spool);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "converter/base/error_report.h"
-#include "converter/verbs/component.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace attach: records a JVM that is already running. */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -16,12 +15,9 @@
 #include "converter/base/error_report.h"
 #include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
-#include "converter/verbs/component.h"
-#include "converter/verbs/recording_options.h"
-#include "converter/verbs/reports_of.h"
+#include "converter/base/trace_files.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
-#include "converter/verbs/watch_target.h"
-#include "format/core/no_memory.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
@@ -67,12 +63,6 @@ static void note_signal(int number)
     interrupted = 1;
 }
 
-static enum step_status fail(const struct step_error *error)
-{
-    report_line("%s", error->message);
-    return error->status;
-}
-
 /* ---- beginning and end ---- */
 
 /* Writes the options that this command implies; those of -O come after them and prevail. */
@@ -95,13 +85,10 @@ static enum step_status begin(struct attachment *attachment)
     const struct jvm_process *process = &attachment->process;
     implied_options(attachment, implied, sizeof implied);
     if (process->is_elsewhere) {
-        if (!component_find("libtracer.so", "../agent", attachment->agent, "STEPTRACE_AGENT",
-                            agent)) {
-            report_line("libtracer.so cannot be found; --agent=PATH or STEPTRACE_AGENT names it");
+        if (!agent_find(attachment->agent, agent))
             return STEP_STATUS_IO;
-        }
         if (shared_place_make(process, agent, &attachment->place, &error) != STEP_STATUS_OK)
-            return fail(&error);
+            return report_error(&error);
         snprintf(options, sizeof options, "start,file=%s%s%s", attachment->place.trace, implied,
                  attachment->options.text);
         snprintf(agent, sizeof agent, "%s", attachment->place.agent);
@@ -115,7 +102,7 @@ static enum step_status begin(struct attachment *attachment)
                  implied, attachment->options.text);
     }
     if (attach_load(process, agent, options, &error) != STEP_STATUS_OK)
-        return fail(&error);
+        return report_error(&error);
     if (process->java_version >= 21)
         report_line("Java %u has warned on the program's standard error that an agent was loaded: "
                     "-XX:+EnableDynamicAgentLoading would spare that",
@@ -134,7 +121,7 @@ static enum step_status end(struct attachment *attachment)
     enum step_status status = attach_load(&attachment->process, agent, "stop", &error);
     if (status == STEP_STATUS_OK || !jvm_process_is_there(&attachment->process))
         return STEP_STATUS_OK; /* the trace ended with the JVM */
-    return fail(&error);
+    return report_error(&error);
 }
 
 /* ---- recording ---- */
@@ -267,58 +254,46 @@ static bool count_classes(const char *text, uint64_t *classes)
     return end != at && strncmp(end, " classes", 8) == 0;
 }
 
-static void print_forecast(FILE *out, uint64_t classes, const struct recording_options *options)
+static void print_forecast(uint64_t classes, const struct recording_options *options)
 {
     double count = (double) classes;
     bool gentle = recording_has_pair(options, "gentle=yes") ||
                   (classes > GENTLE_CLASSES && !recording_has_pair(options, "gentle=no"));
     const struct range *pause = gentle ? &pause_gentle_us : &pause_once_us;
-    fprintf(out, "classes   %" PRIu64 " loaded; %s\n", classes,
-            gentle ? "changed in slices (gentle)" : "changed at once (gentle=no)");
-    fprintf(out, "pauses    %.0f to %.0f ms the longest of %s, at the start and at the end\n",
-            count * pause->least / 1e3, count * pause->most / 1e3,
-            gentle ? "up to 17" : "two or three");
-    fprintf(out, "          %s\n",
-            gentle && !recording_has_pair(options, "existing=yes")
-                ? "no full collection; objects that exist already are left out"
-            : recording_has_pair(options, "existing=no")
-                ? "objects that exist already are left out"
-                : "besides a full collection and a walk of the heap, which are not estimated");
-    fprintf(
-        out,
+    printf("classes   %" PRIu64 " loaded; %s\n", classes,
+           gentle ? "changed in slices (gentle)" : "changed at once (gentle=no)");
+    printf("pauses    %.0f to %.0f ms the longest of %s, at the start and at the end\n",
+           count * pause->least / 1e3, count * pause->most / 1e3,
+           gentle ? "up to 17" : "two or three");
+    printf("          %s\n",
+           gentle && !recording_has_pair(options, "existing=yes")
+               ? "no full collection; objects that exist already are left out"
+           : recording_has_pair(options, "existing=no")
+               ? "objects that exist already are left out"
+               : "besides a full collection and a walk of the heap, which are not estimated");
+    printf(
         "memory    %.0f to %.0f MiB in the JVM for changed classes, the buffers (buffer=, 64m),\n"
         "          and some 25 bytes for each object that lives or is not collected yet\n",
         count * class_bytes.least / 1048576, count * class_bytes.most / 1048576);
-    fprintf(out, "These are estimates, by what JDK 17 and 25 took with some 3,900 classes on an "
-                 "idle machine.\nNothing was changed: no agent was loaded, no trace begun.\n");
+    printf("These are estimates, by what JDK 17 and 25 took with some 3,900 classes on an "
+           "idle machine.\nNothing was changed: no agent was loaded, no trace begun.\n");
 }
 
 /* Asks the JVM for the number of its classes, and prints this and the estimates that follow.  Loads
- * no agent and changes nothing.  Returns IO, with an error, if the JVM does not answer. */
-static enum step_status attach_forecast_print(FILE *out, const struct jvm_process *process,
-                                              const struct recording_options *options,
-                                              struct step_error *error)
-{
-    uint64_t classes = 0;
-    char *text = malloc(TEXT_MOST);
-    if (text == NULL)
-        return step_no_memory(error, NULL);
-    enum step_status status = attach_ask(process, "VM.metaspace", text, TEXT_MOST, error);
-    if (status == STEP_STATUS_OK && !count_classes(text, &classes))
-        status = step_error_set(error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
-                                "the JVM does not say how many classes it has loaded");
-    if (status == STEP_STATUS_OK)
-        print_forecast(out, classes, options);
-    free(text);
-    return status;
-}
-
+ * no agent and changes nothing. */
 static enum step_status forecast(const struct attachment *attachment)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
-    if (attach_forecast_print(stdout, &attachment->process, &attachment->options, &error) !=
-        STEP_STATUS_OK)
-        return fail(&error);
+    static char text[TEXT_MOST];
+    uint64_t classes = 0;
+    enum step_status status =
+        attach_ask(&attachment->process, "VM.metaspace", text, sizeof text, &error);
+    if (status == STEP_STATUS_OK && !count_classes(text, &classes))
+        status = step_error_set(&error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET,
+                                "the JVM does not say how many classes it has loaded");
+    if (status != STEP_STATUS_OK)
+        return report_error(&error);
+    print_forecast(classes, &attachment->options);
     return fflush(stdout) == 0 ? STEP_STATUS_OK : STEP_STATUS_IO;
 }
 
@@ -334,17 +309,8 @@ static void print_property(const struct step_reader *reader, const char *key)
 /* Prints what the trace waits for. The copy of its buffers says so within 100 ms. */
 static void print_waiting(const char *trace)
 {
-    char path[PATH_MAX + sizeof STEP_LIVE_SUFFIX];
     struct step_live_header header;
-    snprintf(path, sizeof path, "%s%s", trace, STEP_LIVE_SUFFIX);
-    FILE *file = fopen(path, "rbe");
-    if (file == NULL)
-        return;
-    bool waits = fread(&header, sizeof header, 1, file) == 1 &&
-                 memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) == 0 &&
-                 header.waits_for[0] != '\0';
-    fclose(file);
-    if (!waits)
+    if (!live_header_read(trace_live_path(trace).text, &header) || header.waits_for[0] == '\0')
         return;
     header.waits_for[sizeof header.waits_for - 1] = '\0';
     printf("window    waits for start=");
@@ -361,7 +327,7 @@ static enum step_status print_status(const char *pid)
     struct watch_target target;
     struct step_reader *reader = NULL;
     if (watch_target_find(pid, &target, &error) != STEP_STATUS_OK) {
-        report_line("%s", error.message);
+        report_error(&error);
         return STEP_STATUS_NOT_FOUND;
     }
     enum step_status status = step_reader_open(target.path, &reader, &error);
@@ -382,7 +348,7 @@ static enum step_status attach_to(struct attachment *attachment, pid_t pid,
     struct step_error error = {.offset = STEP_NO_OFFSET};
     bool waits = attachment->duration_ns != 0 || attachment->wait;
     if (jvm_process_find(pid, &attachment->process, &error) != STEP_STATUS_OK) {
-        fail(&error);
+        report_error(&error);
         return STEP_STATUS_IO;
     }
     if (attachment->dry_run)

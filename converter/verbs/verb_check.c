@@ -44,55 +44,26 @@ static enum step_status check_graph(const struct input *input, uint64_t limit,
     return status == STEP_STATUS_OK ? of_graph : status;
 }
 
-/* Reports that the agent's self-test failed while recording (docs/hotspot-internals.md, canary). */
-static enum step_status report_doubts(const struct input *input, enum step_status status)
-{
-    const char *fault = event_source_property(input->source, "internals-fault");
-    if (fault == NULL)
-        return status;
-    report_line("%s: events before the agent noticed may be wrong: %s", input->source->path, fault);
-    return STEP_STATUS_CORRUPT;
-}
-
 static enum step_status check_input(struct input *input, const char *path, uint64_t limit,
                                     bool as_json, bool with_graph)
 {
     struct json_output json;
-    struct check_run *run =
-        input->allocs != NULL ? alloc_check_create(input) : event_check_create(input);
-    if (run == NULL) {
-        return report_no_memory();
-    }
-    run->input = input;
-    run->limit = limit;
-    run->json = as_json ? &json : NULL;
+    struct check_run run = {.input = input, .limit = limit, .json = as_json ? &json : NULL};
     if (as_json)
-        begin_json(run, path);
-    enum step_status status = run->operations->read(run);
-    if (status == STEP_STATUS_OK) {
-        status = report_doubts(input, input_report_damage(input));
-        run->operations->print_verdict(run, status != STEP_STATUS_OK);
-        if (run->operations->breach_count(run) > 0 || run->incomplete != NULL)
-            status = STEP_STATUS_CORRUPT;
-    } else if (as_json) {
-        check_run_put_verdict(run, "failed", 0, run->operations->breach_count(run));
-    }
+        begin_json(&run, path);
+    enum step_status status = input->allocs != NULL ? check_allocs(&run) : check_events(&run);
     if (with_graph)
-        status = check_graph(input, limit, run->json, status);
-    if (as_json) {
+        status = check_graph(input, limit, run.json, status);
+    if (as_json)
         json_close(&json);
-    }
-    run->operations->destroy(run);
     return status;
 }
 
 static bool is_step(const struct input *input)
 {
-    struct trace_summary summary = {0};
-    if (input->source->content > TRACE_OF_GRAPHS)
-        return false;
-    summary = trace_summary_of(&input->source->about);
-    return summary.format != NULL && strcmp(summary.format, "step") == 0;
+    struct trace_summary summary = trace_summary_of(&input->source->about);
+    return input->source->content <= TRACE_OF_GRAPHS && summary.format != NULL &&
+           strcmp(summary.format, "step") == 0;
 }
 
 enum step_status verb_check(int argc, char **argv)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace compare: shows the differences between two traces or sets of traces. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
@@ -9,10 +8,10 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/numbers/compare_report.h"
 #include "converter/numbers/gate_rule.h"
+#include "converter/numbers/measure_trace.h"
 #include "converter/numbers/measures.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 #define TOP_NOT_CHOSEN UINT64_MAX
@@ -111,18 +110,13 @@ static bool even_out_stacks(struct measures *measures)
     return measures_cut_sites(measures, least->stack_depth);
 }
 
-static bool put_page(const void *report, FILE *out)
-{
-    return compare_put_page_data(report, out);
-}
-
 static enum step_status print(const struct comparison *comparison,
                               const struct compare_report *report)
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     if (comparison->page != NULL) {
-        enum step_status status =
-            output_file_print(comparison->page, compare_page, put_page, report, &error);
+        enum step_status status = output_file_print(comparison->page, compare_page,
+                                                    compare_put_page_data, report, &error);
         return status == STEP_STATUS_OK ? status : report_error(&error);
     }
     if (comparison->gates.is_quiet)
@@ -131,9 +125,7 @@ static enum step_status print(const struct comparison *comparison,
               : comparison->as_csv  ? compare_print_csv(report)
               : comparison->as_tree ? compare_print_tree(report)
                                     : compare_print_text(report);
-    if (ok)
-        return STEP_STATUS_OK;
-    return report_no_memory();
+    return ok ? STEP_STATUS_OK : report_no_memory();
 }
 
 static enum step_status compare(struct comparison *comparison,

@@ -19,7 +19,6 @@
 #include "converter/records/record_filter.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/date_deaths.h"
 #include "converter/verbs/heap_of_dump.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
@@ -218,11 +217,7 @@ static enum step_status prepare_heap(const struct arguments *arguments,
         return arguments_fault(arguments, "a heap is made of all kinds of events, not of --kind");
     conversion->of_heap = conversion->selected;
     heap->selected = &conversion->of_heap;
-    event_selection_init(&conversion->selected);
-    conversion->selected.dtd_path = conversion->of_heap.dtd_path;
-    conversion->selected.kinds = HEAP_KINDS;
-    conversion->selected.untracked = true;
-    event_selection_mark_phases(&conversion->selected, &conversion->of_heap);
+    heap_tracker_select(&conversion->selected, &conversion->of_heap);
     return STEP_STATUS_OK;
 }
 

@@ -2,7 +2,6 @@
 /* steptrace deaths: replaces the time at which a collection detected a death with the time at which
  * the object became unreachable. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include "converter/formats/input.h"
 #include "converter/graph/dated_trace.h"
 #include "converter/records/record_dump.h"
-#include "converter/verbs/date_deaths.h"
 #include "converter/verbs/verb.h"
 #include "format/json/json_output.h"
 

@@ -35,15 +35,6 @@ struct heap_asked {
     struct gates gates;
 };
 
-static void heap_asked_init(struct heap_asked *asked)
-{
-    *asked = (struct heap_asked){
-        .report = {.axes = HEAP_BY_CLASS, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT},
-        .moments = {{.kind = HEAP_AT_PEAK}},
-        .moment_count = 1};
-    event_selection_init(&asked->selected);
-}
-
 /* Applies options that affect others. */
 static void heap_asked_complete(struct heap_asked *asked)
 {
@@ -341,23 +332,13 @@ static enum step_status trace_print(struct pass *pass, const char *path)
     return heaps_found_print(found);
 }
 
-/* Selects the events that heaps are made of; the tracker selects the objects. */
-static void select_heap(struct event_selection *selected, const struct event_selection *objects)
-{
-    event_selection_init(selected);
-    selected->untracked = true;
-    selected->kinds = HEAP_KINDS;
-    selected->dtd_path = objects->dtd_path;
-    event_selection_mark_phases(selected, objects);
-}
-
 /* Finds and prints the heaps, and evaluates the rules.  Reports errors and damage.  asked->selected
  * must not be used afterwards, since it borrows from the input. */
 static enum step_status heap_from_trace(struct heap_asked *asked, const char *path)
 {
     struct input input;
     struct event_selection selected;
-    select_heap(&selected, &asked->selected);
+    heap_tracker_select(&selected, &asked->selected);
     enum step_status status = input_open_seekable(&input, path, asked->from, &selected);
     if (status != STEP_STATUS_OK)
         return status;
@@ -510,9 +491,12 @@ static enum step_status run(struct heap_asked *asked, const struct arguments *ar
 
 enum step_status verb_heap(int argc, char **argv)
 {
-    struct heap_asked asked;
+    struct heap_asked asked = {
+        .report = {.axes = HEAP_BY_CLASS, .top = TOP_DEFAULT, .depth = DEPTH_DEFAULT},
+        .moments = {{.kind = HEAP_AT_PEAK}},
+        .moment_count = 1};
     char joined[128];
-    heap_asked_init(&asked);
+    event_selection_init(&asked.selected);
     argc = heap_join_diff(argc, argv, joined, sizeof joined);
     const struct option_row rows[] = {
         {"at", 0, "MOMENT", "peak (default), end, gc:N or a time (200ms, 1.5s; plain: ns)",

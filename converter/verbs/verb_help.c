@@ -369,11 +369,6 @@ static void print_manual(const struct arguments *arguments)
     puts(".It Fl h , Fl \\-help\nprint help\n.El");
 }
 
-static void manual_print(const struct verb *verb)
-{
-    explain_verb(verb, print_manual);
-}
-
 /* ---- the verb ---- */
 
 static const struct verb_help help = {
@@ -387,14 +382,6 @@ static void list_verbs(FILE *out)
     for (size_t i = 0; i < verb_count; i++)
         fprintf(out, "  %-13s  %s\n", verbs[i].name, verbs[i].summary);
     fprintf(out, "\n`steptrace VERB --help` explains one.\n");
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < verb_count; i++)
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-    return NULL;
 }
 
 enum step_status verb_help(int argc, char **argv)
@@ -413,13 +400,13 @@ enum step_status verb_help(int argc, char **argv)
     if (!arguments_read(&arguments, argc, argv, 0, 1))
         return arguments.status;
     const char *name = arguments.operand_count > 0 ? arguments.operands[0] : NULL;
-    const struct verb *verb = find_verb(name);
+    const struct verb *verb = name != NULL ? verb_find(name) : NULL;
     if (shell != NULL && !completion_print(shell))
         return arguments_fault(&arguments, "--completion=%s: bash, zsh or fish is expected", shell);
     if ((as_manual || name != NULL) && verb == NULL)
         return arguments_fault(&arguments, "there is no verb '%s'", name != NULL ? name : "");
     if (as_manual)
-        manual_print(verb);
+        explain_verb(verb, print_manual);
     else if (verb != NULL)
         explain_verb(verb, arguments_print_help);
     else if (shell == NULL)

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/address_map.h"
 #include "converter/base/error_report.h"
@@ -262,10 +261,9 @@ static void allocs_print_json(const struct alloc_facts *facts, const struct inpu
 static enum step_status info_allocs(struct input *input, const char *path, bool json)
 {
     struct alloc_facts facts = {.record_count = 0};
-    struct trace_summary summary;
     enum step_status status = input_each_alloc(input, take, &facts);
     if (status == STEP_STATUS_OK) {
-        summary = trace_summary_of(&input->allocs->about);
+        struct trace_summary summary = trace_summary_of(&input->allocs->about);
         if (json)
             allocs_print_json(&facts, input, path, &summary);
         else

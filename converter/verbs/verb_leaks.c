@@ -61,9 +61,7 @@ static enum step_status measure(struct leaks_options *options, const struct leak
                              &options->suppressions, &rows) &&
               leak_rows_measure(&rows, tracker, side, &options->measures);
     leak_rows_reset(&rows);
-    if (ok)
-        return STEP_STATUS_OK;
-    return report_no_memory();
+    return ok ? STEP_STATUS_OK : report_no_memory();
 }
 
 static enum step_status print_rows(struct leaks_options *options, const char *path,
@@ -110,9 +108,8 @@ static enum step_status follow(struct leaks_options *options, const char *path, 
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct leak_tracker tracker;
     enum step_status status = STEP_STATUS_OK;
-    if (leak_tracker_init_selected(&tracker, &input->source->names, options->with_existing,
-                                   selected)) {
-        status = leak_tracker_weigh(&tracker, input->source, &error);
+    if (leak_tracker_init(&tracker, &input->source->names, options->with_existing, selected)) {
+        status = heap_tracker_weigh(&tracker.heap, input->source, &error);
         status = status == STEP_STATUS_OK ? input_each(input, leak_tracker_put, &tracker)
                                           : report_error(&error);
         if (status == STEP_STATUS_OK) {
@@ -135,11 +132,7 @@ static enum step_status read_trace(struct leaks_options *options, const char *pa
 {
     struct input input;
     struct event_selection selected = options->selected, all;
-    event_selection_init(&all);
-    all.untracked = true;
-    all.kinds = HEAP_KINDS;
-    all.dtd_path = selected.dtd_path;
-    event_selection_mark_phases(&all, &selected);
+    heap_tracker_select(&all, &selected);
     enum step_status status = event_selection_needs_deaths(&selected)
                                   ? input_open_seekable(&input, path, NULL, &all)
                                   : input_open(&input, path, NULL, &all);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace nominal: prints the nominal statistics of the DaCapo benchmark suite. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/no_memory.h"
 #include "converter/formats/input.h"
 #include "converter/graph/graph_source.h"
 #include "converter/layout/object_layout.h"
@@ -65,7 +63,7 @@ static enum step_status count_stores(struct nominal *nominal, const struct input
 static enum step_status read_all(struct nominal *nominal, struct input *input, const char *path,
                                  struct step_error *error)
 {
-    enum step_status status = nominal_put_phases(nominal, input->source, error);
+    enum step_status status = event_source_phases(input->source, nominal_put_phase, nominal, error);
     if (status == STEP_STATUS_OK)
         status = count_stores(nominal, input, path, error);
     if (status != STEP_STATUS_OK)
@@ -76,10 +74,7 @@ static enum step_status read_all(struct nominal *nominal, struct input *input, c
     nominal_finish(nominal);
     if (nominal->objects > 0 && nominal->bytes == 0)
         return report_unfit(path, "the objects have no sizes, which all statistics need" NO_SIZES);
-    if (nominal_put_names(nominal, &input->source->names))
-        return STEP_STATUS_OK;
-    no_memory(error);
-    return report_error(error);
+    return nominal_put_names(nominal, &input->source->names) ? STEP_STATUS_OK : report_no_memory();
 }
 
 static enum step_status count(const struct nominal_call *call, struct input *input,
@@ -87,10 +82,8 @@ static enum step_status count(const struct nominal_call *call, struct input *inp
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct nominal nominal;
-    enum step_status status = STEP_STATUS_OK;
-    if (!nominal_init(&nominal, &call->options)) {
-        status = report_no_memory();
-    }
+    enum step_status status =
+        nominal_init(&nominal, &call->options) ? STEP_STATUS_OK : report_no_memory();
     nominal.path = path;
     nominal.is_native = input->allocs != NULL;
     nominal.has_times = event_source_has_times(input->source);

@@ -5,14 +5,11 @@
  */
 #include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/given_definition.h"
 #include "converter/base/memory_limit.h"
-#include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/base/trace_files.h"
 #include "converter/formats/format_table.h"
@@ -57,8 +54,7 @@ static enum step_status pack_allocs(const char *path, const struct trace_format 
     }
     status = input_pour(&input, &pouring, output, &size_bytes);
     if (status == STEP_STATUS_OK) {
-        struct trace_summary summary;
-        summary = trace_summary_of(&input.source->about);
+        struct trace_summary summary = trace_summary_of(&input.source->about);
         report_sizes(output, input.allocs->record_count, summary.file_bytes, size_bytes);
         status = input_report_damage(&input);
     }

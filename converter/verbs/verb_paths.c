@@ -2,7 +2,6 @@
 /* steptrace paths: shows why objects are reachable. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/trace/selection_options.h"

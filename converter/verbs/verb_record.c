@@ -11,10 +11,7 @@
 #include <unistd.h>
 
 #include "converter/base/output_file.h"
-#include "converter/verbs/component.h"
-#include "converter/verbs/recording_options.h"
-#include "converter/verbs/reports_of.h"
-#include "converter/verbs/run_command.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 static const char *machine_name(const struct elf_kind *kind)
@@ -67,35 +64,12 @@ static const struct verb_help help = {
     "process id in the name. In OUT, %p, %t and %h stand for process id, time and host.\n"
     "`steptrace record -O help java` lists the options of the agent (-O).\n"};
 
-/* A text of bounded length that remembers overflow. */
-struct text {
-    char bytes[TEXT_MAX];
-    size_t length;
-    bool is_full;
-};
-
 struct recording {
     const char *output;
     const char *agent;
     bool report, summary; /* write report pages at the end */
     struct recording_options options;
 };
-
-static void append(struct text *text, const char *bytes, size_t length)
-{
-    if (length >= TEXT_MAX - text->length) {
-        text->is_full = true;
-        return;
-    }
-    memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
-    text->bytes[text->length] = '\0';
-}
-
-static void append_text(struct text *text, const char *more)
-{
-    append(text, more, strlen(more));
-}
 
 static bool take_engine(void *options_target, const char *value, const char **fault)
 {
@@ -124,58 +98,46 @@ static enum launcher launcher_of(const char *command)
     return LAUNCHER_OTHER;
 }
 
-/* JVMs started by other programs may run in any directory, and there may be several. */
-static void append_shared_name(struct text *text, const char *output)
+/* The name of the traces, which the caller frees; NULL if memory runs out.  JVMs started by other
+ * programs may run in any directory, and there may be several. */
+static char *trace_name(const struct recording *recording, enum launcher launcher)
 {
-    char directory[PATH_MAX];
-    if (output[0] != '/' && getcwd(directory, sizeof directory) != NULL) {
-        for (const char *at = directory; *at != '\0'; at++)
-            append_text(text, *at == '%' ? "%%" : (const char[]){*at, '\0'});
-        append_text(text, "/");
-    }
-    const char *slash = strrchr(output, '/');
+    char directory[PATH_MAX] = "", escaped[2 * PATH_MAX];
+    const char *output = recording->output, *slash = strrchr(output, '/');
     const char *ending = strrchr(slash != NULL ? slash : output, '.');
     size_t stem = ending != NULL ? (size_t) (ending - output) : strlen(output);
-    append(text, output, stem);
-    if (strstr(output, "%p") == NULL)
-        append_text(text, "-%p");
-    append_text(text, output + stem);
+    char *name;
+    if (launcher != LAUNCHER_OTHER)
+        return strdup(output);
+    bool is_here = output[0] != '/' && getcwd(directory, sizeof directory) != NULL;
+    escape_percents(is_here ? directory : "", escaped);
+    int length = asprintf(&name, "%s%s%.*s%s%s", escaped, is_here ? "/" : "", (int) stem, output,
+                          strstr(output, "%p") == NULL ? "-%p" : "", output + stem);
+    return length >= 0 ? name : NULL;
 }
 
-static void append_name(struct text *text, const struct recording *recording,
-                        enum launcher launcher)
+/* The option that makes a JVM load the agent, as trace_name(). */
+static char *agent_option(const struct recording *recording, const char *agent, const char *name,
+                          enum launcher launcher)
 {
-    if (launcher == LAUNCHER_OTHER)
-        append_shared_name(text, recording->output);
-    else
-        append_text(text, recording->output);
-}
-
-static void append_agent(struct text *text, const struct recording *recording, const char *agent,
-                         enum launcher launcher)
-{
-    append_text(text, launcher == LAUNCHER_TOOL ? "-J-agentpath:" : "-agentpath:");
-    append_text(text, agent);
-    append_text(text, "=file=");
-    append_name(text, recording, launcher);
-    append_text(text, recording->report || recording->summary ? RECORDING_REPORT_STACK : "");
-    append_text(text, recording->options.text);
+    char *option;
+    int length =
+        asprintf(&option, "%s-agentpath:%s=file=%s%s%s", launcher == LAUNCHER_TOOL ? "-J" : "",
+                 agent, name, recording->report || recording->summary ? RECORDING_REPORT_STACK : "",
+                 recording->options.text);
+    return length >= 0 ? option : NULL;
 }
 
 /* Makes JVMs that the command starts load the agent. */
 static bool set_tool_options(const char *agent)
 {
     const char *before = getenv(TOOL_OPTIONS);
-    struct text value = {.length = 0};
-    bool has_spaces = strpbrk(agent, " \t") != NULL;
-    append_text(&value, has_spaces ? "\"" : "");
-    append_text(&value, agent);
-    append_text(&value, has_spaces ? "\"" : "");
-    if (before != NULL && before[0] != '\0') {
-        append_text(&value, " ");
-        append_text(&value, before);
-    }
-    return !value.is_full && setenv(TOOL_OPTIONS, value.bytes, 1) == 0;
+    const char *quote = strpbrk(agent, " \t") != NULL ? "\"" : "";
+    bool has_more = before != NULL && before[0] != '\0';
+    char value[TEXT_MAX];
+    int length = snprintf(value, sizeof value, "%s%s%s%s%s", quote, agent, quote,
+                          has_more ? " " : "", has_more ? before : "");
+    return length < (int) sizeof value && setenv(TOOL_OPTIONS, value, 1) == 0;
 }
 
 static enum step_status fail(const char *what, const char *why)
@@ -212,10 +174,28 @@ static enum step_status start(char *agent, enum launcher launcher, char **comman
     return status;
 }
 
+static enum step_status record_with(const struct recording *recording,
+                                    const struct arguments *arguments, char *option,
+                                    const char *name, enum launcher launcher)
+{
+    struct timespec begun;
+    pid_t process = 0;
+    bool reports = recording->report || recording->summary;
+    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    enum step_status status = start(option, launcher, (char **) arguments->operands,
+                                    arguments->operand_count, reports ? &process : NULL);
+    if (launcher == LAUNCHER_OTHER)
+        process = 0;
+    if (status == STEP_STATUS_OK && recording->summary)
+        status = traces_since(name, &begun, process, summary_of);
+    if (status == STEP_STATUS_OK && recording->report)
+        status = traces_since(name, &begun, process, report_of);
+    return status;
+}
+
 static enum step_status record(const struct recording *recording, const struct arguments *arguments)
 {
     char agent[PATH_MAX];
-    static struct text option;
     char **command = (char **) arguments->operands;
     enum launcher launcher = launcher_of(command[0]);
     if (strchr(recording->output, ',') != NULL)
@@ -235,22 +215,15 @@ static enum step_status record(const struct recording *recording, const struct a
     }
     if (strchr(agent, '=') != NULL)
         return fail(agent, "the JVM takes no `=` in the path of an agent");
-    append_agent(&option, recording, agent, launcher);
-    if (option.is_full)
-        return arguments_fault(arguments, "the options are too long; use -O options=FILE");
-    struct timespec begun;
-    pid_t process = 0;
-    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
-    enum step_status status = start(option.bytes, launcher, command, arguments->operand_count,
-                                    recording->report || recording->summary ? &process : NULL);
-    static struct text name;
-    append_name(&name, recording, launcher);
-    if (launcher == LAUNCHER_OTHER)
-        process = 0;
-    if (status == STEP_STATUS_OK && recording->summary)
-        status = traces_since(name.bytes, &begun, process, summary_of);
-    if (status == STEP_STATUS_OK && recording->report)
-        status = traces_since(name.bytes, &begun, process, report_of);
+    char *name = trace_name(recording, launcher);
+    char *option = name != NULL ? agent_option(recording, agent, name, launcher) : NULL;
+    enum step_status status = STEP_STATUS_NO_MEMORY;
+    if (option != NULL && strlen(option) >= TEXT_MAX)
+        status = arguments_fault(arguments, "the options are too long; use -O options=FILE");
+    else if (option != NULL)
+        status = record_with(recording, arguments, option, name, launcher);
+    free(option);
+    free(name);
     return status;
 }
 

@@ -8,10 +8,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "converter/verbs/component.h"
 #include "converter/verbs/recorded_traces.h"
-#include "converter/verbs/recording_options.h"
-#include "converter/verbs/run_command.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 #define TEXT_MAX ((size_t) 8192)
@@ -62,15 +60,10 @@ static bool ends_with(const char *text, const char *ending)
  * file. */
 static bool make_step_path(struct recording *recording)
 {
-    char directory[PATH_MAX] = "", escaped[2 * PATH_MAX] = "";
+    char directory[PATH_MAX] = "", escaped[2 * PATH_MAX];
     if (recording->output[0] != '/' && getcwd(directory, sizeof directory) == NULL)
         return false;
-    size_t used = 0;
-    for (const char *at = directory; *at != '\0'; at++) {
-        if (*at == '%')
-            escaped[used++] = '%';
-        escaped[used++] = *at;
-    }
+    escape_percents(directory, escaped);
     recording->traces.step_path = recording->step_path;
     recording->traces.is_converted = !ends_with(recording->output, STEP_ENDING);
     int length = snprintf(recording->step_path, sizeof recording->step_path, "%s%s%s%s", escaped,

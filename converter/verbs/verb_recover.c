@@ -2,10 +2,8 @@
 /* steptrace recover: makes a complete STEP trace from the files of a killed process, or from a
  * damaged file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -81,23 +79,10 @@ static enum step_status write_whole(struct step_reader *reader, const char *path
     return STEP_STATUS_OK;
 }
 
-static bool is_live_file(const char *live_path)
-{
-    struct step_live_header header = {.version = 0};
-    struct stat about;
-    int file = open(live_path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-              pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header &&
-              memcmp(header.magic, STEP_LIVE_MAGIC, sizeof header.magic) == 0 &&
-              header.version == STEP_LIVE_VERSION;
-    if (file >= 0)
-        close(file);
-    return is;
-}
-
 /* Returns true if a live file exists whose records the reader could not read. */
 static bool is_unread(const struct step_reader *reader, const char *live_path)
 {
+    struct step_live_header header;
     struct stat about;
     if (lstat(live_path, &about) != 0)
         return false;
@@ -105,7 +90,8 @@ static bool is_unread(const struct step_reader *reader, const char *live_path)
         if (strncmp(step_reader_damage(reader, i)->message, STEP_LIVE_UNREAD,
                     strlen(STEP_LIVE_UNREAD)) == 0)
             return true;
-    return !is_live_file(live_path);
+    return !S_ISREG(about.st_mode) || !live_header_read(live_path, &header) ||
+           header.version != STEP_LIVE_VERSION;
 }
 
 static enum step_status leave_both(struct step_reader *reader, const char *path,

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace replay: replays a heap trace against malloc implementations. */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/output_file.h"
 #include "converter/formats/input.h"
-#include "converter/replay/replay_report.h"
-#include "converter/verbs/component.h"
+#include "converter/replay/replay_run.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 #include "format/core/no_memory.h"
 

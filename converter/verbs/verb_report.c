@@ -5,7 +5,6 @@
 #include "converter/base/output_file.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
-#include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/report/report_data.h"
 #include "converter/trace/selection_options.h"

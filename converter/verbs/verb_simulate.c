@@ -72,11 +72,9 @@ static enum step_status run(const struct simulate_options *options, const char *
     if (status != STEP_STATUS_OK)
         return status;
     struct simulation *simulation = malloc(sizeof *simulation);
-    if (simulation != NULL && simulation_init(simulation, &options->models)) {
-        status = simulate(options, path, &input, simulation);
-    } else {
-        status = report_no_memory();
-    }
+    status = simulation != NULL && simulation_init(simulation, &options->models)
+                 ? simulate(options, path, &input, simulation)
+                 : report_no_memory();
     if (simulation != NULL)
         simulation_reset(simulation);
     free(simulation);
@@ -112,15 +110,6 @@ static enum step_status check(const struct arguments *arguments,
     if (least_of(&models->regions) < 2 * generations->region)
         return arguments_fault(arguments, "--young-regions: two regions are the least");
     return STEP_STATUS_OK;
-}
-
-static void set_defaults(struct simulation_options *models)
-{
-    if (models->young.count + models->regions.count + models->semi_space.count +
-            models->mark_compact.count >
-        0)
-        return;
-    simulation_options_add_young(models, YOUNG_DEFAULT_FIRST);
 }
 
 enum step_status verb_simulate(int argc, char **argv)
@@ -167,7 +156,10 @@ enum step_status verb_simulate(int argc, char **argv)
     enum step_status status = check(&arguments, models);
     if (status != STEP_STATUS_OK)
         return status;
-    set_defaults(models);
+    if (models->young.count + models->regions.count + models->semi_space.count +
+            models->mark_compact.count ==
+        0)
+        simulation_options_add_young(models, YOUNG_DEFAULT_FIRST);
     size_t heaps = simulation_options_heaps(models);
     if (models->heap.count > 0 && (heaps == 0 || heaps > SIZE_LIST_MOST))
         return arguments_fault(&arguments,

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace snapshot: adds a snapshot of all references to the trace that a JVM is recording. */
 #include <limits.h>
-#include <stdio.h>
 
 #include "converter/attach/attach.h"
 #include "converter/base/error_report.h"
-#include "converter/verbs/component.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
     "snapshot", "[--agent=PATH] PID",
     "Makes the agent in a traced JVM add a snapshot to the trace: all roots and all\n"
     "references between objects, while the program is stopped.\n"};
-
-static enum step_status fail(const struct step_error *error)
-{
-    report_line("%s", error->message);
-    return error->status;
-}
 
 static enum step_status ask(const char *agent_named, pid_t pid)
 {
@@ -26,12 +19,12 @@ static enum step_status ask(const char *agent_named, pid_t pid)
     struct step_error error = {.offset = STEP_NO_OFFSET};
     enum step_status status = jvm_process_find(pid, &process, &error);
     if (status != STEP_STATUS_OK) {
-        fail(&error);
+        report_error(&error);
         status = STEP_STATUS_IO;
     } else if (!agent_of(&process, agent_named, agent)) {
         status = STEP_STATUS_IO;
     } else if (attach_load(&process, agent, "snapshot", &error) != STEP_STATUS_OK) {
-        status = fail(&error);
+        status = report_error(&error);
     }
     jvm_process_close(&process);
     return status;

@@ -15,37 +15,27 @@ static const struct verb_help help = {
     "file name without its ending; the first needs no schema name. Times are nanoseconds\n"
     "since the start of the JVM.\n"};
 
-struct sql_options {
-    bool csv;
-    bool json;
-};
-
-static enum step_status run(const struct arguments *arguments, const struct sql_options *options)
-{
-    size_t traces = arguments->operand_count - 1;
-    return sql_run(&(struct sql_run){.traces = arguments->operands,
-                                     .trace_count = traces,
-                                     .text = arguments->operands[traces],
-                                     .format = options->csv    ? SQL_AS_CSV
-                                               : options->json ? SQL_AS_JSON
-                                                               : SQL_AS_TABLE,
-                                     .out = stdout});
-}
-
 enum step_status verb_sql(int argc, char **argv)
 {
     sampled_traces_accept(true);
-    struct sql_options options = {0};
+    bool as_csv = false, as_json = false;
     const struct option_row rows[] = {
-        {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &options.csv},
-        {"json", 0, NULL, "as JSON: an array of objects", take_flag, &options.json},
+        {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &as_csv},
+        {"json", 0, NULL, "as JSON: an array of objects", take_flag, &as_json},
         READING_ROWS};
     struct arguments arguments = ARGUMENTS_OF(help, rows);
     if (!arguments_read(&arguments, argc, argv, 2, 10))
         return arguments.status;
     if (arguments_refuse_files(&arguments) != STEP_STATUS_OK)
         return STEP_STATUS_INVALID;
-    if (options.csv && options.json)
+    if (as_csv && as_json)
         return arguments_fault(&arguments, "--csv and --json are two formats");
-    return run(&arguments, &options);
+    size_t traces = arguments.operand_count - 1;
+    return sql_run(&(struct sql_run){.traces = arguments.operands,
+                                     .trace_count = traces,
+                                     .text = arguments.operands[traces],
+                                     .format = as_csv    ? SQL_AS_CSV
+                                               : as_json ? SQL_AS_JSON
+                                                         : SQL_AS_TABLE,
+                                     .out = stdout});
 }

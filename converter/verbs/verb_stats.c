@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace stats: prints totals of a trace. */
-#include <string.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/base/sampled_trace.h"
@@ -9,7 +8,6 @@
 #include "converter/numbers/measure_trace.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/trace/selection_options.h"
-#include "converter/verbs/trace_set.h"
 #include "converter/verbs/verb.h"
 
 static const struct verb_help help = {
@@ -100,7 +98,7 @@ static enum step_status add_up(const struct stats_options *options, const char *
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)
-            status = trace_measure_weigh(&pass->measure, input->source, &error);
+            status = heap_tracker_weigh(&pass->measure.heap, input->source, &error);
         if (status != STEP_STATUS_OK)
             return report_error(&error);
         status = input_each(input, visit, pass);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* steptrace watch: shows a trace while it is being written. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,8 @@
 #include "converter/formats/input.h"
 #include "converter/trace/selection_options.h"
 #include "converter/trace/unmatched.h"
+#include "converter/verbs/recording.h"
 #include "converter/verbs/verb.h"
-#include "converter/verbs/watch_target.h"
 #include "converter/watch/watch_view.h"
 #include "steptrace/live.h"
 #include "steptrace/status.h"
@@ -94,7 +93,7 @@ static enum step_status run(const struct arguments *arguments, const struct watc
     struct watch_target target;
     enum step_status status = watch_target_find(arguments->operands[0], &target, &error);
     if (status != STEP_STATUS_OK) {
-        report_line("%s", error.message);
+        report_error(&error);
         return STEP_STATUS_NOT_FOUND;
     }
     struct watch_feed *feed = calloc(1, sizeof *feed);

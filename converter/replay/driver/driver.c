@@ -41,20 +41,23 @@ struct driver_run {
 
 #define SLOW_NS 2000u /* a pass that was off the CPU for longer is examined */
 
-static uint64_t driver_now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+static uint64_t driver_now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Returns the CPU time of the calling thread, including the kernel, so that other processes do not
  * count. */
 static uint64_t busy_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Time that the calling thread had waited for a CPU at the last look. */
@@ -96,13 +99,6 @@ static void driver_times_add(struct driver_times *times, struct driver_clocks st
         return;
     uint64_t off = wall - busy, waited = ready_ns();
     times->blocked_ns += off > waited ? off - waited : 0;
-}
-
-/* Call at the thread's end. */
-static void driver_clocks_close(void)
-{
-    if (ready.file > 0)
-        close(ready.file);
 }
 
 static struct {
@@ -155,21 +151,6 @@ static void driver_samples_take(uint64_t live_bytes, uint64_t operations)
         sampling.countdown = sampling.stride - 1;
     }
     pthread_mutex_unlock(&sampling.lock);
-}
-
-/* Sets the baseline: resident memory up to now belongs to the driver. */
-static void driver_samples_begin(void)
-{
-    sampling.status_file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    free(malloc(1));
-    sampling.base_resident = resident_bytes();
-}
-
-/* Takes the last sample, which is always kept. */
-static void driver_samples_end(uint64_t operations)
-{
-    sampling.countdown = 0;
-    driver_samples_take(driver.control->last_live_bytes, operations);
 }
 
 #define SPINS 200
@@ -381,7 +362,8 @@ static void *work(void *data)
         atomic_fetch_sub(queued.open_sections, 1);
         sem_post(&worker->room);
     }
-    driver_clocks_close();
+    if (ready.file > 0)
+        close(ready.file);
     return NULL;
 }
 
@@ -399,11 +381,6 @@ static void start(struct worker *worker)
     }
     driver.control->thread_count++;
     worker->is_running = true;
-}
-
-static void driver_workers_init(void)
-{
-    workers = driver_map_memory(REPLAY_THREADS_MOST * sizeof *workers);
 }
 
 /* Passes a section to its thread, which is started if necessary, and which decrements
@@ -553,18 +530,12 @@ static void prepare(void)
     driver.slots = driver_map_memory(REPLAY_SLOTS_MOST * sizeof(void *));
     driver.heaps = driver_map_memory(REPLAY_HEAPS_MOST * sizeof(void *));
     driver.progress = driver_map_memory(REPLAY_THREADS_MOST * sizeof *driver.progress);
-    driver_workers_init();
+    workers = driver_map_memory(REPLAY_THREADS_MOST * sizeof *workers);
     limit_memory(driver.control->memory_bytes);
-    driver_samples_begin();
-}
-
-static void publish(struct replay_control *control)
-{
-    control->operations = driver.operations;
-    control->failures = driver.failures;
-    control->busy_ns = driver.busy_ns;
-    control->blocked_ns = driver.blocked_ns;
-    control->is_done = true;
+    /* resident memory up to now belongs to the driver */
+    sampling.status_file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    free(malloc(1));
+    sampling.base_resident = resident_bytes();
 }
 
 int main(int count, char **words)
@@ -583,7 +554,12 @@ int main(int count, char **words)
     else
         driver_pieces_run_single();
     driver.control->wall_ns = driver_now_ns() - driver.start_ns;
-    driver_samples_end(driver.operations);
-    publish(driver.control);
+    sampling.countdown = 0; /* the last sample is always kept */
+    driver_samples_take(driver.control->last_live_bytes, driver.operations);
+    driver.control->operations = driver.operations;
+    driver.control->failures = driver.failures;
+    driver.control->busy_ns = driver.busy_ns;
+    driver.control->blocked_ns = driver.blocked_ns;
+    driver.control->is_done = true;
     _exit(0);
 }

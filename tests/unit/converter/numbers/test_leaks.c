@@ -50,7 +50,7 @@ static void run_program(struct program *program, uint64_t sample_interval_bytes)
         CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
         *frame = (struct trace_frame){.method_id = id, .known = true};
     }
-    CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->names, false));
+    CU_ASSERT_FATAL(leak_tracker_init(&program->tracker, &program->names, false, NULL));
     if (sample_interval_bytes != 0)
         CU_ASSERT_FATAL(
             sample_weights_init(&program->tracker.heap.samples.weights, sample_interval_bytes));

@@ -48,7 +48,7 @@ static void test_dead_left(void)
     struct simulation_options options = limited(YOUNG, YOUNG + old);
     options.generations.max_tenuring = 0;
     struct simulation *simulation = begin(&options);
-    struct generations *model = &simulation->young.items[0];
+    struct generations *model = &simulation->lists[MODEL_YOUNG].items[0];
     uint64_t full = 0, seen = 0;
     for (uint64_t i = 1; model->full < 9 && i < 10000; i++) {
         put(simulation, EVENT_OBJECT_ALLOC, i, BLOCK);
@@ -73,7 +73,7 @@ static void test_crowded(void)
     const uint64_t old = 320 * KIB, living = 22; /* 352 KiB */
     struct simulation_options options = limited(YOUNG, YOUNG + old);
     struct simulation *simulation = begin(&options);
-    struct generations *model = &simulation->young.items[0];
+    struct generations *model = &simulation->lists[MODEL_YOUNG].items[0];
     for (uint64_t i = 1; i <= living; i++)
         put(simulation, EVENT_OBJECT_ALLOC, i, BLOCK);
     for (uint64_t i = living + 1; i < living + 100; i++) {
@@ -128,16 +128,18 @@ static void test_least_heap(void)
         struct simulation_options options = limited(MIB, 0);
         struct simulation *simulation = begin(&options);
         play(simulation, largest);
-        uint64_t least = simulation_least_heap(simulation, &simulation->young.items[0])->heap;
+        uint64_t least =
+            simulation_least_heap(simulation, &simulation->lists[MODEL_YOUNG].items[0])->heap;
         CU_ASSERT_EQUAL(least % HEAP_ALIGNMENT, 0);
         CU_ASSERT_TRUE(least > simulation->peak_living);
         end(simulation);
         for (unsigned less = 0; less <= 1; less++) {
             options = limited(MIB, least - less * HEAP_ALIGNMENT);
             simulation = begin(&options);
-            CU_ASSERT_PTR_NULL(simulation_least_heap(simulation, &simulation->young.items[0]));
+            CU_ASSERT_PTR_NULL(
+                simulation_least_heap(simulation, &simulation->lists[MODEL_YOUNG].items[0]));
             play(simulation, largest);
-            CU_ASSERT_EQUAL(simulation->young.items[0].is_too_small, less == 1);
+            CU_ASSERT_EQUAL(simulation->lists[MODEL_YOUNG].items[0].is_too_small, less == 1);
             end(simulation);
         }
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints statistics as text tables. */
+/* Prints statistics as text tables and as JSON. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,20 +71,6 @@ static void print_lifetimes(const struct statistics *statistics)
            statistics->lifetimes_in_bytes ? " (allocated meanwhile)" : "");
 }
 
-bool ranking_table_print(const struct ranking_table *table, const struct statistics_report *report)
-{
-    struct ranking ranking;
-    if (!table->rank(report, &ranking))
-        return false;
-    if (ranking.count > 0)
-        table->print_head();
-    for (size_t i = 0; i < ranking.shown; i++)
-        table->print_line(report->statistics, ranking.rows[i].id);
-    table_print_rest(ranking.shown, ranking.count, table->things);
-    free(ranking.rows);
-    return true;
-}
-
 void statistics_print_thread_name(const struct statistics *statistics, uint32_t id)
 {
     const struct trace_thread *thread = trace_thread_of(statistics->names, id);
@@ -113,14 +98,8 @@ static void print_class(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static void print_class_head(void)
-{
-    printf("\n%12s %14s %12s %14s %10s %12s %10s %10s  %s\n", "allocated", "bytes", "freed",
-           "bytes", "at end", "bytes", "mean life", "half below", "class");
-}
-
-static const struct ranking_table class_table = {rank_classes, print_class_head, print_class,
-                                                 "classes"};
+static const char class_head[] = "\n   allocated          bytes        freed          bytes     at "
+                                 "end        bytes  mean life half below  class\n";
 
 static void print_thread(const struct statistics *statistics, uint32_t id)
 {
@@ -134,14 +113,8 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     statistics_print_thread_name(statistics, id);
 }
 
-static void print_thread_head(void)
-{
-    printf("\n%12s %14s %12s %10s %10s  %s\n", "allocated", "bytes", "calls", "start", "end",
-           "thread");
-}
-
-static const struct ranking_table thread_table = {rank_threads, print_thread_head, print_thread,
-                                                  "threads"};
+static const char thread_head[] =
+    "\n   allocated          bytes        calls      start        end  thread\n";
 
 static void print_method(const struct statistics *statistics, uint32_t id)
 {
@@ -157,17 +130,12 @@ static void print_method(const struct statistics *statistics, uint32_t id)
     putchar('\n');
 }
 
-static void print_method_head(void)
-{
-    printf("\n%12s %10s %10s %10s  %s\n", "calls", "exceptions", "itself", "with inner", "method");
-}
+static const char method_head[] = "\n       calls exceptions     itself with inner  method\n";
 
 static bool print_methods(const struct statistics_report *report)
 {
-    static const struct ranking_table table = {rank_methods, print_method_head, print_method,
-                                               "methods"};
     const struct statistics *statistics = report->statistics;
-    if (!ranking_table_print(&table, report))
+    if (!statistics_print_table(report, BY_METHOD, method_head, print_method))
         return false;
     if (statistics->unmatched_exits > 0)
         printf("  %" PRIu64 " exits of calls whose entry the trace does not have\n",
@@ -221,7 +189,8 @@ bool statistics_print_text(const struct statistics_report *report)
     statistics_print_kinds(statistics);
     print_objects(statistics);
     print_lifetimes(statistics);
-    if (!ranking_table_print(&class_table, report) || !ranking_table_print(&thread_table, report) ||
+    if (!statistics_print_table(report, BY_CLASS, class_head, print_class) ||
+        !statistics_print_table(report, BY_THREAD, thread_head, print_thread) ||
         !print_methods(report))
         return false;
     print_curve(statistics);
@@ -239,31 +208,6 @@ static int compare(const void *left, const void *right)
     if (a->calls != b->calls)
         return a->calls > b->calls ? -1 : 1;
     return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* Computes the key of a row.  Returns false if the row is not shown. */
-typedef bool (*key_function)(const struct statistics_report *report, const void *entry,
-                             struct ranked_id *row);
-
-static bool rank(const struct statistics_report *report, const struct id_table *table,
-                 key_function key_of, struct ranking *ranking)
-{
-    size_t most = 0;
-    for (uint32_t i = 0; id_table_next(table, &i); i++)
-        most++;
-    *ranking = (struct ranking){.rows = calloc(most + 1, sizeof(struct ranked_id))};
-    if (ranking->rows == NULL)
-        return false;
-    for (uint32_t i = 0; id_table_next(table, &i); i++) {
-        const void *entry = id_table_find(table, i);
-        struct ranked_id row = {.id = i};
-        if (entry != NULL && key_of(report, entry, &row))
-            ranking->rows[ranking->count++] = row;
-    }
-    if (ranking->count > 0)
-        qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
-    ranking->shown = table_shown(report->top, ranking->count);
-    return true;
 }
 
 static uint64_t sampled_key(enum statistics_order order, const struct sampled_totals *totals)
@@ -294,11 +238,6 @@ static bool class_key(const struct statistics_report *report, const void *entry,
     return totals->allocated_objects > 0 || totals->freed_objects > 0;
 }
 
-bool rank_classes(const struct statistics_report *report, struct ranking *ranking)
-{
-    return rank(report, &report->statistics->classes, class_key, ranking);
-}
-
 static bool thread_key(const struct statistics_report *report, const void *entry,
                        struct ranked_id *row)
 {
@@ -313,11 +252,6 @@ static bool thread_key(const struct statistics_report *report, const void *entry
     return totals->is_used;
 }
 
-bool rank_threads(const struct statistics_report *report, struct ranking *ranking)
-{
-    return rank(report, &report->statistics->threads, thread_key, ranking);
-}
-
 static bool method_key(const struct statistics_report *report, const void *entry,
                        struct ranked_id *row)
 {
@@ -328,7 +262,215 @@ static bool method_key(const struct statistics_report *report, const void *entry
     return totals->calls > 0;
 }
 
-bool rank_methods(const struct statistics_report *report, struct ranking *ranking)
+/* The id_table of each axis, and the key of its rows: false, the row is not shown. */
+static const struct {
+    const char *name;
+    size_t table;
+    bool (*key_of)(const struct statistics_report *report, const void *entry,
+                   struct ranked_id *row);
+} axes[] = {
+    [BY_CLASS] = {"classes", offsetof(struct statistics, classes), class_key},
+    [BY_THREAD] = {"threads", offsetof(struct statistics, threads), thread_key},
+    [BY_METHOD] = {"methods", offsetof(struct statistics, methods), method_key},
+};
+
+bool statistics_rank(const struct statistics_report *report, enum statistics_axis axis,
+                     struct ranking *ranking)
 {
-    return rank(report, &report->statistics->methods, method_key, ranking);
+    const struct id_table *table =
+        (const void *) ((const char *) report->statistics + axes[axis].table);
+    const void *entry;
+    size_t most = 1;
+    for (uint32_t i = 0; id_table_next(table, &i); i++)
+        most++;
+    *ranking = (struct ranking){.rows = calloc(most, sizeof *ranking->rows)};
+    if (ranking->rows == NULL)
+        return false;
+    for (uint32_t i = 0; (entry = id_table_next(table, &i)) != NULL; i++) {
+        struct ranked_id *row = &ranking->rows[ranking->count];
+        *row = (struct ranked_id){.id = i};
+        ranking->count += axes[axis].key_of(report, entry, row);
+    }
+    if (ranking->count > 0)
+        qsort(ranking->rows, ranking->count, sizeof *ranking->rows, compare);
+    ranking->shown = table_shown(report->top, ranking->count);
+    return true;
+}
+
+bool statistics_print_table(const struct statistics_report *report, enum statistics_axis axis,
+                            const char *head,
+                            void (*print_line)(const struct statistics *statistics, uint32_t id))
+{
+    struct ranking ranking;
+    if (!statistics_rank(report, axis, &ranking))
+        return false;
+    if (ranking.count > 0)
+        fputs(head, stdout);
+    for (size_t i = 0; i < ranking.shown; i++)
+        print_line(report->statistics, ranking.rows[i].id);
+    table_print_rest(ranking.shown, ranking.count, axes[axis].name);
+    free(ranking.rows);
+    return true;
+}
+
+bool statistics_put_array(const struct statistics_report *report, enum statistics_axis axis,
+                          void (*put_members)(struct json_output *json,
+                                              const struct statistics *statistics, uint32_t id),
+                          struct json_output *json)
+{
+    struct ranking ranking;
+    if (!statistics_rank(report, axis, &ranking))
+        return false;
+    json_begin_array(json, axes[axis].name);
+    for (size_t i = 0; i < ranking.shown; i++) {
+        json_begin_object(json, NULL);
+        put_members(json, report->statistics, ranking.rows[i].id);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    free(ranking.rows);
+    return true;
+}
+
+/* ---- JSON ---- */
+
+static void put_totals(struct json_output *json, const struct object_totals *totals)
+{
+    json_number(json, "allocated_objects", totals->allocated_objects);
+    json_number(json, "allocated_bytes", totals->allocated_bytes);
+    json_number(json, "existing_objects", totals->existing_objects);
+    json_number(json, "existing_bytes", totals->existing_bytes);
+    json_number(json, "freed_objects", totals->freed_objects);
+    json_number(json, "freed_bytes", totals->freed_bytes);
+    json_number(json, "live_objects", live_objects_of(totals));
+    json_number(json, "live_bytes", live_bytes_of(totals));
+}
+
+static void put_lifetimes(struct json_output *json, const struct lifetimes *lifetimes)
+{
+    if (lifetimes->count == 0)
+        return;
+    json_begin_object(json, "lifetimes");
+    json_number(json, "count", lifetimes->count);
+    json_real(json, "mean", lifetimes_mean(lifetimes));
+    json_real(json, "p50", lifetimes_percentile(lifetimes, 0.5));
+    json_real(json, "p90", lifetimes_percentile(lifetimes, 0.9));
+    json_real(json, "p99", lifetimes_percentile(lifetimes, 0.99));
+    json_number(json, "most", lifetimes->most);
+    json_end_object(json);
+}
+
+static void put_summary(struct json_output *json, const struct statistics *statistics)
+{
+    json_number(json, "events", statistics->event_count);
+    json_begin_object(json, "kinds");
+    for (unsigned i = 0; i < EVENT_KIND_COUNT; i++)
+        json_number(json, step_text_kind_name((enum step_text_kind) i), statistics->kinds[i]);
+    json_end_object(json);
+    json_number(json, "first_ns", statistics->first_ns);
+    json_number(json, "last_ns", statistics->last_ns);
+    json_text(json, "lifetime_unit", statistics->lifetimes_in_bytes ? "bytes" : "ns");
+    death_dates_put_json(&statistics->deaths, json);
+    json_begin_object(json, "objects");
+    put_totals(json, &statistics->all.objects);
+    put_lifetimes(json, &statistics->all.lifetimes);
+    json_end_object(json);
+}
+
+void statistics_put_class_name(struct json_output *json, const struct statistics *statistics,
+                               uint32_t id)
+{
+    json_bytes(json, "name", trace_class_of(statistics->names, id)->name);
+    json_number(json, "loader", trace_class_of(statistics->names, id)->loader);
+}
+
+void statistics_put_thread_name(struct json_output *json, const struct statistics *statistics,
+                                uint32_t id)
+{
+    const struct trace_thread *names = trace_thread_of(statistics->names, id);
+    json_number(json, "thread", id == 0 ? 0 : names->number);
+    json_bytes(json, "name", names->name);
+}
+
+static void put_class(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct class_totals *class = id_table_find(&statistics->classes, id);
+    statistics_put_class_name(json, statistics, id);
+    put_totals(json, &class->objects);
+    put_lifetimes(json, &class->lifetimes);
+}
+
+static void put_thread(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct thread_totals *thread = id_table_find(&statistics->threads, id);
+    const struct trace_thread *names = trace_thread_of(statistics->names, id);
+    statistics_put_thread_name(json, statistics, id);
+    json_bool(json, "daemon", (names->flags & TRACE_THREAD_DAEMON) != 0);
+    json_bool(json, "virtual", (names->flags & TRACE_THREAD_VIRTUAL) != 0);
+    if (thread->has_start)
+        json_number(json, "start_ns", thread->start_ns);
+    if (thread->has_end)
+        json_number(json, "end_ns", thread->end_ns);
+    json_number(json, "allocated_objects", thread->allocated_objects);
+    json_number(json, "allocated_bytes", thread->allocated_bytes);
+    json_number(json, "calls", thread->calls);
+}
+
+static void put_method(struct json_output *json, const struct statistics *statistics, uint32_t id)
+{
+    const struct method_totals *totals = id_table_find(&statistics->methods, id);
+    const struct trace_method *method = trace_method_of(statistics->names, id);
+    json_bytes(json, "class", trace_class_of(statistics->names, method->class_id)->name);
+    json_bytes(json, "method", method->name);
+    json_bytes(json, "descriptor", method->descriptor);
+    json_number(json, "calls", totals->calls);
+    json_number(json, "exceptions", totals->exceptions);
+    json_number(json, "exclusive_ns", totals->exclusive_ns);
+    json_number(json, "inclusive_ns", totals->inclusive_ns);
+}
+
+static bool put_methods(struct json_output *json, const struct statistics_report *report)
+{
+    if (!statistics_put_array(report, BY_METHOD, put_method, json))
+        return false;
+    json_number(json, "unmatched_exits", report->statistics->unmatched_exits);
+    json_number(json, "open_calls", report->statistics->open_calls);
+    json_number(json, "not_probed", report->statistics->not_probed);
+    return true;
+}
+
+static void put_curve(struct json_output *json, const struct statistics *statistics)
+{
+    const struct level_curve *curve = &statistics->curve;
+    json_begin_object(json, "live");
+    json_number(json, "end_bytes", statistics->live_bytes);
+    json_number(json, "end_objects", statistics->live_objects);
+    json_number(json, "peak_bytes", statistics->peak.bytes);
+    json_number(json, "peak_objects", statistics->peak.objects);
+    json_number(json, "peak_ns", statistics->peak_ns);
+    json_number(json, "step_ns", curve->step_ns);
+    json_begin_array(json, "steps");
+    for (size_t i = 0; i < curve->count; i++) {
+        json_begin_object(json, NULL);
+        json_number(json, "most_bytes", curve->steps[i].most_bytes);
+        json_number(json, "bytes", curve->steps[i].last_bytes);
+        json_number(json, "objects", curve->steps[i].last_objects);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+bool statistics_print_json(const struct statistics_report *report, FILE *out)
+{
+    struct json_output json;
+    json_open(&json, out);
+    json_text(&json, "trace", report->path);
+    put_summary(&json, report->statistics);
+    bool ok = statistics_put_array(report, BY_CLASS, put_class, &json) &&
+              statistics_put_array(report, BY_THREAD, put_thread, &json) &&
+              put_methods(&json, report);
+    put_curve(&json, report->statistics);
+    json_close(&json);
+    return ok;
 }

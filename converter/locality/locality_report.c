@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints distances, and candidates for co-allocation, for people. */
+/* Prints distances, and candidates for co-allocation: for people, and as JSON. */
+#include <string.h>
+
 #include "converter/base/error_report.h"
 #include "converter/base/quantity.h"
 #include "converter/base/table_text.h"
 #include "converter/locality/reference_distances.h"
+#include "format/json/json_output.h"
 
 #define COUNT(number) quantity_of_count(number).text
 #define BYTES(number) quantity_of_bytes((double) (number)).text
@@ -36,23 +39,30 @@ static void put_head(const struct reference_distances *distances, FILE *out)
     fputs(": the thread allocated nothing between the two\n", out);
 }
 
-static void put_names(const struct reference_distances *distances, const struct reference_row *row,
-                      FILE *out)
+/* Writes the name of a field, or of the class of arrays. */
+static void name_holder(const struct reference_distances *distances,
+                        const struct reference_row *row, struct keeper_name *name)
 {
     const struct graph_source *source = &distances->opened.graph.source;
-    struct keeper_name name;
     if (row->field != 0)
-        keeper_name_field(source, row->field, &name);
+        keeper_name_field(source, row->field, name);
     else
-        keeper_name_class(source, row->array_class, &name);
+        keeper_name_class(source, row->array_class, name);
+}
+
+static void print_names(const struct reference_distances *distances,
+                        const struct reference_row *row, FILE *out)
+{
+    struct keeper_name name;
+    name_holder(distances, row, &name);
     print_shown_text(name.text, out);
     fputs(" -> ", out);
-    keeper_name_class(source, row->target_class, &name);
+    keeper_name_class(&distances->opened.graph.source, row->target_class, &name);
     print_shown_text(name.text, out);
     putc('\n', out);
 }
 
-static void put_distance(const struct lifetimes *distance, double share, FILE *out)
+static void print_distance(const struct lifetimes *distance, double share, FILE *out)
 {
     fprintf(out, " %12s", distance->count > 0 ? BYTES(lifetimes_percentile(distance, share)) : "-");
 }
@@ -70,10 +80,10 @@ static void put_fields(const struct reference_distances *distances, uint64_t top
         put_share(known - row->between, known, out);
         putc(' ', out);
         put_share(row->neighbours, known, out);
-        put_distance(&row->distance, 0.5, out);
-        put_distance(&row->distance, 0.9, out);
+        print_distance(&row->distance, 0.5, out);
+        print_distance(&row->distance, 0.9, out);
         fputs("  ", out);
-        put_names(distances, row, out);
+        print_names(distances, row, out);
     }
     table_print_rest(shown, distances->count, "rows");
 }
@@ -99,7 +109,7 @@ static void put_candidates(const struct reference_distances *distances, uint64_t
         put++;
         fprintf(out, "%12s ", COUNT(row->neighbours));
         fprintf(out, "%12s  ", BYTES(row->neighbour_bytes));
-        put_names(distances, row, out);
+        print_names(distances, row, out);
     }
     table_print_rest(shown, count, "candidates");
     if (count == 0)
@@ -111,4 +121,76 @@ void locality_print_text(const struct reference_distances *distances, uint64_t t
     put_head(distances, out);
     put_fields(distances, top, out);
     put_candidates(distances, top, out);
+}
+
+/* ---- JSON ---- */
+
+static void put_counts(const struct reference_row *row, struct json_output *json)
+{
+    json_number(json, "references", row->references);
+    json_number(json, "one_thread", reference_row_known(row) - row->between);
+    json_number(json, "two_threads", row->between);
+    json_number(json, "unknown", row->unknown);
+    json_number(json, "neighbours", row->neighbours);
+}
+
+/* `field`: null for the elements of an array. */
+static void put_names(const struct reference_distances *distances, const struct reference_row *row,
+                      struct json_output *json)
+{
+    struct keeper_name name;
+    name_holder(distances, row, &name);
+    char *dot = row->field != 0 ? strrchr(name.text, '.') : NULL;
+    if (dot != NULL)
+        *dot = '\0';
+    json_text(json, "holder", name.text);
+    if (dot != NULL)
+        json_text(json, "field", dot + 1);
+    else
+        json_null(json, "field");
+    keeper_name_class(&distances->opened.graph.source, row->target_class, &name);
+    json_text(json, "target", name.text);
+}
+
+static void put_distance(const struct lifetimes *distance, struct json_output *json)
+{
+    if (distance->count == 0) {
+        json_null(json, "distance_bytes");
+        return;
+    }
+    json_begin_object(json, "distance_bytes");
+    json_real(json, "mean", lifetimes_mean(distance));
+    json_real(json, "p50", lifetimes_percentile(distance, 0.5));
+    json_real(json, "p90", lifetimes_percentile(distance, 0.9));
+    json_real(json, "p99", lifetimes_percentile(distance, 0.99));
+    json_number(json, "most", distance->most);
+    json_end_object(json);
+}
+
+static void put_row(const struct reference_distances *distances, const struct reference_row *row,
+                    struct json_output *json)
+{
+    json_begin_object(json, NULL);
+    put_names(distances, row, json);
+    put_counts(row, json);
+    json_number(json, "neighbour_bytes", row->neighbour_bytes);
+    json_bool(json, "is_candidate", is_candidate(row));
+    put_distance(&row->distance, json);
+    json_end_object(json);
+}
+
+void locality_print_json(const struct reference_distances *distances, FILE *out)
+{
+    struct json_output json;
+    json_open(&json, out);
+    json_text(&json, "trace", distances->path);
+    json_number(&json, "objects", distances->objects);
+    json_number(&json, "existing", distances->existing);
+    json_text(&json, "graph", distances->is_snapshot ? "snapshot" : "stores");
+    put_counts(&distances->all, &json);
+    json_begin_array(&json, "fields");
+    for (size_t i = 0; i < distances->count; i++)
+        put_row(distances, &distances->rows[i], &json);
+    json_end_array(&json);
+    json_close(&json);
 }

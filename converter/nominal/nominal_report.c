@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the statistics as the suite does (in integers, rounded down), and how exact each is. */
+/* Computes the statistics as the suite does (in integers, rounded down), and how exact each is, and
+ * writes them as the suite's YAML and as JSON. */
+#include <inttypes.h>
+
+#include "converter/base/error_report.h"
+#include "converter/base/quantity.h"
 #include "converter/nominal/nominal.h"
+#include "format/json/json_output.h"
+
+enum nominal_mark {
+    NOMINAL_EXACT,
+    NOMINAL_AT_LEAST, /* a lower bound */
+    NOMINAL_AT_MOST,  /* an upper bound */
+    NOMINAL_ESTIMATE,
+    NOMINAL_UNKNOWN
+};
+
+enum nominal_key {
+    NOMINAL_ALD,
+    NOMINAL_AOA,
+    NOMINAL_AOL,
+    NOMINAL_AOM,
+    NOMINAL_AOS,
+    NOMINAL_ARA,
+    NOMINAL_BAS,
+    NOMINAL_BUF,
+    NOMINAL_GLK,
+    NOMINAL_GMD,
+    NOMINAL_GMU,
+    NOMINAL_GTO,
+    NOMINAL_KEY_COUNT
+};
+
+struct nominal_value {
+    uint64_t value;
+    enum nominal_mark mark;
+    const char *reason; /* "" for an exact value without one */
+};
 
 static const char incomplete[] = "a part of the trace is missing";
 
@@ -231,7 +267,8 @@ static struct nominal_value lifetime_dispersion(const struct nominal *nominal)
 
 /* ---- all ---- */
 
-void nominal_values(const struct nominal *nominal, struct nominal_value values[NOMINAL_KEY_COUNT])
+static void nominal_values(const struct nominal *nominal,
+                           struct nominal_value values[NOMINAL_KEY_COUNT])
 {
     if (nominal->objects == 0) {
         for (int i = 0; i < NOMINAL_KEY_COUNT; i++)
@@ -253,4 +290,79 @@ void nominal_values(const struct nominal *nominal, struct nominal_value values[N
     values[NOMINAL_GMD] = heap_compressed(nominal);
     values[NOMINAL_GMU] = heap_uncompressed(nominal);
     values[NOMINAL_GTO] = turnover(nominal);
+}
+
+static const struct {
+    const char *key, *description;
+} rows[NOMINAL_KEY_COUNT] = {
+    [NOMINAL_ALD] = {"ALD", "lifetime dispersion (percent, Gini coefficient)"},
+    [NOMINAL_AOA] = {"AOA", "average object size (bytes)"},
+    [NOMINAL_AOL] = {"AOL", "90-percentile object size (bytes)"},
+    [NOMINAL_AOM] = {"AOM", "median object size (bytes)"},
+    [NOMINAL_AOS] = {"AOS", "10-percentile object size (bytes)"},
+    [NOMINAL_ARA] = {"ARA", "allocation rate (bytes / usec)"},
+    [NOMINAL_BAS] = {"BAS", "aastore per usec"},
+    [NOMINAL_BUF] = {"BUF", "thousands of unique function calls"},
+    [NOMINAL_GLK] = {"GLK", "percent 10th iteration memory leakage"},
+    [NOMINAL_GMD] = {"GMD", "minimum heap size (MB), with compressed pointers"},
+    [NOMINAL_GMU] = {"GMU", "minimum heap size (MB), without compressed pointers"},
+    [NOMINAL_GTO] = {"GTO", "memory turnover (total alloc bytes / min heap bytes)"},
+};
+
+static const char *const marks[] = {[NOMINAL_EXACT] = "exact",
+                                    [NOMINAL_AT_LEAST] = "bound, at least",
+                                    [NOMINAL_AT_MOST] = "bound, at most",
+                                    [NOMINAL_ESTIMATE] = "estimate",
+                                    [NOMINAL_UNKNOWN] = "unknown"};
+
+void nominal_print_yaml(const struct nominal *nominal, FILE *out)
+{
+    struct nominal_value values[NOMINAL_KEY_COUNT];
+    nominal_values(nominal, values);
+    fputs("# StepTrace, of ", out);
+    print_shown_text(nominal->path, out);
+    fprintf(out, ": %" PRIu64 " objects, %" PRIu64 " bytes", nominal->objects, nominal->bytes);
+    if (nominal->options.phases.count > 0)
+        fprintf(out, ", in %" PRIu64 " phase%s", nominal->phase_count,
+                plural(nominal->phase_count));
+    fputs("\n# key: [score/10, value, rank, min, median, max, description]\n", out);
+    for (int i = 0; i < NOMINAL_KEY_COUNT; i++) {
+        const struct nominal_value *value = &values[i];
+        fprintf(out, "%s: [null, ", rows[i].key);
+        if (value->mark == NOMINAL_UNKNOWN)
+            fputs("null", out);
+        else
+            fprintf(out, "%" PRIu64, value->value);
+        fprintf(out, ", null, null, null, null, 'nominal %s; %s%s%s']\n", rows[i].description,
+                marks[value->mark], *value->reason != '\0' ? ": " : "", value->reason);
+    }
+}
+
+void nominal_print_json(const struct nominal *nominal, FILE *out)
+{
+    struct nominal_value values[NOMINAL_KEY_COUNT];
+    struct json_output json;
+    nominal_values(nominal, values);
+    json_open(&json, out);
+    json_text(&json, "trace", nominal->path);
+    json_number(&json, "objects", nominal->objects);
+    json_number(&json, "bytes", nominal->bytes);
+    json_number(&json, "most_live_bytes", nominal->peak);
+    json_number(&json, "iterations", nominal->iterations);
+    death_dates_put_json(&nominal->deaths, &json);
+    json_begin_array(&json, "statistics");
+    for (int i = 0; i < NOMINAL_KEY_COUNT; i++) {
+        json_begin_object(&json, NULL);
+        json_text(&json, "key", rows[i].key);
+        if (values[i].mark == NOMINAL_UNKNOWN)
+            json_null(&json, "value");
+        else
+            json_number(&json, "value", values[i].value);
+        json_text(&json, "mark", marks[values[i].mark]);
+        json_text(&json, "reason", values[i].reason);
+        json_text(&json, "description", rows[i].description);
+        json_end_object(&json);
+    }
+    json_end_array(&json);
+    json_close(&json);
 }

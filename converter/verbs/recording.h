@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the verbs that record share: the project's programs and libraries, the options of recorders,
+ * the recorded command, and reports of its traces. */
+#ifndef CONVERTER_VERBS_RECORDING_H
+#define CONVERTER_VERBS_RECORDING_H
+
+#include <elf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "converter/attach/attach.h"
+
+/* Finds a file of the project.  A path in `wanted` or else in the environment variable is the only
+ * one checked.  Otherwise searches `directory` beside this program (a build tree), then the
+ * installation.  `path` has room for PATH_MAX. */
+bool component_find(const char *name, const char *directory, const char *wanted,
+                    const char *variable, char *path);
+
+/* Writes the path of the installed agent, or `wanted`, to `path`, which has PATH_MAX bytes.
+ * Returns false, after reporting it, if there is none. */
+bool agent_find(const char *wanted, char *path);
+/* The same for a JVM: the agent that it has loaded already comes first. */
+bool agent_of(const struct jvm_process *process, const char *wanted, char *path);
+
+/* ---- recorder options of `record`, `attach` and `record-malloc`: key=value pairs ---- */
+
+/* Call stack depth for a report if the user gave none. */
+#define RECORDING_REPORT_STACK ",stack=16"
+
+/* ",key=value" for each pair, in command line order; the last one of a key counts. */
+struct recording_options {
+    char text[8192];
+};
+
+/* Parsers of option rows (converter/base/arguments.h); the target is a struct recording_options. */
+bool recording_take_pair(void *options_target, const char *value, const char **fault);
+bool recording_take_events(void *options_target, const char *value, const char **fault);
+bool recording_take_stack(void *options_target, const char *value, const char **fault);
+bool recording_take_mode(void *options_target, const char *value, const char **fault);
+
+/* Returns true if this pair, `key=value`, was given. */
+bool recording_has_pair(const struct recording_options *options, const char *pair);
+/* Returns the value of the last `mode=`, or 0600. */
+mode_t recording_mode(const struct recording_options *options);
+/* Returns true if the last `overwrite=` is yes. */
+bool recording_overwrites(const struct recording_options *options);
+
+/* Doubles each % of a path, as recorders want it; `escaped` has room for 2 * PATH_MAX bytes. */
+void escape_percents(const char *path, char *escaped);
+
+/* ---- the command that is recorded, and its program ---- */
+
+/* Identification in the header of ELF files. */
+struct elf_kind {
+    unsigned char class; /* ELFCLASS64 */
+    unsigned char order; /* ELFDATA2LSB */
+    Elf64_Half machine;  /* EM_X86_64 */
+    bool is_musl;        /* the program uses musl's loader */
+    bool is_static;      /* of 64 bits, and uses no loader */
+};
+
+/* Returns false if the file is none of ELF. */
+bool elf_kind_read(const char *path, struct elf_kind *kind);
+/* Searches like execvp(). */
+bool command_find(const char *command, char *path, size_t size);
+/* Reports what a verb cannot do.  Returns IO. */
+enum step_status command_fail(const char *verb, const char *what, const char *why);
+/* Runs the command to its end, whose exit status becomes the verb's; the keyboard's signals are for
+ * the command alone, and with `passes_on` it gets those that end this program.  `prepare` (NULL:
+ * nothing) runs in the child before it; returns false with errno.  Sets `*process`.  Reports why
+ * the command could not be started. */
+enum step_status command_run(const char *verb, char **words, bool passes_on,
+                             bool (*prepare)(const void *user), const void *user, pid_t *process);
+
+/* ---- report pages and summaries of traces that have just been recorded ---- */
+
+/* Writes FILE.html for FILE.step, and reports its name on stderr. */
+enum step_status report_of(const char *trace);
+/* Prints on stderr what the trace allocated, and its largest sites. */
+enum step_status summary_of(const char *trace);
+/* Calls `each` for all traces since `start` whose names match an agent's file name pattern (with
+ * %p, %t, %h): NAME.step, or NAME.2.step if that existed.  If `process` (0: any) wrote any of them,
+ * only for those.  IO, reported: there is none. */
+enum step_status traces_since(const char *pattern, const struct timespec *start, pid_t process,
+                              enum step_status (*each)(const char *trace));
+
+/* ---- the trace that a process is writing ---- */
+
+struct watch_target {
+    long pid; /* 0: the operand is a file */
+    char path[PATH_MAX];
+};
+
+/* `operand`: a file or, if there is none, a process id.  Returns INVALID if there is no such
+ * process or it is not being recorded; the message says what to do. */
+enum step_status watch_target_find(const char *operand, struct watch_target *target,
+                                   struct step_error *error);
+
+#endif

@@ -250,13 +250,7 @@ static void put_entry(struct tracking *tracking, const struct graph_event *event
     struct call_stack *stack = id_table_get(&tracking->stacks, event->thread_id);
     fprintf(out_of(tracking), "M %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", event->number,
             event->object, event->thread_id);
-    if (stack != NULL && stack->count == stack->capacity) {
-        struct call *grown =
-            step_grown(stack->items, &stack->capacity, stack->count + 1, sizeof *grown);
-        tracking->no_memory = tracking->no_memory || grown == NULL;
-        stack->items = grown != NULL ? grown : stack->items;
-    }
-    if (stack == NULL || stack->count == stack->capacity)
+    if (stack == NULL || !STEP_MAKE_ROOM(stack->items, stack->capacity, stack->count + 1))
         tracking->no_memory = true;
     else
         stack->items[stack->count++] = (struct call){event->number, event->object};

@@ -234,13 +234,8 @@ static bool add_path(struct metatf_columns *columns, const char *path, size_t *c
     for (size_t i = 0; i < columns->count; i++)
         if (strcmp(columns->paths[i], path) == 0)
             return true;
-    if (columns->count == *capacity) {
-        const char **grown =
-            step_grown(columns->paths, capacity, columns->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        columns->paths = grown;
-    }
+    if (!STEP_MAKE_ROOM(columns->paths, *capacity, columns->count + 1))
+        return false;
     columns->paths[columns->count++] = path;
     return true;
 }

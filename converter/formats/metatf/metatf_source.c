@@ -38,14 +38,9 @@ struct metatf_dangling {
 /* Returns the number of the new entry, or 0 if memory runs out. */
 static uint32_t add_place(struct metatf_places *places, uint64_t position)
 {
-    if (places->count == places->capacity) {
-        uint64_t *items = places->count < UINT32_MAX ? step_grown(places->items, &places->capacity,
-                                                                  places->count + 1, sizeof *items)
-                                                     : NULL;
-        if (items == NULL)
-            return 0;
-        places->items = items;
-    }
+    if (places->count >= UINT32_MAX ||
+        !STEP_MAKE_ROOM(places->items, places->capacity, places->count + 1))
+        return 0;
     places->items[places->count++] = position;
     return (uint32_t) places->count;
 }

@@ -80,18 +80,6 @@ static bool compress_page(struct parquet_encoder *encoder)
 
 /* ---- dictionaries ---- */
 
-static bool has_indices(struct parquet_encoder *encoder, size_t count)
-{
-    if (count <= encoder->index_capacity)
-        return true;
-    uint32_t *indices =
-        step_grown(encoder->indices, &encoder->index_capacity, count, sizeof *indices);
-    if (indices == NULL)
-        return false;
-    encoder->indices = indices;
-    return true;
-}
-
 /* Returns the index of a number in the dictionary, or ENTRIES_MOST if it is full.  This is a
  * separate hash table of fixed size because with a step_index the export of objects took 3 % more
  * instructions. */
@@ -355,7 +343,7 @@ static enum parquet_encoding choose_encoding(const struct parquet_column *column
                                              struct parquet_encoder *encoder, bool *good)
 {
     enum table_type type = column->about->type;
-    *good = has_indices(encoder, column->value_count);
+    *good = STEP_MAKE_ROOM(encoder->indices, encoder->index_capacity, column->value_count);
     if (!*good || type == TABLE_TEXT || type == TABLE_DATA || type == TABLE_BOOL)
         return PARQUET_PLAIN;
     if (type == TABLE_NAME) {

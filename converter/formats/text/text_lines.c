@@ -309,11 +309,7 @@ static enum step_status make_room(struct text_sink *sink, size_t space, struct s
     enum step_status status = flush(sink, error);
     if (status != STEP_STATUS_OK || sink->capacity >= space)
         return status;
-    char *buffer = step_grown(sink->buffer, &sink->capacity, space, 1);
-    if (buffer == NULL)
-        return no_memory(error);
-    sink->buffer = buffer;
-    return STEP_STATUS_OK;
+    return STEP_MAKE_ROOM(sink->buffer, sink->capacity, space) ? status : no_memory(error);
 }
 
 static bool names_of(struct text_sink *sink, const struct trace_event *event,

@@ -48,7 +48,7 @@ struct dumping {
     uint64_t end; /* of the space */
     uint64_t lost;
     FILE *out;
-    struct protobuf head, edge;
+    struct byte_output head, edge;
 };
 
 static const struct object_graph *graph_of(const struct dumping *dumping)
@@ -124,7 +124,7 @@ static enum step_status lay_out(struct dumping *dumping, struct step_error *erro
 static void make_edge(struct dumping *dumping, uint64_t slot, uint32_t target)
 {
     uint64_t address = dumping->addresses[target];
-    protobuf_clear(&dumping->edge);
+    bytes_clear(&dumping->edge);
     protobuf_number(&dumping->edge, EDGE_SLOT, slot);
     if (address != 0)
         protobuf_number(&dumping->edge, EDGE_TARGET, address);
@@ -176,9 +176,9 @@ static void visit_edges(struct dumping *dumping, uint32_t node, const struct hpr
 static void write_object(struct dumping *dumping, uint32_t node)
 {
     const struct hprof_class *class = class_of(dumping, node);
-    struct protobuf *head = &dumping->head;
+    struct byte_output *head = &dumping->head;
     uint64_t edges = 0;
-    protobuf_clear(head);
+    bytes_clear(head);
     protobuf_number(head, OBJECT_START, dumping->addresses[node]);
     protobuf_number(head, OBJECT_CLASS, graph_of(dumping)->objects[node].class_id);
     protobuf_number(head, OBJECT_SIZE, size_of(dumping, node, class));
@@ -198,7 +198,7 @@ static void write_roots(struct dumping *dumping)
     enum { ROOT_TARGET = 1 };
     for (size_t i = 0; i < dumping->graph->root_count; i++) {
         uint64_t address = dumping->addresses[dumping->graph->roots[i].node];
-        protobuf_clear(&dumping->head);
+        bytes_clear(&dumping->head);
         protobuf_number(&dumping->head, ROOT_TARGET, address);
         if (address != 0)
             protobuf_write_part(dumping->out, DUMP_ROOT, &dumping->head);
@@ -208,7 +208,7 @@ static void write_roots(struct dumping *dumping)
 static void write_space(struct dumping *dumping)
 {
     uint64_t end = (dumping->end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    protobuf_clear(&dumping->head);
+    bytes_clear(&dumping->head);
     protobuf_text(&dumping->head, SPACE_NAME, step_text("immix"));
     protobuf_number(&dumping->head, SPACE_START, SPACE_BEGIN);
     protobuf_number(&dumping->head, SPACE_END, end);
@@ -234,8 +234,8 @@ static void reset(struct dumping *dumping)
     hprof_classes_reset(&dumping->found);
     free(dumping->addresses);
     free(dumping->order);
-    protobuf_reset(&dumping->head);
-    protobuf_reset(&dumping->edge);
+    bytes_reset(&dumping->head);
+    bytes_reset(&dumping->edge);
 }
 
 static enum step_status write_stream(const struct graph_moment *graph,

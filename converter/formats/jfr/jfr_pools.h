@@ -14,7 +14,7 @@ enum jfr_when { JFR_BEFORE_GC = 1, JFR_AFTER_GC = 2 };
 struct jfr_pools {
     const struct heap_sites *sites; /* borrowed */
     uint32_t chunk;                 /* number of the chunk, from 1 */
-    struct jfr_bytes pools[JFR_POOL_COUNT];
+    struct byte_output pools[JFR_POOL_COUNT];
     size_t counts[JFR_POOL_COUNT];
     /* uint32_t by id: the last chunk whose pool has it. */
     struct id_table classes, loaders, methods, stacks, threads;
@@ -27,7 +27,7 @@ void jfr_pools_reset(struct jfr_pools *pools);
 void jfr_pools_begin(struct jfr_pools *pools);
 size_t jfr_pools_size(const struct jfr_pools *pools);
 /* Writes the event that has the pools. */
-void jfr_pools_put(struct jfr_pools *pools, struct jfr_bytes *out);
+void jfr_pools_put(struct jfr_pools *pools, struct byte_output *out);
 
 /* Return the number by which an event names it; 0: null. */
 uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id);

@@ -3,8 +3,7 @@
 #ifndef CONVERTER_FORMATS_TABLES_THRIFT_OUTPUT_H
 #define CONVERTER_FORMATS_TABLES_THRIFT_OUTPUT_H
 
-#include "format/core/bytes.h"
-#include "steptrace/value.h"
+#include "converter/base/byte_output.h"
 
 enum { THRIFT_DEPTH_MOST = 8 };
 
@@ -20,14 +19,13 @@ enum thrift_type {
 };
 
 struct thrift_output {
-    struct step_buffer *out;     /* borrowed */
+    struct byte_output *out;     /* borrowed; has the failures */
     int last[THRIFT_DEPTH_MOST]; /* field, by depth */
     int depth;
-    bool failed; /* out of memory */
 };
 
 /* Begins the outermost struct, which is ended like any other. */
-void thrift_init(struct thrift_output *thrift, struct step_buffer *out);
+void thrift_init(struct thrift_output *thrift, struct byte_output *out);
 
 void thrift_begin_struct(struct thrift_output *thrift, int field);
 /* Begins an element of a list of structs. */

@@ -83,6 +83,16 @@ struct option_number {
             __VA_ARGS__, NULL                                                                      \
         }                                                                                          \
     }
+/* The same for an option of a format, which names the type: its place in the values is known later
+ * (trace_format.h). */
+#define WORDS_OF(type, ...)                                                                        \
+    take_word, &(struct option_number)                                                             \
+    {                                                                                              \
+        .number_bytes = sizeof(type), .words = (const char *const[])                               \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
 /* The option has no value, and makes `its_number` this one. */
 #define SETS(its_number, its_value)                                                                \
     take_set, &(struct option_number)                                                              \

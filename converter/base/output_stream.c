@@ -29,9 +29,7 @@ enum step_status output_stream_close(struct output_stream *stream, struct step_e
     if (fclose(stream->file) != 0 && stream->error.status == STEP_STATUS_OK)
         step_error_set(&stream->error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "writing failed");
     stream->file = NULL;
-    if (stream->error.status != STEP_STATUS_OK && error != NULL)
-        *error = stream->error;
-    return stream->error.status;
+    return output_stream_status(stream, error);
 }
 
 void output_stream_reset(struct output_stream *stream)

@@ -16,6 +16,14 @@ struct output_stream {
 
 /* Opens the stream, which must not move afterwards.  Returns false if out of memory. */
 bool output_stream_open(struct output_stream *stream, const struct step_output *to);
+/* Returns the first error of any write so far. */
+static inline enum step_status output_stream_status(const struct output_stream *stream,
+                                                    struct step_error *error)
+{
+    if (stream->error.status != STEP_STATUS_OK && error != NULL)
+        *error = stream->error;
+    return stream->error.status;
+}
 /* Flushes the stream.  Returns the first error of any write. */
 enum step_status output_stream_close(struct output_stream *stream, struct step_error *error);
 /* Frees the stream's resources, after a failure or after output_stream_close(). */

@@ -84,7 +84,7 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
 {
     struct trace_about *about = &source->base.about;
     if (source->unknown_frees++ == 0)
-        about->damage.offset = alloc_source_offset(source->records);
+        about->damage.offset = source->records->offset;
     about->has_damage = true;
     snprintf(about->damage.message, sizeof about->damage.message,
              "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,

@@ -72,16 +72,20 @@ enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_even
                                 size_t count, struct step_error *error)
 {
     enum step_status status = sink->operations->put(sink, events, count, error);
-    if (status != STEP_STATUS_OK || sink->stream.error.status == STEP_STATUS_OK)
-        return status;
-    if (error != NULL)
-        *error = sink->stream.error;
-    return sink->stream.error.status;
+    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
+}
+
+enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf_record *record,
+                                      struct step_error *error)
+{
+    enum step_status status = sink->operations->put_alloc(sink, record, error);
+    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
 }
 
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error)
 {
-    enum step_status status = sink->operations->close(sink, error);
+    enum step_status status =
+        sink->operations->close != NULL ? sink->operations->close(sink, error) : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && sink->operations->prints)
         status = output_stream_close(&sink->stream, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)

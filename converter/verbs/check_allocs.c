@@ -176,11 +176,11 @@ static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, 
 {
     struct json_output *json = run->base.json;
     struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
+    uint64_t offset = allocs->offset;
     json_begin_object(json, NULL);
     json_text(json, "rule", alloc_rule_text(rule));
     if (!run->is_finished)
-        json_number(json, "record", alloc_source_number(allocs));
+        json_number(json, "record", allocs->number);
     if (!run->is_finished && offset != STEP_NO_OFFSET)
         json_number(json, "offset", offset);
     json_text(json, "text", text);
@@ -191,7 +191,7 @@ static void print_heap_breach(void *user, enum alloc_rule rule, const char *text
 {
     struct heap_check *run = user;
     struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = alloc_source_offset(allocs);
+    uint64_t offset = allocs->offset;
     if (!check_run_prints(&run->base))
         return;
     if (run->base.json != NULL) {
@@ -201,7 +201,7 @@ static void print_heap_breach(void *user, enum alloc_rule rule, const char *text
     if (run->is_finished)
         printf("at the end");
     else
-        printf("record %" PRIu64, alloc_source_number(allocs));
+        printf("record %" PRIu64, allocs->number);
     if (!run->is_finished && offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
@@ -211,9 +211,8 @@ static enum step_status visit_record(void *user, const struct hatf_record *recor
                                      struct step_error *error)
 {
     struct heap_check *run = user;
-    return alloc_check_put(&run->check, record, alloc_source_number(run->base.input->allocs))
-               ? STEP_STATUS_OK
-               : no_memory(error);
+    return alloc_check_put(&run->check, record, run->base.input->allocs->number) ? STEP_STATUS_OK
+                                                                                 : no_memory(error);
 }
 
 static enum step_status count_record(void *user, const struct hatf_record *record,

@@ -42,10 +42,16 @@ static void native_type(const struct table_column *column, char *out, size_t out
     snprintf(out, out_size, column->nullable ? "Nullable(%s)" : "%s", plain_type(column->type));
 }
 
+/* In place, because there are many and they are short. */
 static void put_text(struct byte_output *out, struct step_bytes text)
 {
-    bytes_put_varint(out, text.length);
-    bytes_put(out, text.data, text.length);
+    uint8_t *at = bytes_put_room(out, text.length + STEP_VARINT_MAX);
+    if (at == NULL)
+        return;
+    at = step_varint_put(at, text.length);
+    if (text.length > 0)
+        memcpy(at, text.data, text.length);
+    out->bytes.length = (size_t) (at - out->bytes.data) + text.length;
 }
 
 static void put_nulls(struct byte_output *out, const struct table_vector *vector, size_t count)

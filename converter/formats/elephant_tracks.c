@@ -14,7 +14,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_directory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/quantity.h"
 #include "converter/base/utf8_text.h"
 #include "converter/graph/keepers_of_trace.h"
@@ -359,7 +358,7 @@ static enum step_status open_text(struct tracking *tracking, struct text_file *t
         return status;
     const struct step_output output = output_file_as_output(&text->file);
     text->is_open = true;
-    return output_stream_open(&text->stream, &output) ? STEP_STATUS_OK : no_memory(error);
+    return output_stream_open(&text->stream, &output, STEP_PACKING_NONE, 0, error);
 }
 
 static enum step_status close_text(struct text_file *text, struct step_error *error)

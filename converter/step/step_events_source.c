@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source that reads STEP traces. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"

@@ -8,29 +8,25 @@
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 
+static enum step_packing packing_of(const struct format_output *to)
+{
+    enum step_packing packing = to->format->packing;
+    return packing == STEP_PACKING_NONE && to->format->packs_by_ending
+               ? step_packing_by_ending(to->file->path)
+               : packing;
+}
+
 enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
                                  struct step_output *output, struct step_error *error)
 {
-    enum step_packing packing = to->format->packing;
+    enum step_packing packing = packing_of(to);
     *output = output_file_as_output(to->file);
-    if (packing == STEP_PACKING_NONE && to->format->packs_by_ending)
-        packing = step_packing_by_ending(to->file->path);
     if (packing == STEP_PACKING_NONE)
         return STEP_STATUS_OK;
     enum step_status status = step_packed_output_create(
         packing, format_settings_level(to->settings), output, &sink->packed, error);
     if (status == STEP_STATUS_OK)
         *output = step_packed_output_as_output(sink->packed);
-    return status;
-}
-
-static enum step_status open_stream(struct trace_sink *sink, const struct format_output *to,
-                                    struct step_error *error)
-{
-    struct step_output output;
-    enum step_status status = trace_sink_pack(sink, to, &output, error);
-    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
-        status = no_memory(error);
     return status;
 }
 
@@ -55,7 +51,11 @@ enum step_status trace_sink_create(const struct format_output *to, bool of_alloc
     sink->operations = operations;
     sink->source = to->source;
     sink->file = to->file;
-    enum step_status status = operations->prints ? open_stream(sink, to, error) : STEP_STATUS_OK;
+    const struct step_output output = output_file_as_output(to->file);
+    enum step_status status = operations->prints
+                                  ? output_stream_open(&sink->stream, &output, packing_of(to),
+                                                       format_settings_level(to->settings), error)
+                                  : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK) {
         free_sink(sink);
         return status;

@@ -5,7 +5,6 @@
 #define CONVERTER_TRACE_TRACE_SINK_H
 
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/trace/trace_format.h"
 #include "steptrace/hatf.h"
 

@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "converter/base/byte_output.h"
-#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_directory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
 #include "converter/records/record_dump.h"
@@ -250,10 +248,12 @@ static enum step_status put_metadata(struct exporting *exporting, struct step_er
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_output to = output_file_as_output(&file);
-    bool ok = output_stream_open(&stream, &to);
-    ok = ok &&
-         ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock);
-    status = ok ? output_stream_close(&stream, error) : no_memory(error);
+    status = output_stream_open(&stream, &to, STEP_PACKING_NONE, 0, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock)
+                ? output_stream_close(&stream, error)
+                : no_memory(error);
     output_stream_reset(&stream);
     if (status == STEP_STATUS_OK)
         status = output_file_commit(&file, error);

@@ -6,14 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/protobuf_output.h"
-#include "converter/base/quantity.h"
 #include "converter/formats/hprof/hprof_writer.h"
-#include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"
 
@@ -238,41 +234,23 @@ static void reset(struct dumping *dumping)
     bytes_reset(&dumping->edge);
 }
 
-static enum step_status write_stream(const struct graph_moment *graph,
-                                     const struct step_output *output, struct hprof_notes *notes,
+static enum step_status write_packed(const struct graph_moment *graph, struct output_file *file,
+                                     const struct format_job *job, struct hprof_notes *notes,
                                      struct step_error *error)
 {
-    struct output_stream stream = {.file = NULL};
+    const struct step_output output = output_file_as_output(file);
+    struct output_stream stream;
     struct dumping dumping = {.graph = graph};
-    if (!output_stream_open(&stream, output))
-        return no_memory(error);
+    enum step_status status = output_stream_open(&stream, &output, job->format->packing,
+                                                 format_settings_level(job->settings), error);
     dumping.out = stream.file;
-    enum step_status status = write_dump(&dumping, error);
+    if (status == STEP_STATUS_OK)
+        status = write_dump(&dumping, error);
     if (status == STEP_STATUS_OK)
         status = output_stream_close(&stream, error);
     *notes = hprof_notes_of(&dumping.found, dumping.lost);
     reset(&dumping);
     output_stream_reset(&stream);
-    return status;
-}
-
-static enum step_status write_packed(const struct graph_moment *graph, struct output_file *file,
-                                     const struct format_job *job, struct hprof_notes *notes,
-                                     struct step_error *error)
-{
-    const struct step_output to = output_file_as_output(file);
-    struct step_packed_output *packed = NULL;
-    if (job->format->packing == STEP_PACKING_NONE)
-        return write_stream(graph, &to, notes, error);
-    enum step_status status = step_packed_output_create(
-        job->format->packing, format_settings_level(job->settings), &to, &packed, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    const struct step_output output = step_packed_output_as_output(packed);
-    status = write_stream(graph, &output, notes, error);
-    if (status == STEP_STATUS_OK)
-        status = step_packed_output_close(packed, error);
-    step_packed_output_destroy(packed);
     return status;
 }
 

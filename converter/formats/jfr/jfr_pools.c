@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts classes, methods, stacks and threads into the pools of a chunk. */
-#include "converter/formats/jfr/jfr_pools.h"
+#include "converter/formats/jfr/jfr_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

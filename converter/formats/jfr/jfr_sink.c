@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/jfr/jfr_pools.h"
+#include "converter/formats/jfr/jfr_types.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"

@@ -3,10 +3,8 @@
 #include "converter/formats/tables/parquet_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/tables/thrift_output.h"
 #include "format/core/grow.h"
 
 /* Field numbers are those of parquet.thrift. */

@@ -9,7 +9,6 @@
 
 #include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
-#include "converter/formats/tables/thrift_output.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 

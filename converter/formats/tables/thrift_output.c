@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes Thrift's compact protocol: field headers with differences of field numbers, and zigzag
  * varints. */
-#include "converter/formats/tables/thrift_output.h"
+#include "converter/formats/tables/parquet_column.h"
 
 void thrift_put_number(struct thrift_output *thrift, int64_t value)
 {

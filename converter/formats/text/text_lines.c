@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes the text format, in a ZIP file or as plain lines. */
-#include "converter/formats/text/text_lines.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

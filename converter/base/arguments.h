@@ -102,8 +102,6 @@ struct option_number {
 bool take_word(void *option_number_target, const char *value, const char **fault);
 bool take_set(void *option_number_target, const char *value, const char **fault);
 
-/* Parses one of the words (NULL: no word) and sets `*number` to its index. */
-bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number);
 /* Parses one or several of the words, with + or , between, and sets `*bits` by their indexes. */
 bool take_some_of(const char *const *words, size_t count, const char *value, unsigned *bits);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps ids of the file to sites and classes. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,24 @@
 #include "converter/formats/memory_infra/memory_infra_event.h"
 #include "format/core/grow.h"
 #include "format/core/no_memory.h"
+
+void memory_infra_fault(struct memory_infra *infra, const char *format, ...)
+{
+    if (infra->fault_count < sizeof infra->first_faults / sizeof infra->first_faults[0]) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(infra->first_faults[infra->fault_count], sizeof infra->first_faults[0], format,
+                  arguments);
+        va_end(arguments);
+    }
+    infra->fault_count++;
+}
+
+void infra_no_memory(struct infra_reading *reading)
+{
+    if (reading->status == STEP_STATUS_OK)
+        reading->status = step_no_memory(reading->error, reading->infra->path);
+}
 
 /* Returns a text that the file has, or "?". */
 static struct step_bytes kept(const struct infra_reading *reading, size_t at)

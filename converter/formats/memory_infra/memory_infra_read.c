@@ -2,8 +2,6 @@
 /* Reads the events of a file in two passes: tokens, the parts of an event, and from them frames,
  * types and dumps.  The first failure ends a pass: from then on there are no more tokens. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,25 +11,7 @@
 
 #define VALUES_MAX ((size_t) 1 << 26) /* limit for one dump */
 
-void memory_infra_fault(struct memory_infra *infra, const char *format, ...)
-{
-    if (infra->fault_count < sizeof infra->first_faults / sizeof infra->first_faults[0]) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(infra->first_faults[infra->fault_count], sizeof infra->first_faults[0], format,
-                  arguments);
-        va_end(arguments);
-    }
-    infra->fault_count++;
-}
-
 /* ---- tokens ---- */
-
-void infra_no_memory(struct infra_reading *reading)
-{
-    if (reading->status == STEP_STATUS_OK)
-        reading->status = step_no_memory(reading->error, reading->infra->path);
-}
 
 /* Returns JSON_END after a failure, too. */
 static enum json_token next(struct infra_reading *reading)

@@ -40,7 +40,7 @@ struct memory_infra {
     uint32_t *types;            /* class by index in type_ids */
     size_t type_capacity;
     struct name_index names_used; /* class names (0), method names (1) */
-    struct name_index strings; /* heaps_v2: (process, id) */
+    struct name_index strings;    /* heaps_v2: (process, id) */
     struct step_bytes *string_texts;
     size_t string_capacity;
     uint32_t other_method; /* the frame name "<other>" */

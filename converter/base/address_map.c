@@ -16,14 +16,6 @@ static uint64_t last_byte(uint64_t address, uint64_t size)
     return address <= UINT64_MAX - span ? address + span : UINT64_MAX;
 }
 
-struct address_block *address_map_find(const struct address_map *map, uint64_t address)
-{
-    struct address_block *block = map->root;
-    while (block != NULL && block->address != address)
-        block = address < block->address ? block->left : block->right;
-    return block;
-}
-
 struct address_block *address_map_from(const struct address_map *map, uint64_t address)
 {
     struct address_block *found = NULL;
@@ -59,16 +51,8 @@ struct address_block *address_map_overlap(const struct address_map *map, uint64_
 struct address_block *address_map_overgrown(const struct address_map *map,
                                             const struct address_block *grown, uint64_t size)
 {
-    struct address_block *above = NULL;
-    struct address_block *block = map->root;
-    while (block != NULL) {
-        if (block->address > grown->address) {
-            above = block;
-            block = block->left;
-        } else {
-            block = block->right;
-        }
-    }
+    struct address_block *above =
+        grown->address < UINT64_MAX ? address_map_from(map, grown->address + 1) : NULL;
     return above != NULL && above->address - grown->address < size ? above : NULL;
 }
 
@@ -91,13 +75,18 @@ static void split(struct address_block *tree, uint64_t address, struct address_b
     *above = NULL;
 }
 
-/* Returns the link that points to the block, or NULL. */
+/* Returns the link that points to the block, or would do so. */
 static struct address_block **link_of(struct address_map *map, uint64_t address)
 {
     struct address_block **link = &map->root;
     while (*link != NULL && (*link)->address != address)
         link = address < (*link)->address ? &(*link)->left : &(*link)->right;
-    return *link != NULL ? link : NULL;
+    return link;
+}
+
+struct address_block *address_map_find(const struct address_map *map, uint64_t address)
+{
+    return *link_of((struct address_map *) (uintptr_t) map, address);
 }
 
 bool address_map_put(struct address_map *map, const struct address_block *block)
@@ -150,7 +139,7 @@ static void unlink_block(struct address_map *map, struct address_block **link)
 bool address_map_remove(struct address_map *map, uint64_t address)
 {
     struct address_block **link = link_of(map, address);
-    if (link == NULL)
+    if (*link == NULL)
         return false;
     unlink_block(map, link);
     return true;
@@ -176,14 +165,15 @@ static struct address_block *flatten(struct address_block *tree)
     return first;
 }
 
-size_t address_map_remove_heap(struct address_map *map, uint64_t heap)
+/* Removes the blocks of a heap; NULL: of all.  Returns their number. */
+static size_t remove_blocks(struct address_map *map, const uint64_t *heap)
 {
     struct address_block *list = flatten(map->root);
     size_t removed = 0;
     struct address_map kept = {0};
     while (list != NULL) {
         struct address_block *next = list->right;
-        if (list->heap == heap || !address_map_put(&kept, list))
+        if (heap == NULL || list->heap == *heap || !address_map_put(&kept, list))
             removed++;
         free(list);
         list = next;
@@ -192,13 +182,12 @@ size_t address_map_remove_heap(struct address_map *map, uint64_t heap)
     return removed;
 }
 
+size_t address_map_remove_heap(struct address_map *map, uint64_t heap)
+{
+    return remove_blocks(map, &heap);
+}
+
 void address_map_reset(struct address_map *map)
 {
-    struct address_block *list = flatten(map->root);
-    while (list != NULL) {
-        struct address_block *next = list->right;
-        free(list);
-        list = next;
-    }
-    *map = (struct address_map){0};
+    remove_blocks(map, NULL);
 }

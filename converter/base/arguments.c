@@ -217,16 +217,6 @@ bool take_text(void *text_target, const char *value, const char **fault)
     return value[0] != '\0';
 }
 
-bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number)
-{
-    for (size_t i = 0; i < count; i++)
-        if (words[i] != NULL && strcmp(words[i], value) == 0) {
-            *number = (unsigned) i;
-            return true;
-        }
-    return false;
-}
-
 static void set_number(const struct option_number *target, unsigned value)
 {
     if (target->number_bytes == sizeof(bool))

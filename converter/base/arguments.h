@@ -83,6 +83,16 @@ struct option_number {
             __VA_ARGS__, NULL                                                                      \
         }                                                                                          \
     }
+/* The same for an option of a format, which names the type: its place in the values is known later
+ * (trace_format.h). */
+#define WORDS_OF(type, ...)                                                                        \
+    take_word, &(struct option_number)                                                             \
+    {                                                                                              \
+        .number_bytes = sizeof(type), .words = (const char *const[])                               \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
 /* The option has no value, and makes `its_number` this one. */
 #define SETS(its_number, its_value)                                                                \
     take_set, &(struct option_number)                                                              \
@@ -92,8 +102,6 @@ struct option_number {
 bool take_word(void *option_number_target, const char *value, const char **fault);
 bool take_set(void *option_number_target, const char *value, const char **fault);
 
-/* Parses one of the words (NULL: no word) and sets `*number` to its index. */
-bool take_one_of(const char *const *words, size_t count, const char *value, unsigned *number);
 /* Parses one or several of the words, with + or , between, and sets `*bits` by their indexes. */
 bool take_some_of(const char *const *words, size_t count, const char *value, unsigned *bits);
 

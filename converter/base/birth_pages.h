@@ -8,7 +8,6 @@
 #ifndef CONVERTER_BASE_BIRTH_PAGES_H
 #define CONVERTER_BASE_BIRTH_PAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

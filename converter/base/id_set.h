@@ -8,7 +8,6 @@
 #define CONVERTER_BASE_ID_SET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "format/core/page_map.h"

@@ -9,7 +9,6 @@
 #define CONVERTER_BASE_LIFETIMES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define LIFETIME_STEP_BITS 5u

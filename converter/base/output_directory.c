@@ -95,18 +95,6 @@ enum step_status output_directory_open(struct output_directory *directory, const
     return status;
 }
 
-static void remove_directory(const char *path)
-{
-    DIR *directory = opendir(path);
-    const struct dirent *entry;
-    while (directory != NULL && (entry = readdir(directory)) != NULL)
-        if (!is_dots(entry->d_name))
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    if (directory != NULL)
-        closedir(directory);
-    rmdir(path);
-}
-
 enum step_status output_directory_commit(struct output_directory *directory,
                                          struct step_error *error)
 {
@@ -114,7 +102,7 @@ enum step_status output_directory_commit(struct output_directory *directory,
         renameat2(AT_FDCWD, directory->temporary, AT_FDCWD, directory->path, RENAME_EXCHANGE) == 0)
         return STEP_STATUS_OK; /* abort() removes the earlier output */
     if (directory->replaces)
-        remove_directory(directory->path);
+        output_file_remove_directory(directory->path);
     if (rename(directory->temporary, directory->path) != 0)
         return io_error(directory->path, error, "cannot rename");
     return STEP_STATUS_OK;
@@ -123,7 +111,7 @@ enum step_status output_directory_commit(struct output_directory *directory,
 void output_directory_abort(struct output_directory *directory)
 {
     if (directory->temporary != NULL) {
-        remove_directory(directory->temporary);
+        output_file_remove_directory(directory->temporary);
         output_file_doom_directory(NULL);
     }
     free(directory->temporary);

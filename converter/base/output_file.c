@@ -136,7 +136,7 @@ static volatile sig_atomic_t doomed, directory_is_doomed;
 
 /* Without readdir(), which a signal handler may not call; a system call by itself is safe.
  * NOLINTBEGIN(bugprone-signal-handler) */
-static void remove_directory(const char *path)
+void output_file_remove_directory(const char *path)
 {
     struct dirent64_head {
         uint64_t number;
@@ -155,6 +155,8 @@ static void remove_directory(const char *path)
             unlinkat(directory, entry->name, 0);
             at += entry->length;
         }
+    if (directory >= 0)
+        close(directory);
     rmdir(path);
 }
 /* NOLINTEND(bugprone-signal-handler) */
@@ -164,7 +166,7 @@ static void remove_and_die(int signal_number)
     if (doomed)
         unlink(doomed_path);
     if (directory_is_doomed)
-        remove_directory(doomed_directory);
+        output_file_remove_directory(doomed_directory);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -452,6 +454,58 @@ enum step_status output_file_end(struct output_file *file, enum step_status stat
         status = output_file_commit(file, error);
     output_file_abort(file);
     return status;
+}
+
+static ssize_t write_some(void *cookie, const char *data, size_t length)
+{
+    struct output_stream *stream = cookie;
+    if (stream->error.status == STEP_STATUS_OK)
+        stream->error.status = stream->to.write(stream->to.user, data, length, &stream->error);
+    if (stream->error.status == STEP_STATUS_OK)
+        return (ssize_t) length;
+    errno = EIO;
+    return 0;
+}
+
+enum step_status output_stream_open(struct output_stream *stream, const struct step_output *to,
+                                    enum step_packing packing, int level, struct step_error *error)
+{
+    *stream = (struct output_stream){.to = *to, .error = {.offset = STEP_NO_OFFSET}};
+    enum step_status status =
+        packing != STEP_PACKING_NONE
+            ? step_packed_output_create(packing, level, to, &stream->packed, error)
+            : STEP_STATUS_OK;
+    if (status == STEP_STATUS_OK && packing != STEP_PACKING_NONE)
+        status = step_packed_output_use_thread(stream->packed, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (packing != STEP_PACKING_NONE)
+        stream->to = step_packed_output_as_output(stream->packed);
+    stream->file = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_some});
+    if (stream->file == NULL)
+        return no_memory(error);
+    setvbuf(stream->file, NULL, _IOFBF, 65536);
+    return STEP_STATUS_OK;
+}
+
+enum step_status output_stream_close(struct output_stream *stream, struct step_error *error)
+{
+    if (fclose(stream->file) != 0 && stream->error.status == STEP_STATUS_OK)
+        step_error_set(&stream->error, STEP_STATUS_IO, NULL, STEP_NO_OFFSET, "writing failed");
+    stream->file = NULL;
+    enum step_status status = output_stream_status(stream, error);
+    return status == STEP_STATUS_OK && stream->packed != NULL
+               ? step_packed_output_close(stream->packed, error)
+               : status;
+}
+
+void output_stream_reset(struct output_stream *stream)
+{
+    if (stream->file != NULL)
+        fclose(stream->file);
+    step_packed_output_destroy(stream->packed);
+    stream->file = NULL;
+    stream->packed = NULL;
 }
 
 enum step_status output_file_print(const char *path, const struct step_bytes *frame,

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "steptrace/packed.h"
 #include "steptrace/status.h"
 #include "steptrace/writer.h"
 
@@ -62,6 +63,30 @@ void output_file_abort(struct output_file *file);
 enum step_status output_file_end(struct output_file *file, enum step_status status,
                                  struct step_error *error);
 
+/* A stdio stream that writes to an output of the libraries, for code that prints with stdio. */
+struct output_stream {
+    FILE *file;
+    struct step_output to;
+    struct step_packed_output *packed; /* NULL: it is not compressed */
+    struct step_error error;           /* the first error of a write */
+};
+
+/* Opens the stream, which must not move afterwards, and compresses what is printed. */
+enum step_status output_stream_open(struct output_stream *stream, const struct step_output *to,
+                                    enum step_packing packing, int level, struct step_error *error);
+/* Returns the first error of any write so far. */
+static inline enum step_status output_stream_status(const struct output_stream *stream,
+                                                    struct step_error *error)
+{
+    if (stream->error.status != STEP_STATUS_OK && error != NULL)
+        *error = stream->error;
+    return stream->error.status;
+}
+/* Completes what is printed.  Returns the first error of any write. */
+enum step_status output_stream_close(struct output_stream *stream, struct step_error *error);
+/* Frees the stream's resources, after a failure or after output_stream_close(). */
+void output_stream_reset(struct output_stream *stream);
+
 /* Writes what `print` prints into a file that replaces the one at `path` once it is whole; `frame`
  * is what stands before and after it, NULL: nothing.  `print` returns false if memory runs out. */
 enum step_status output_file_print(const char *path, const struct step_bytes *frame,
@@ -87,6 +112,8 @@ void output_file_catch_signals(void);
  * the previous mask for output_file_let_signals(). */
 sigset_t output_file_hold_signals(void);
 void output_file_let_signals(sigset_t before);
+/* Removes a directory and the files in it. */
+void output_file_remove_directory(const char *path);
 /* Makes these signals also remove this directory and the files in it; NULL: no directory. */
 void output_file_doom_directory(const char *path);
 

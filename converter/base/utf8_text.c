@@ -2,58 +2,48 @@
 /* UTF-8 as in RFC 3629: shortest form only, no surrogates, at most U+10FFFF. */
 #include "converter/base/utf8_text.h"
 
-static const uint8_t replacement[] = UTF8_REPLACEMENT;
-enum { REPLACEMENT_BYTES = sizeof replacement - 1 };
+#include "format/core/utf8.h"
 
 /* Returns the length of the UTF-8 sequence at `at`; 0 if there is no valid one. */
 static size_t utf8_sequence(const uint8_t *at, size_t left)
 {
-    uint8_t first = at[0];
-    if (first < 0x80)
-        return 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] > 0x9f) ||
-        (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return length;
+    uint32_t code;
+    size_t length = step_utf8_decode(at, left, &code);
+    return step_utf8_is_surrogate(code) ? 0 : length;
+}
+
+/* Returns the length of the valid bytes that the text begins with. */
+static size_t valid_length(struct step_bytes text)
+{
+    size_t valid = 0, length;
+    while (valid < text.length &&
+           (length = utf8_sequence(text.data + valid, text.length - valid)) > 0)
+        valid += length;
+    return valid;
 }
 
 bool utf8_append(struct step_buffer *out, struct step_bytes text)
 {
     bool good = true;
-    size_t from = 0; /* start of the valid bytes not yet copied */
-    for (size_t i = 0; good && i < text.length;) {
-        size_t length = utf8_sequence(text.data + i, text.length - i);
-        if (length == 0) {
-            good = (i == from || step_buffer_append(out, text.data + from, i - from)) &&
-                   step_buffer_append(out, replacement, REPLACEMENT_BYTES);
-            from = i + 1;
-        }
-        i += length > 0 ? length : 1;
+    for (size_t i = 0; good && i < text.length; i++) {
+        size_t length = valid_length((struct step_bytes){text.data + i, text.length - i});
+        good = length == 0 || step_buffer_append(out, text.data + i, length);
+        i += length;
+        if (good && i < text.length)
+            good = step_buffer_append(out, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
     }
-    return good &&
-           (from == text.length || step_buffer_append(out, text.data + from, text.length - from));
+    return good;
 }
 
 void utf8_print(struct step_bytes text, FILE *out)
 {
-    size_t from = 0; /* start of the valid bytes not yet written */
-    for (size_t i = 0; i < text.length;) {
-        size_t length = utf8_sequence(text.data + i, text.length - i);
-        if (length == 0) {
-            fwrite(text.data + from, 1, i - from, out);
+    for (size_t i = 0; i < text.length; i++) {
+        size_t length = valid_length((struct step_bytes){text.data + i, text.length - i});
+        fwrite(text.data + i, 1, length, out);
+        i += length;
+        if (i < text.length)
             fputs(UTF8_REPLACEMENT, out);
-            from = i + 1;
-        }
-        i += length > 0 ? length : 1;
     }
-    if (from < text.length)
-        fwrite(text.data + from, 1, text.length - from, out);
 }
 
 void utf8_print_in_line(struct step_bytes text, char separator, FILE *out)

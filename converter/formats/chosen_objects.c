@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the objects that a selection chooses by their deaths.  Keeps each birth until the death, or
  * the end of the trace, decides. */
-#include "converter/formats/chosen_objects.h"
+#include "converter/formats/input.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

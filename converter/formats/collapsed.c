@@ -18,12 +18,8 @@ static size_t path_of(const struct heap_sites *sites, uint32_t site, uint32_t **
                       size_t *capacity)
 {
     size_t depth = heap_sites_depth(sites, site);
-    if (depth > *capacity) {
-        uint32_t *grown = step_grown(*path, capacity, depth, sizeof *grown);
-        if (grown == NULL)
-            return SIZE_MAX;
-        *path = grown;
-    }
+    if (!STEP_MAKE_ROOM(*path, *capacity, depth))
+        return SIZE_MAX;
     for (size_t i = depth; i-- > 0; site = sites->items[site].parent)
         (*path)[i] = site;
     return depth;

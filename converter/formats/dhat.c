@@ -3,7 +3,6 @@
  * Writes what DHAT's viewer shows (docs/formats/valgrind.md): for each class and stack all
  * allocations, their lifetimes, and what was alive at most, at the peak and at the end.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"

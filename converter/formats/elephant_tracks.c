@@ -14,7 +14,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_directory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/quantity.h"
 #include "converter/base/utf8_text.h"
 #include "converter/graph/keepers_of_trace.h"
@@ -250,13 +249,7 @@ static void put_entry(struct tracking *tracking, const struct graph_event *event
     struct call_stack *stack = id_table_get(&tracking->stacks, event->thread_id);
     fprintf(out_of(tracking), "M %" PRIx64 " %" PRIx64 " %" PRIx32 "\n", event->number,
             event->object, event->thread_id);
-    if (stack != NULL && stack->count == stack->capacity) {
-        struct call *grown =
-            step_grown(stack->items, &stack->capacity, stack->count + 1, sizeof *grown);
-        tracking->no_memory = tracking->no_memory || grown == NULL;
-        stack->items = grown != NULL ? grown : stack->items;
-    }
-    if (stack == NULL || stack->count == stack->capacity)
+    if (stack == NULL || !STEP_MAKE_ROOM(stack->items, stack->capacity, stack->count + 1))
         tracking->no_memory = true;
     else
         stack->items[stack->count++] = (struct call){event->number, event->object};
@@ -365,7 +358,7 @@ static enum step_status open_text(struct tracking *tracking, struct text_file *t
         return status;
     const struct step_output output = output_file_as_output(&text->file);
     text->is_open = true;
-    return output_stream_open(&text->stream, &output) ? STEP_STATUS_OK : no_memory(error);
+    return output_stream_open(&text->stream, &output, STEP_PACKING_NONE, 0, error);
 }
 
 static enum step_status close_text(struct text_file *text, struct step_error *error)

@@ -2,7 +2,6 @@
 /* Opens the input of a verb, filters heap traces, reports progress, and reports errors. */
 #include "converter/formats/input.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #include "converter/base/output_file.h"
 #include "converter/base/standard_input.h"
 #include "converter/base/trace_gap.h"
-#include "converter/formats/chosen_objects.h"
 #include "converter/trace/event_selection.h"
 #include "converter/trace/unmatched.h"
 #include "steptrace/hatf.h"
@@ -51,31 +49,10 @@ static void alloc_filter_reset(struct alloc_filter *filter)
     object_table_reset(&filter->live);
 }
 
-static bool name_matches(const void *user, const char *glob)
+static bool thread_matches(const void *user, const char *glob)
 {
-    return trace_class_matches(glob, *(const struct step_bytes *) user);
-}
-
-static bool takes_name(const struct selected_globs *globs, const struct step_bytes *name)
-{
-    return globs->count == 0 ||
-           selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
-}
-
-static bool takes_thread(const struct selected_globs *globs, uint64_t thread)
-{
-    bool is_asked = false, is_found = false;
-    for (unsigned i = 0; i < globs->count; i++) {
-        const char *glob = globs->items[i];
-        bool is_not = glob[0] == '!';
-        char *end;
-        bool matches = strtoull(glob + is_not, &end, 10) == thread && *end == '\0';
-        if (is_not && matches)
-            return false;
-        is_asked = is_asked || !is_not;
-        is_found = is_found || matches;
-    }
-    return is_found || !is_asked;
+    char *end;
+    return strtoull(glob, &end, 10) == *(const uint64_t *) user && *end == '\0';
 }
 
 /* Adds the object that a record allocates to the table.  Returns true if it is selected. */
@@ -87,8 +64,9 @@ static bool take_new(struct alloc_filter *filter, const struct hatf_record *reco
     const struct event_selection *selected = filter->selected;
     const struct step_bytes *name = record->attributes.length > 0 ? &record->attributes : &plain;
     uint64_t object = ++filter->object_count;
-    bool takes = takes_name(&selected->classes, name) && takes_name(&selected->sites, &nowhere) &&
-                 takes_name(&selected->methods, &nowhere) &&
+    bool takes = selected_globs_take(&selected->classes, trace_class_name_matches, name) &&
+                 selected_globs_take(&selected->sites, trace_class_name_matches, &nowhere) &&
+                 selected_globs_take(&selected->methods, trace_class_name_matches, &nowhere) &&
                  (!selected->size.is_set || selected_range_has(&selected->size, record->size)) &&
                  (selected->objects == NULL || id_set_has(selected->objects, object));
     const struct live_object live = {
@@ -150,7 +128,8 @@ static bool alloc_filter_takes(struct alloc_filter *filter, const struct hatf_re
     if (filter->is_of_objects && !takes_object(filter, record))
         return false;
     if (record->tag == HATF_COMMENT || record->time < selected->from_ns ||
-        record->time > selected->to_ns || !takes_thread(&selected->threads, record->thread))
+        record->time > selected->to_ns ||
+        !selected_globs_take(&selected->threads, thread_matches, &record->thread))
         return false;
     enum step_text_kind kind = kind_of(record->tag);
     return kind < EVENT_KIND_COUNT ? (selected->kinds & TRACE_KIND_BIT(kind)) != 0

@@ -40,6 +40,14 @@ enum step_status input_open_seekable(struct input *input, const char *path,
                                      const struct trace_format *format,
                                      const struct event_selection *selected);
 
+/* Adds the objects that a selection chooses by their deaths to `out` (chosen_objects.c):
+ * --lifetime,
+ * --alive-at, --temporary.  A separate pass over allocations and frees finds them.  Memory is
+ * proportional to the live set, plus a bit for each object in ranges where only some objects are
+ * selected.  Returns NOT_FOUND if the moment of --alive-at is not in the trace. */
+enum step_status chosen_objects_find(const char *path, const struct trace_format *format,
+                                     const struct event_selection *selected, struct id_set *out,
+                                     struct step_error *error);
 /* Finds the objects that `selected`, a selection other than the input's own, chooses by their
  * deaths.  `selected` borrows them from the input.  Reports errors. */
 enum step_status input_choose_objects(struct input *input, const char *path,

@@ -5,7 +5,6 @@
  * allocations.  Deaths come later, so that lines wait in a temporary file as records of one size.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "converter/base/csv_output.h"

@@ -41,16 +41,8 @@ static uint32_t add_node(struct tree *tree, const struct heap_site *site, uint64
     uint32_t node = heap_sites_put(&tree->nodes, site);
     if (node == 0)
         return 0;
-    if (tree->nodes.count > tree->capacity) {
-        size_t before = tree->capacity;
-        uint64_t *grown =
-            step_grown(tree->bytes, &tree->capacity, tree->nodes.count, sizeof *grown);
-        if (grown == NULL)
-            return 0;
-        tree->bytes = grown;
-        for (size_t i = before; i < tree->capacity; i++)
-            tree->bytes[i] = 0;
-    }
+    if (!STEP_MAKE_ZEROED_ROOM(tree->bytes, tree->capacity, tree->nodes.count))
+        return 0;
     tree->bytes[node] += bytes;
     return node;
 }
@@ -163,8 +155,8 @@ static bool put_tree(const struct massif_file *file, const struct tree *tree, ui
 {
     FILE *out = file->base.stream.file;
     size_t depth = 1, capacity = 0;
-    struct branch *path = step_grown(NULL, &capacity, 1, sizeof *path);
-    if (path == NULL)
+    struct branch *path = NULL;
+    if (!STEP_MAKE_ROOM(path, capacity, 1))
         return false;
     enter(file, tree, 0, 0, total, &path[0]);
     while (depth > 0) {
@@ -177,11 +169,8 @@ static bool put_tree(const struct massif_file *file, const struct tree *tree, ui
             continue;
         }
         uint32_t child = tree->order[at->next++];
-        struct branch *grown =
-            depth == capacity ? step_grown(path, &capacity, depth + 1, sizeof *path) : path;
-        if (grown == NULL)
+        if (!STEP_MAKE_ROOM(path, capacity, depth + 1))
             break;
-        path = grown;
         enter(file, tree, child, depth, total, &path[depth]);
         depth++;
     }

@@ -43,10 +43,10 @@ struct otlp_file {
     struct id_table attributes;  /* the same, by class */
     struct id_table stacks;      /* the same, by site */
     uint64_t counts[TABLE_COUNT];
-    struct protobuf dictionary;
-    struct protobuf profiles[KINDS];
-    struct protobuf part, inner, value; /* scratch */
-    struct step_buffer name;            /* scratch */
+    struct byte_output dictionary;
+    struct byte_output profiles[KINDS];
+    struct byte_output part, inner, value; /* scratch */
+    struct step_buffer name;               /* scratch */
     uint64_t class_key, frame_key, jvm_attribute;
 };
 
@@ -68,9 +68,9 @@ static uint64_t put_entry(struct otlp_file *file, enum dictionary_field table)
 static uint64_t put_attribute(struct otlp_file *file, uint64_t key, struct step_bytes value)
 {
     enum { KEY = 1, VALUE = 2, STRING_VALUE = 1 };
-    protobuf_clear(&file->inner);
+    bytes_clear(&file->inner);
     protobuf_text(&file->inner, STRING_VALUE, value);
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, KEY, key);
     protobuf_part(&file->part, VALUE, &file->inner);
     return put_entry(file, TABLE_ATTRIBUTE);
@@ -83,7 +83,7 @@ static uint64_t put_function(struct otlp_file *file, uint32_t method_id, const c
         file->dictionary.failed = true;
     uint64_t name = put_string(file, (struct step_bytes){file->name.data, file->name.length});
     uint64_t file_name = path[0] != '\0' ? put_string(file, step_text(path)) : 0;
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, NAME, name);
     protobuf_number(&file->part, SYSTEM_NAME, name);
     protobuf_number(&file->part, FILE_NAME, file_name);
@@ -123,13 +123,13 @@ static uint64_t location_of(struct otlp_file *file, uint32_t site)
     const struct frame_place at = heap_site_place(file->base.sites, &place);
     const struct trace_method *method = trace_method_of(file->base.sites->names, place.method_id);
     uint64_t function = function_of(file, place.method_id, &at);
-    protobuf_clear(&file->inner);
+    bytes_clear(&file->inner);
     protobuf_number(&file->inner, LINE_FUNCTION, function);
     protobuf_number(&file->inner, LINE_NUMBER, at.line);
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_part(&file->part, LINES, &file->inner);
-    protobuf_clear(&file->inner);
-    protobuf_varint(&file->inner, file->jvm_attribute);
+    bytes_clear(&file->inner);
+    bytes_put_varint(&file->inner, file->jvm_attribute);
     if (method->class_id != 0) /* functions of native programs have no class */
         protobuf_part(&file->part, ATTRIBUTES, &file->inner);
     return put_entry(file, TABLE_LOCATION);
@@ -142,13 +142,13 @@ static uint64_t stack_of(struct otlp_file *file, uint32_t site)
     uint32_t *known = site != 0 ? index_of(file, &file->stacks, site) : NULL;
     if (known == NULL || *known != 0)
         return known != NULL ? *known : 0;
-    protobuf_clear(&file->value);
+    bytes_clear(&file->value);
     for (uint32_t at = site; at != 0; at = file->base.sites->items[at].parent) {
         uint64_t location = location_of(file, at);
         file->dictionary.failed = file->dictionary.failed || location == 0;
-        protobuf_varint(&file->value, location);
+        bytes_put_varint(&file->value, location);
     }
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_part(&file->part, LOCATIONS, &file->value);
     *known = (uint32_t) put_entry(file, TABLE_STACK);
     return *known;
@@ -168,7 +168,7 @@ static void begin_dictionary(struct otlp_file *file)
 {
     static const uint8_t zeros[16];
     enum { TRACE_ID = 1, SPAN_ID = 2 };
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     for (int table = TABLE_MAPPING; table < TABLE_COUNT; table++)
         if (table != TABLE_LINK && table != TABLE_STRING)
             put_entry(file, (enum dictionary_field) table);
@@ -183,11 +183,11 @@ static void begin_dictionary(struct otlp_file *file)
 
 /* ---- profiles ---- */
 
-static void put_value_type(struct otlp_file *file, struct protobuf *profile,
+static void put_value_type(struct otlp_file *file, struct byte_output *profile,
                            enum profile_field field, uint64_t type, uint64_t unit)
 {
     enum { TYPE = 1, UNIT = 2 };
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, TYPE, type);
     protobuf_number(&file->part, UNIT, unit);
     protobuf_part(profile, field, &file->part);
@@ -201,7 +201,7 @@ static void begin_profiles(struct otlp_file *file, const struct heap_snapshot *s
     uint64_t bytes = put_string(file, step_text("bytes"));
     uint64_t space = put_string(file, step_text("space"));
     for (int i = 0; i < KINDS; i++) {
-        struct protobuf *profile = &file->profiles[i];
+        struct byte_output *profile = &file->profiles[i];
         put_value_type(file, profile, PROFILE_SAMPLE_TYPE, put_string(file, step_text(types[i])),
                        i % 2 == 0 ? count : bytes);
         if (file->base.start_ns != 0)
@@ -221,13 +221,13 @@ static void put_row(struct otlp_file *file, const struct heap_row *row)
     for (int i = 0; i < KINDS; i++) {
         if (values[i] == 0)
             continue;
-        protobuf_clear(&file->part);
+        bytes_clear(&file->part);
         protobuf_number(&file->part, SAMPLE_STACK, stack);
-        protobuf_clear(&file->value);
-        protobuf_varint(&file->value, attribute);
+        bytes_clear(&file->value);
+        bytes_put_varint(&file->value, attribute);
         protobuf_part(&file->part, SAMPLE_ATTRIBUTES, &file->value);
-        protobuf_clear(&file->value);
-        protobuf_varint(&file->value, values[i]);
+        bytes_clear(&file->value);
+        bytes_put_varint(&file->value, values[i]);
         protobuf_part(&file->part, SAMPLE_VALUES, &file->value);
         protobuf_part(&file->profiles[i], PROFILE_SAMPLE, &file->part);
     }
@@ -236,23 +236,24 @@ static void put_row(struct otlp_file *file, const struct heap_row *row)
 /* ---- the file ---- */
 
 /* Adds an attribute of a resource: a key with a text, or with a number if `text` is NULL. */
-static void put_property(struct otlp_file *file, struct protobuf *resource, const char *key,
+static void put_property(struct otlp_file *file, struct byte_output *resource, const char *key,
                          const char *text, uint64_t number)
 {
     enum { ATTRIBUTE = 1, KEY = 1, VALUE = 2, STRING_VALUE = 1, INT_VALUE = 3 };
-    protobuf_clear(&file->value);
+    bytes_clear(&file->value);
     if (text != NULL)
         protobuf_text(&file->value, STRING_VALUE,
                       (struct step_bytes){(const uint8_t *) text, strcspn(text, " ")});
     else
         protobuf_number(&file->value, INT_VALUE, number);
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_text(&file->part, KEY, step_text(key));
     protobuf_part(&file->part, VALUE, &file->value);
     protobuf_part(resource, ATTRIBUTE, &file->part);
 }
 
-static bool put_resource(struct otlp_file *file, struct protobuf *resource, struct protobuf *scope)
+static bool put_resource(struct otlp_file *file, struct byte_output *resource,
+                         struct byte_output *scope)
 {
     enum { NAME = 1, VERSION = 2 };
     const char *title = file->base.title;
@@ -263,8 +264,8 @@ static bool put_resource(struct otlp_file *file, struct protobuf *resource, stru
     return !resource->failed && !scope->failed;
 }
 
-static enum step_status write_file(struct otlp_file *file, const struct protobuf *resource,
-                                   const struct protobuf *scope, struct step_error *error)
+static enum step_status write_file(struct otlp_file *file, const struct byte_output *resource,
+                                   const struct byte_output *scope, struct step_error *error)
 {
     enum { RESOURCE = 1, SCOPE_PROFILES = 2, SCOPE = 1, PROFILES = 2 };
     FILE *out = file->base.stream.file;
@@ -299,7 +300,7 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
                             struct step_error *error)
 {
     struct otlp_file *file = (struct otlp_file *) writer;
-    struct protobuf resource = {.failed = false}, scope = {.failed = false};
+    struct byte_output resource = {.failed = false}, scope = {.failed = false};
     id_table_init(&file->functions, sizeof(uint32_t));
     id_table_init(&file->attributes, sizeof(uint32_t));
     id_table_init(&file->stacks, sizeof(uint32_t));
@@ -312,20 +313,20 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
         put_row(file, &snapshot->rows[i]);
     bool ok = put_resource(file, &resource, &scope) && !has_failed(file);
     enum step_status status = ok ? write_file(file, &resource, &scope, error) : no_memory(error);
-    protobuf_reset(&resource);
-    protobuf_reset(&scope);
+    bytes_reset(&resource);
+    bytes_reset(&scope);
     return status;
 }
 
 static void reset(struct heap_writer *writer)
 {
     struct otlp_file *file = (struct otlp_file *) writer;
-    protobuf_reset(&file->dictionary);
+    bytes_reset(&file->dictionary);
     for (int i = 0; i < KINDS; i++)
-        protobuf_reset(&file->profiles[i]);
-    protobuf_reset(&file->part);
-    protobuf_reset(&file->inner);
-    protobuf_reset(&file->value);
+        bytes_reset(&file->profiles[i]);
+    bytes_reset(&file->part);
+    bytes_reset(&file->inner);
+    bytes_reset(&file->value);
     step_buffer_reset(&file->name);
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);

@@ -35,8 +35,7 @@ static enum step_status put_checked(void *user, const struct trace_event *events
 static enum step_status put_alloc(void *user, const struct hatf_record *record,
                                   struct step_error *error)
 {
-    struct trace_sink *sink = user;
-    return sink->operations->put_alloc(sink, record, error);
+    return trace_sink_put_alloc(user, record, error);
 }
 
 static enum step_status put_part(void *user, const struct hatf_record *record,
@@ -45,7 +44,7 @@ static enum step_status put_part(void *user, const struct hatf_record *record,
     const struct flow *flow = user;
     struct hatf_record copy = *record;
     record_omit(&copy, alloc_options_of(flow->how->settings)->omitted);
-    return flow->sink->operations->put_alloc(flow->sink, &copy, error);
+    return trace_sink_put_alloc(flow->sink, &copy, error);
 }
 
 static enum step_status open_sink(struct flow *flow, struct output_file *file,
@@ -62,7 +61,7 @@ static enum step_status open_sink(struct flow *flow, struct output_file *file,
 static void flush_allocs(void *user)
 {
     struct trace_sink *sink = user;
-    sink->operations->flush(sink, NULL);
+    fflush(sink->stream.file);
 }
 
 static bool takes_events(const struct flow *flow)
@@ -74,7 +73,7 @@ static enum step_status feed(struct flow *flow)
 {
     if (takes_events(flow))
         return input_each(flow->input, flow->is_checked ? put_checked : put_events, flow);
-    if (flow->sink->operations->flush != NULL) {
+    if (flow->sink->operations->prints) {
         flow->input->allocs->before_wait = flush_allocs;
         flow->input->allocs->before_wait_user = flow->sink;
     }

@@ -8,7 +8,6 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/protobuf_output.h"
-#include "converter/base/utf8_text.h"
 #include "converter/heap/heap_sites.h"
 #include "converter/heap/heap_writer.h"
 
@@ -32,7 +31,7 @@ struct pprof_file {
     struct id_table functions;   /* uint8_t, by method: already written */
     struct id_table classes;     /* uint64_t, by class: string of its name; 0: not written yet */
     uint64_t string_count;
-    struct protobuf sample, stack, packed, part;
+    struct byte_output sample, stack, packed, part;
     struct step_buffer name; /* scratch */
 };
 
@@ -49,13 +48,10 @@ static void write_number(struct pprof_file *file, enum profile_field field, uint
 /* Invalid UTF-8 becomes U+FFFD: strings of the format are UTF-8. */
 static uint64_t write_string(struct pprof_file *file, const void *text, size_t length)
 {
-    struct step_buffer *valid = &file->part.text;
-    valid->length = 0;
-    if (!utf8_append(valid, (struct step_bytes){text, length}))
-        file->sample.failed = true;
-    protobuf_write_head(file->base.stream.file, PROFILE_STRING, valid->length);
-    if (valid->length > 0)
-        fwrite(valid->data, 1, valid->length, file->base.stream.file);
+    struct step_bytes valid = bytes_valid_text(&file->sample, (struct step_bytes){text, length});
+    protobuf_write_head(file->base.stream.file, PROFILE_STRING, valid.length);
+    if (valid.length > 0)
+        fwrite(valid.data, 1, valid.length, file->base.stream.file);
     return file->string_count++;
 }
 
@@ -67,7 +63,7 @@ static uint64_t write_text(struct pprof_file *file, const char *text)
 static void write_value_type(struct pprof_file *file, enum profile_field field, uint64_t type,
                              uint64_t unit)
 {
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, 1, type);
     protobuf_number(&file->part, 2, unit);
     write_part(file, field);
@@ -80,7 +76,7 @@ static void write_function(struct pprof_file *file, uint64_t number, uint32_t me
         file->sample.failed = true;
     uint64_t name = write_string(file, file->name.data, file->name.length);
     uint64_t file_name = path[0] != '\0' ? write_text(file, path) : 0;
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, 1, number);
     protobuf_number(&file->part, 2, name);
     protobuf_number(&file->part, 3, name);
@@ -112,7 +108,7 @@ static uint64_t function_of(struct pprof_file *file, uint32_t method_id,
 static uint64_t location_of(struct pprof_file *file, uint32_t site)
 {
     struct heap_site place = file->base.sites->items[site];
-    struct protobuf *line = &file->packed;
+    struct byte_output *line = &file->packed;
     size_t before = file->locations.count;
     place.parent = 0;
     uint32_t location = heap_sites_put(&file->locations, &place);
@@ -120,10 +116,10 @@ static uint64_t location_of(struct pprof_file *file, uint32_t site)
         return location;
     const struct frame_place at = heap_site_place(file->base.sites, &place);
     uint64_t function = function_of(file, place.method_id, &at, location);
-    protobuf_clear(line);
+    bytes_clear(line);
     protobuf_number(line, 1, function);
     protobuf_number(line, 2, at.line);
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, 1, location);
     protobuf_part(&file->part, 4, line);
     write_part(file, PROFILE_LOCATION);
@@ -143,7 +139,7 @@ static uint64_t class_string(struct pprof_file *file, uint32_t class_id)
 
 static void put_label(struct pprof_file *file, uint64_t key, uint64_t text)
 {
-    protobuf_clear(&file->part);
+    bytes_clear(&file->part);
     protobuf_number(&file->part, 1, key);
     protobuf_number(&file->part, 2, text);
     protobuf_part(&file->sample, 3, &file->part);
@@ -152,22 +148,22 @@ static void put_label(struct pprof_file *file, uint64_t key, uint64_t text)
 /* A sample's locations begin with the innermost frame. */
 static bool write_sample(struct pprof_file *file, const struct heap_row *row, uint64_t class_key)
 {
-    struct protobuf *sample = &file->sample, *packed = &file->packed;
+    struct byte_output *sample = &file->sample, *packed = &file->packed;
     uint64_t class_name = class_string(file, row->key.class_id);
-    protobuf_clear(&file->stack);
+    bytes_clear(&file->stack);
     for (uint32_t at = row->key.site; at != 0; at = file->base.sites->items[at].parent) {
         uint64_t location = location_of(file, at);
         if (location == 0)
             return false;
-        protobuf_varint(&file->stack, location);
+        bytes_put_varint(&file->stack, location);
     }
-    protobuf_clear(sample);
+    bytes_clear(sample);
     protobuf_part(sample, 1, &file->stack);
-    protobuf_clear(packed);
-    protobuf_varint(packed, row->allocated.objects);
-    protobuf_varint(packed, row->allocated.bytes);
-    protobuf_varint(packed, row->live.objects);
-    protobuf_varint(packed, row->live.bytes);
+    bytes_clear(packed);
+    bytes_put_varint(packed, row->allocated.objects);
+    bytes_put_varint(packed, row->allocated.bytes);
+    bytes_put_varint(packed, row->live.objects);
+    bytes_put_varint(packed, row->live.bytes);
     protobuf_part(sample, 2, packed);
     put_label(file, class_key, class_name);
     protobuf_write_part(file->base.stream.file, PROFILE_SAMPLE, sample);
@@ -218,10 +214,10 @@ static enum step_status put(struct heap_writer *writer, struct heap_snapshot *sn
 static void reset(struct heap_writer *writer)
 {
     struct pprof_file *file = (struct pprof_file *) writer;
-    protobuf_reset(&file->sample);
-    protobuf_reset(&file->stack);
-    protobuf_reset(&file->packed);
-    protobuf_reset(&file->part);
+    bytes_reset(&file->sample);
+    bytes_reset(&file->stack);
+    bytes_reset(&file->packed);
+    bytes_reset(&file->part);
     step_buffer_reset(&file->name);
     heap_sites_reset(&file->locations);
     id_table_reset(&file->functions);

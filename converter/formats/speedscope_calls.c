@@ -4,10 +4,8 @@
  * (docs/formats/speedscope.md). The format requires one thread after the other, so events are kept
  * in a temporary file until the end, in pieces that are linked by thread.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "converter/base/no_memory.h"

@@ -3,7 +3,6 @@
  * Writes a heap as speedscope's sampled profile (docs/formats/speedscope.md): one sample per stack
  * and class, weighted by bytes (objects, if sizes are unknown).
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"

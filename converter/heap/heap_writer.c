@@ -95,12 +95,13 @@ enum step_status heap_writer_create(const struct heap_writer_operations *operati
     writer->operations = operations;
     writer->options = *options;
     writer->sites = sites;
-    if (!output_stream_open(&writer->stream, output)) {
+    enum step_status status =
+        output_stream_open(&writer->stream, output, STEP_PACKING_NONE, 0, error);
+    if (status == STEP_STATUS_OK)
+        *out = writer;
+    else
         heap_writer_destroy(writer);
-        return no_memory(error);
-    }
-    *out = writer;
-    return STEP_STATUS_OK;
+    return status;
 }
 
 enum step_status heap_writer_close(struct heap_writer *writer, struct step_error *error)

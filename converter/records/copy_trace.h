@@ -3,8 +3,6 @@
 #ifndef CONVERTER_RECORDS_COPY_TRACE_H
 #define CONVERTER_RECORDS_COPY_TRACE_H
 
-#include <stdbool.h>
-
 #include "steptrace/reader.h"
 #include "steptrace/writer.h"
 

@@ -3,12 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_filter.h"
@@ -66,10 +63,10 @@ static enum step_status put_text(struct exporting *exporting, const struct trace
     struct record_table *table = NULL;
     const struct step_output output = output_file_as_output(&exporting->file);
     struct output_stream stream;
-    if (!output_stream_open(&stream, &output))
-        return no_memory(error);
+    enum step_status status = output_stream_open(&stream, &output, STEP_PACKING_NONE, 0, error);
+    if (status != STEP_STATUS_OK)
+        return status;
     record_values_init(&values, exporting->reader, stream.file);
-    enum step_status status = STEP_STATUS_OK;
     if (format == &format_csv) {
         uint8_t *occurring = find_occurring(exporting);
         table = occurring != NULL ? record_table_create(&values, occurring) : NULL;

@@ -158,13 +158,8 @@ static uint32_t find_column(struct record_table *table, const char *name)
     for (uint32_t i = 0; i < table->column_count; i++)
         if (strcmp(table->names[i], name) == 0)
             return i;
-    if (table->column_count == table->column_capacity) {
-        char **names = step_grown(table->names, &table->column_capacity, table->column_capacity + 1,
-                                  sizeof *names);
-        if (names == NULL)
-            return UINT32_MAX;
-        table->names = names;
-    }
+    if (!STEP_MAKE_ROOM(table->names, table->column_capacity, table->column_count + (size_t) 1))
+        return UINT32_MAX;
     char *copy = table->column_count < COLUMNS_MOST ? strdup(name) : NULL;
     if (copy == NULL)
         return UINT32_MAX;

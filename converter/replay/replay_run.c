@@ -219,7 +219,7 @@ static enum step_status put_records(struct alloc_source *source, struct replay_p
             status = replay_plan_put(plan, &record, error);
         if (status != STEP_STATUS_OK) {
             if (error->offset == STEP_NO_OFFSET)
-                error->offset = alloc_source_offset(source);
+                error->offset = source->offset;
             return status;
         }
     }

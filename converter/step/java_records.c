@@ -115,15 +115,9 @@ struct step_bytes java_class_name(const struct java_records *java, uint64_t id)
 /* Returns false if out of memory. */
 static bool set_source(struct java_records *java, const struct step_java_source_file *entry)
 {
-    size_t before = java->source_capacity, class = (size_t) entry->class_;
-    if (class >= before) {
-        struct java_source *grown =
-            step_grown(java->sources, &java->source_capacity, class + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        memset(grown + before, 0, (java->source_capacity - before) * sizeof *grown);
-        java->sources = grown;
-    }
+    size_t class = (size_t) entry->class_;
+    if (!STEP_MAKE_ZEROED_ROOM(java->sources, java->source_capacity, class + 1))
+        return false;
     struct source_map *map = entry->map.length > 0 ? source_map_create(entry->map) : NULL;
     source_map_destroy(java->sources[class].map);
     java->sources[class] = (struct java_source){entry->file, entry->map, map};

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/step/event_of_record.h"
+#include "converter/step/java_records.h"
 #include "converter/step/stepfile.h"
 #include "converter/trace/trace_sink.h"
 #include "steptrace/live.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source that reads STEP traces. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/given_definition.h"
 #include "converter/base/no_memory.h"
@@ -18,10 +17,10 @@
 
 /* Selects the needed blocks and records, and orders records within a tick. */
 
-struct event_order {
+struct stepfile_source {
+    struct event_source base;
+    struct step_reader *reader;
     struct stepfile_decoder decoder;
-    struct step_reader *reader; /* borrowed */
-    const struct event_selection *selected;
     bool needs_objects;    /* also needs allocations and frees before the slice */
     uint8_t *wanted;       /* by record of the file: decode it in blocks of the slice */
     uint8_t *wanted_live;  /* the same for blocks before the slice: allocations and frees */
@@ -38,29 +37,14 @@ struct event_order {
     struct trace_event *fronts; /* the current event of each queue of `records` */
 };
 
-/* Returns the next event, borrowed until the next call, and its time in ticks; END after the
- * last. */
-static inline enum step_status event_order_next(struct event_order *order,
-                                                const struct trace_event **event, uint64_t *ticks,
-                                                struct step_error *error)
-{
-    const struct step_records_front *front;
-    enum step_status status = step_records_next_front(order->records, &front, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    *event = &order->fronts[front->queue];
-    *ticks = front->time;
-    return status;
-}
-
 #define LIVE_KINDS (TRACE_KIND_BIT(EVENT_OBJECT_ALLOC) | TRACE_KIND_BIT(EVENT_OBJECT_FREE))
 
 /* ---- selection ---- */
 
 /* Returns the id of the thread with that number in the text format; 0 if there is none. */
-static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
+static uint64_t thread_id_of(const struct stepfile_source *source, uint64_t number)
 {
-    const struct java_records *java = &order->decoder.java;
+    const struct java_records *java = &source->decoder.java;
     struct step_java_thread entry;
     uint64_t found, count = java_entry_count(java, STEP_JAVA_THREAD);
     if (!java->numbers_in_names)
@@ -73,32 +57,32 @@ static uint64_t thread_id_of(const struct event_order *order, uint64_t number)
     return 0;
 }
 
-static void choose_records(struct event_order *order, uint32_t kinds)
+static void choose_records(struct stepfile_source *source, uint32_t kinds)
 {
-    uint32_t decoded = kinds | (order->needs_objects ? LIVE_KINDS : 0);
-    for (uint32_t i = 0; i < order->decoder.java.count; i++) {
-        uint8_t kind = java_kind_of(&order->decoder.java, i)->event;
+    uint32_t decoded = kinds | (source->needs_objects ? LIVE_KINDS : 0);
+    for (uint32_t i = 0; i < source->decoder.java.count; i++) {
+        uint8_t kind = java_kind_of(&source->decoder.java, i)->event;
         uint32_t bit = kind < EVENT_KIND_COUNT ? TRACE_KIND_BIT(kind) : 0;
-        bool is_phase = order->has_phases && java_is_phase(java_kind_of(&order->decoder.java, i));
-        order->wanted[i] = is_phase || (decoded & bit) != 0;
-        order->wanted_live[i] = is_phase || (LIVE_KINDS & bit) != 0;
-        order->wanted_frees[i] =
+        bool is_phase = source->has_phases && java_is_phase(java_kind_of(&source->decoder.java, i));
+        source->wanted[i] = is_phase || (decoded & bit) != 0;
+        source->wanted_live[i] = is_phase || (LIVE_KINDS & bit) != 0;
+        source->wanted_frees[i] =
             is_phase || (decoded & bit & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
     }
 }
 
 static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 {
-    const struct event_order *order = user;
-    if (info->time_min > order->to_ticks)
+    const struct stepfile_source *source = user;
+    if (info->time_min > source->to_ticks)
         return NULL;
-    bool is_before = info->time_max < order->from_ticks;
-    if (is_before && !order->needs_objects && !order->has_phases)
+    bool is_before = info->time_max < source->from_ticks;
+    if (is_before && !source->needs_objects && !source->has_phases)
         return NULL;
-    const uint8_t *wanted = is_before ? order->wanted_live : order->wanted;
-    if (order->has_thread &&
-        (order->thread_id < info->thread_min || order->thread_id > info->thread_max))
-        wanted = order->wanted_frees; /* its frees may be of any thread's objects */
+    const uint8_t *wanted = is_before ? source->wanted_live : source->wanted;
+    if (source->has_thread &&
+        (source->thread_id < info->thread_min || source->thread_id > info->thread_max))
+        wanted = source->wanted_frees; /* its frees may be of any thread's objects */
     return block_has_wanted(info, wanted) ? wanted : NULL;
 }
 
@@ -109,18 +93,18 @@ static const uint8_t *wanted_of(void *user, const struct step_block_info *info)
 enum { PHASE_BEGINS = EVENT_KIND_COUNT, PHASE_ENDS };
 
 /* Within a tick, a phase of the program begins before and ends after the events of all threads. */
-static bool take_phase(const struct event_order *order, struct step_records_front *front,
+static bool take_phase(const struct stepfile_source *source, struct step_records_front *front,
                        const struct java_kind *kind)
 {
     enum { FIRST = 0, LAST = 3 };
     struct step_java_phase phase;
-    if (!step_java_phase_get(&order->decoder.java.binding, &front->view, &phase))
+    if (!step_java_phase_get(&source->decoder.java.binding, &front->view, &phase))
         return false;
     bool begins = (kind->traits & JAVA_BEGINS_PHASE) != 0;
-    order->fronts[front->queue] = (struct trace_event){.kind = begins ? PHASE_BEGINS : PHASE_ENDS,
-                                                       .thread_id = java_id(phase.thread),
-                                                       .class_id = java_id(phase.name),
-                                                       .flags = phase.scope != 0};
+    source->fronts[front->queue] = (struct trace_event){.kind = begins ? PHASE_BEGINS : PHASE_ENDS,
+                                                        .thread_id = java_id(phase.thread),
+                                                        .class_id = java_id(phase.name),
+                                                        .flags = phase.scope != 0};
     front->time = phase.time;
     front->rank = phase.scope == 0 ? java_rank(kind, front->stream) : begins ? FIRST : LAST;
     return true;
@@ -128,12 +112,12 @@ static bool take_phase(const struct event_order *order, struct step_records_fron
 
 static bool take_front(void *user, struct step_records_front *front)
 {
-    struct event_order *order = user;
-    struct trace_event *event = &order->fronts[front->queue];
-    const struct java_kind *kind = java_kind_of(&order->decoder.java, front->view.record);
+    struct stepfile_source *source = user;
+    struct trace_event *event = &source->fronts[front->queue];
+    const struct java_kind *kind = java_kind_of(&source->decoder.java, front->view.record);
     if (java_is_phase(kind))
-        return take_phase(order, front, kind);
-    if (!stepfile_decoder_event(&order->decoder, &front->view, event, &front->time))
+        return take_phase(source, front, kind);
+    if (!stepfile_decoder_event(&source->decoder, &front->view, event, &front->time))
         return false;
     front->rank = java_rank(kind, front->stream);
     return true;
@@ -141,30 +125,30 @@ static bool take_front(void *user, struct step_records_front *front)
 
 static bool must_wait(void *user, const struct step_records_front *front)
 {
-    const struct event_order *order = user;
-    const struct trace_event *event = &order->fronts[front->queue];
-    return order->live != NULL && event->object != 0 &&
-           (java_kind_of(&order->decoder.java, front->view.record)->traits & JAVA_WAITS_OBJECT) !=
+    const struct stepfile_source *source = user;
+    const struct trace_event *event = &source->fronts[front->queue];
+    return source->live != NULL && event->object != 0 &&
+           (java_kind_of(&source->decoder.java, front->view.record)->traits & JAVA_WAITS_OBJECT) !=
                0 &&
-           !object_table_has(order->live, event->object);
+           !object_table_has(source->live, event->object);
 }
 
 /* ---- life cycle ---- */
 
 /* Sets the names of phases before any event. */
-static bool name_phases(struct event_order *order)
+static bool name_phases(struct stepfile_source *source)
 {
-    const struct java_records *java = &order->decoder.java;
+    const struct java_records *java = &source->decoder.java;
     uint64_t count = java_entry_count(java, STEP_JAVA_PHASE_NAME);
     for (uint64_t id = 1; id <= count && id < UINT32_MAX; id++) {
         struct step_java_phase_name entry;
-        struct trace_phase_name *name = id_table_get(&order->decoder.names->phases, (uint32_t) id);
+        struct trace_phase_name *name = id_table_get(&source->decoder.names->phases, (uint32_t) id);
         if (name == NULL)
             return false;
         if (!step_java_phase_name_look_up(&java->binding, java->reader, id, &entry))
             continue;
         *name = (struct trace_phase_name){entry.name, true};
-        if (!open_phases_name(&order->phases, (uint32_t) id, entry.name))
+        if (!open_phases_name(&source->phases, (uint32_t) id, entry.name))
             return false;
     }
     return true;
@@ -177,74 +161,9 @@ static bool follows_objects(const struct event_selection *selected)
            (selected->kinds & TRACE_KIND_BIT(EVENT_OBJECT_FREE)) != 0;
 }
 
-/* Finds the trace's records and selects those needed.  `keep_live`: live objects are tracked. */
-static enum step_status event_order_init(struct event_order *order, struct step_reader *reader,
-                                         struct trace_names *names,
-                                         const struct event_selection *selected, bool keep_live,
-                                         struct step_error *error)
+static bool put_phase(struct stepfile_source *source, const struct trace_event *event)
 {
-    *order = (struct event_order){.reader = reader,
-                                  .selected = selected,
-                                  .needs_objects = keep_live || follows_objects(selected)};
-    order->decoder.names = names;
-    order->has_phases = selected->phases.count > 0;
-    open_phases_init(&order->phases, &selected->phases);
-    enum step_status status = java_records_init(&order->decoder.java, reader, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    order->wanted = calloc(order->decoder.java.count + 1, 1);
-    order->wanted_live = calloc(order->decoder.java.count + 1, 1);
-    order->wanted_frees = calloc(order->decoder.java.count + 1, 1);
-    if (order->wanted == NULL || order->wanted_live == NULL || order->wanted_frees == NULL)
-        return no_memory(error);
-    if (order->has_phases && !name_phases(order))
-        return no_memory(error);
-    choose_records(order, selected->kinds);
-    order->from_ticks = selected->from_ns / order->decoder.java.resolution_ns;
-    order->to_ticks = selected->to_ns / order->decoder.java.resolution_ns;
-    uint64_t number;
-    if (event_selection_one_thread(selected, &number) && number != 0) {
-        order->has_thread = true;
-        order->thread_id = thread_id_of(order, number);
-    }
-    return STEP_STATUS_OK;
-}
-
-/* Positions before the first event. */
-static enum step_status event_order_start(struct event_order *order,
-                                          const struct object_table *live, struct step_error *error)
-{
-    const struct step_records_rules rules = {
-        .user = order, .wanted = wanted_of, .front = take_front, .waits = must_wait};
-    order->live = order->has_thread ? NULL : live; /* other threads' objects are unknown */
-    enum step_status status =
-        step_records_create_ordered(order->reader, &rules, &order->records, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    order->fronts = calloc(step_records_queue_count(order->records) + 1, sizeof *order->fronts);
-    return order->fronts != NULL ? STEP_STATUS_OK : no_memory(error);
-}
-
-static void event_order_reset(struct event_order *order)
-{
-    step_records_destroy(order->records);
-    java_records_reset(&order->decoder.java);
-    open_phases_reset(&order->phases);
-    free(order->fronts);
-    free(order->wanted);
-    free(order->wanted_live);
-    free(order->wanted_frees);
-}
-
-struct stepfile_source {
-    struct event_source base;
-    struct step_reader *reader;
-    struct event_order order;
-};
-
-static bool put_phase(struct event_order *order, const struct trace_event *event)
-{
-    return open_phases_put(&order->phases, event->thread_id, event->class_id, event->flags != 0,
+    return open_phases_put(&source->phases, event->thread_id, event->class_id, event->flags != 0,
                            event->kind == PHASE_BEGINS);
 }
 
@@ -252,25 +171,25 @@ static enum step_status read_events(struct event_source *base, struct trace_even
                                     size_t capacity, size_t *count, struct step_error *error)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
-    uint64_t resolution_ns = source->order.decoder.java.resolution_ns;
+    uint64_t resolution_ns = source->decoder.java.resolution_ns;
     size_t filled = 0;
     enum step_status status = STEP_STATUS_OK;
     while (filled < capacity) {
-        const struct trace_event *event;
-        uint64_t ticks;
-        status = event_order_next(&source->order, &event, &ticks, error);
+        const struct step_records_front *front;
+        status = step_records_next_front(source->records, &front, error);
         if (status != STEP_STATUS_OK)
             break;
+        const struct trace_event *event = &source->fronts[front->queue];
         struct trace_event *out = &events[filled];
         if (event->kind >= EVENT_KIND_COUNT) {
-            if (!put_phase(&source->order, event))
+            if (!put_phase(source, event))
                 return no_memory(error);
             continue;
         }
         *out = *event;
-        if (source->order.has_phases && open_phases_accept(&source->order.phases, event->thread_id))
+        if (source->has_phases && open_phases_accept(&source->phases, event->thread_id))
             out->flags |= TRACE_IN_PHASE;
-        out->time_ns = trace_ticks_ns(ticks, resolution_ns);
+        out->time_ns = trace_ticks_ns(front->time, resolution_ns);
         if ((out->flags & TRACE_DATED) != 0)
             out->collected_ns = trace_ticks_ns(out->collected_ns, resolution_ns);
         if (!event_source_follow(base, out))
@@ -285,7 +204,7 @@ static enum step_status read_events(struct event_source *base, struct trace_even
 static void count_block(const struct stepfile_source *source, const struct step_block_info *info,
                         struct trace_inventory *inventory)
 {
-    const struct java_records *java = &source->order.decoder.java;
+    const struct java_records *java = &source->decoder.java;
     uint64_t first_ns = trace_ticks_ns(info->time_min, java->resolution_ns);
     uint64_t last_ns = trace_ticks_ns(info->time_max, java->resolution_ns);
     if (inventory->block_count++ == 0 || first_ns < inventory->first_ns)
@@ -307,7 +226,7 @@ static void count_block(const struct stepfile_source *source, const struct step_
 static enum step_status verify(struct stepfile_source *source)
 {
     struct step_block *block = NULL;
-    uint8_t *nothing = calloc(source->order.decoder.java.count + 1, 1);
+    uint8_t *nothing = calloc(source->decoder.java.count + 1, 1);
     enum step_status status = nothing != NULL ? STEP_STATUS_OK : STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; status == STEP_STATUS_OK && i < step_reader_block_count(source->reader);
          i++) {
@@ -330,10 +249,10 @@ static enum step_status inventory(struct event_source *base, struct trace_invent
         return STEP_STATUS_NO_MEMORY;
     for (size_t i = 0; i < step_reader_block_count(source->reader); i++)
         count_block(source, step_reader_block_info(source->reader, i), out);
-    out->stream_count = step_records_queue_count(source->order.records);
-    out->classes = java_entry_count(&source->order.decoder.java, STEP_JAVA_CLASS);
-    out->methods = java_entry_count(&source->order.decoder.java, STEP_JAVA_METHOD);
-    out->threads = java_entry_count(&source->order.decoder.java, STEP_JAVA_THREAD);
+    out->stream_count = step_records_queue_count(source->records);
+    out->classes = java_entry_count(&source->decoder.java, STEP_JAVA_CLASS);
+    out->methods = java_entry_count(&source->decoder.java, STEP_JAVA_METHOD);
+    out->threads = java_entry_count(&source->decoder.java, STEP_JAVA_THREAD);
     return verify(source);
 }
 
@@ -346,7 +265,7 @@ static size_t fact_names(const struct stepfile_source *source, const char *names
                                           STEP_JAVA_OBJECT_GIVEN_UP};
     size_t count = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (java_record_of(&source->order.decoder.java, known[i]) != STEP_NO_RECORD)
+        if (java_record_of(&source->decoder.java, known[i]) != STEP_NO_RECORD)
             names[count++] = step_java_trace_definition.records[known[i]].name;
     return count;
 }
@@ -369,7 +288,7 @@ static enum step_status facts(struct event_source *base, trace_fact_visit visit,
     while (status == STEP_STATUS_OK &&
            (status = step_records_next(records, &view, error)) == STEP_STATUS_OK) {
         struct trace_fact fact;
-        if (stepfile_decoder_fact(&source->order.decoder, &view, &fact))
+        if (stepfile_decoder_fact(&source->decoder, &view, &fact))
             status = visit(user, &fact);
     }
     step_records_destroy(records);
@@ -383,7 +302,7 @@ static enum step_status phases(struct event_source *base, trace_phase_visit visi
     struct stepfile_source *source = (struct stepfile_source *) base;
     struct phase_spans spans;
     struct trace_phase phase;
-    enum step_status status = phase_spans_open(&spans, &source->order.decoder.java, error);
+    enum step_status status = phase_spans_open(&spans, &source->decoder.java, error);
     while (status == STEP_STATUS_OK &&
            (status = phase_spans_next(&spans, &phase, error)) == STEP_STATUS_OK)
         status = visit(user, &phase);
@@ -394,7 +313,7 @@ static enum step_status phases(struct event_source *base, trace_phase_visit visi
 static enum step_status layouts(struct event_source *base, trace_layout_visit visit, void *user)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
-    const struct java_records *java = &source->order.decoder.java;
+    const struct java_records *java = &source->decoder.java;
     uint64_t count = java_entry_count(java, STEP_JAVA_LAYOUT);
     enum step_status status = STEP_STATUS_OK;
     for (uint64_t id = 1; id <= count && status == STEP_STATUS_OK; id++) {
@@ -415,14 +334,20 @@ static double progress(struct event_source *base)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
     uint64_t done, all;
-    step_records_progress(source->order.records, &done, &all);
+    step_records_progress(source->records, &done, &all);
     return all > 0 ? (double) done / (double) all : 1.0;
 }
 
 static void destroy(struct event_source *base)
 {
     struct stepfile_source *source = (struct stepfile_source *) base;
-    event_order_reset(&source->order);
+    step_records_destroy(source->records);
+    java_records_reset(&source->decoder.java);
+    open_phases_reset(&source->phases);
+    free(source->fronts);
+    free(source->wanted);
+    free(source->wanted_live);
+    free(source->wanted_frees);
     event_source_reset(base);
     step_reader_destroy(source->reader);
     free(source);
@@ -452,32 +377,64 @@ static bool has_graph(const struct java_records *java)
 
 static enum trace_content content_of(const struct stepfile_source *source)
 {
-    const struct java_records *java = &source->order.decoder.java;
+    const struct java_records *java = &source->decoder.java;
     for (uint32_t i = 0; i < java->count; i++)
         if (java_kind_of(java, i)->event < EVENT_KIND_COUNT)
             return has_graph(java) ? TRACE_OF_GRAPHS : TRACE_OF_EVENTS;
     return TRACE_OF_STEP_RECORDS;
 }
 
-/* Takes ownership of the reader. */
-static enum step_status start(struct stepfile_source *source, struct step_reader *reader,
-                              struct step_error *error)
+/* Finds the trace's records, and selects those needed. */
+static enum step_status choose(struct stepfile_source *source, struct step_error *error)
 {
-    enum step_status status;
-    source->reader = reader;
-    source->base.about.format = "step";
-    source->base.about.reader = reader;
     const struct event_selection *selected = &source->base.filter.selected;
-    status = event_order_init(&source->order, source->reader, &source->base.names, selected,
-                              source->base.keep_live, error);
+    source->needs_objects = source->base.keep_live || follows_objects(selected);
+    source->decoder.names = &source->base.names;
+    source->has_phases = selected->phases.count > 0;
+    open_phases_init(&source->phases, &selected->phases);
+    enum step_status status = java_records_init(&source->decoder.java, source->reader, error);
     if (status != STEP_STATUS_OK)
         return status;
-    source->base.about.resolution_ns = source->order.decoder.java.resolution_ns;
-    source->base.content = content_of(source);
-    return event_order_start(&source->order, source->base.keep_live ? &source->base.live : NULL,
-                             error);
+    source->wanted = calloc(source->decoder.java.count + 1, 1);
+    source->wanted_live = calloc(source->decoder.java.count + 1, 1);
+    source->wanted_frees = calloc(source->decoder.java.count + 1, 1);
+    if (source->wanted == NULL || source->wanted_live == NULL || source->wanted_frees == NULL)
+        return no_memory(error);
+    if (source->has_phases && !name_phases(source))
+        return no_memory(error);
+    choose_records(source, selected->kinds);
+    source->from_ticks = selected->from_ns / source->decoder.java.resolution_ns;
+    source->to_ticks = selected->to_ns / source->decoder.java.resolution_ns;
+    uint64_t number;
+    if (event_selection_one_thread(selected, &number) && number != 0) {
+        source->has_thread = true;
+        source->thread_id = thread_id_of(source, number);
+    }
+    return STEP_STATUS_OK;
 }
 
+/* Positions before the first event. */
+static enum step_status start(struct stepfile_source *source, struct step_error *error)
+{
+    const struct step_records_rules rules = {
+        .user = source, .wanted = wanted_of, .front = take_front, .waits = must_wait};
+    enum step_status status = choose(source, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    source->base.about.format = "step";
+    source->base.about.reader = source->reader;
+    source->base.about.resolution_ns = source->decoder.java.resolution_ns;
+    source->base.content = content_of(source);
+    if (source->base.keep_live && !source->has_thread) /* other threads' objects are unknown */
+        source->live = &source->base.live;
+    status = step_records_create_ordered(source->reader, &rules, &source->records, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    source->fronts = calloc(step_records_queue_count(source->records) + 1, sizeof *source->fronts);
+    return source->fronts != NULL ? STEP_STATUS_OK : no_memory(error);
+}
+
+/* Takes ownership of the reader. */
 enum step_status stepfile_event_source_create(const char *path, struct step_reader *reader,
                                               const struct event_selection *selected,
                                               struct event_source **out, struct step_error *error)
@@ -487,13 +444,10 @@ enum step_status stepfile_event_source_create(const char *path, struct step_read
         step_reader_destroy(reader);
         return step_no_memory(error, path);
     }
-    enum step_status status;
-    if (event_source_init(&source->base, &operations, path, selected)) {
-        status = start(source, reader, error);
-    } else {
-        source->reader = reader;
-        status = step_no_memory(error, path);
-    }
+    source->reader = reader;
+    enum step_status status = event_source_init(&source->base, &operations, path, selected)
+                                  ? start(source, error)
+                                  : step_no_memory(error, path);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);
         return status;

@@ -10,9 +10,11 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
     struct step_error local = {.offset = STEP_NO_OFFSET};
     if (source->about.is_stopped)
         return STEP_STATUS_END;
+    source->offset = STEP_NO_OFFSET;
     enum step_status status = source->operations->next(source, record, &local);
     if (status == STEP_STATUS_OK) {
         source->record_count++;
+        source->number++;
         return status;
     }
     if (status == STEP_STATUS_CORRUPT || status == STEP_STATUS_CUT) {
@@ -22,17 +24,6 @@ enum step_status alloc_source_next(struct alloc_source *source, struct hatf_reco
     if (status != STEP_STATUS_END && error != NULL)
         *error = local;
     return status;
-}
-
-uint64_t alloc_source_offset(struct alloc_source *source)
-{
-    return source->operations->offset != NULL ? source->operations->offset(source) : STEP_NO_OFFSET;
-}
-
-uint64_t alloc_source_number(struct alloc_source *source)
-{
-    return source->operations->number != NULL ? source->operations->number(source)
-                                              : source->record_count;
 }
 
 void alloc_source_destroy(struct alloc_source *source)

@@ -18,6 +18,8 @@ struct alloc_source {
     const struct alloc_source_operations *operations;
     const char *path;      /* for messages; borrowed */
     uint64_t record_count; /* number of records returned */
+    uint64_t offset;       /* of the last record in the file; STEP_NO_OFFSET: unknown */
+    uint64_t number;       /* of it, for error messages; in .hatf, metadata records count, too */
     /* Identifies the attributes of the last record: records with the same number have the same
      * attributes. 0: not known. */
     uint64_t attributes_number;
@@ -31,14 +33,10 @@ struct alloc_source {
 
 /* Operations that each kind of source implements.  Other code calls the functions below. */
 struct alloc_source_operations {
+    /* Sets the offset, if it is known, and counts the records that it passes over. */
     enum step_status (*next)(struct alloc_source *source, struct hatf_record *record,
                              struct step_error *error);
     double (*progress)(struct alloc_source *source);
-    /* Offset of the last record in the file; NULL: unknown. */
-    uint64_t (*offset)(struct alloc_source *source);
-    /* Number of the last record in the file, including records that are not returned; NULL: the
-     * same as `record_count`. */
-    uint64_t (*number)(struct alloc_source *source);
     void (*destroy)(struct alloc_source *source);
 };
 
@@ -46,10 +44,6 @@ struct alloc_source_operations {
  * record, and where the input is damaged or truncated, after noting the damage. */
 enum step_status alloc_source_next(struct alloc_source *source, struct hatf_record *record,
                                    struct step_error *error);
-/* Returns the offset of the last record in the file, or STEP_NO_OFFSET if it is unknown. */
-uint64_t alloc_source_offset(struct alloc_source *source);
-/* Returns the number of the last record for error messages; in .hatf it counts metadata records. */
-uint64_t alloc_source_number(struct alloc_source *source);
 void alloc_source_destroy(struct alloc_source *source);
 
 /*

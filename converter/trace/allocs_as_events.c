@@ -59,18 +59,11 @@ static struct trace_event *add(struct allocs_event_source *source, enum step_tex
 static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, uint64_t time_ns,
                           bool report_line)
 {
-    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
     bool is_new;
     if (number == 0)
         return 0;
-    uint32_t id = name_index_put(&source->threads, number, nothing, &is_new);
-    if (!is_new)
-        return id;
-    struct trace_thread *thread = id_table_get(&source->base.names.threads, id);
-    if (thread == NULL)
-        return 0;
-    *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
-    if (report_line)
+    uint32_t id = trace_names_thread(&source->base.names, &source->threads, number, &is_new);
+    if (id != 0 && is_new && report_line)
         add(source, EVENT_THREAD_BEGIN, time_ns)->thread_id = id;
     return id;
 }
@@ -78,19 +71,12 @@ static uint32_t thread_of(struct allocs_event_source *source, uint64_t number, u
 static uint32_t class_of(struct allocs_event_source *source, struct step_bytes name,
                          uint64_t time_ns)
 {
-    static const struct step_bytes plain = {(const uint8_t *) "malloc", 6};
     bool is_new;
     if (name.length == 0 || source->classes.count > CLASSES_MAX)
-        name = plain;
-    uint32_t id = name_index_put(&source->classes, 0, name, &is_new);
-    if (!is_new)
-        return id;
-    struct trace_class *class = id_table_get(&source->base.names.classes, id);
-    if (class == NULL || !trace_names_copy(&source->base.names, name, &class->name))
-        return 0;
-    class->known = true;
-    name_index_set_text(&source->classes, id, class->name);
-    add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
+        name = step_text("malloc");
+    uint32_t id = trace_names_class(&source->base.names, &source->classes, name, &is_new);
+    if (id != 0 && is_new)
+        add(source, EVENT_CLASS_LOAD, time_ns)->class_id = id;
     return id;
 }
 
@@ -98,7 +84,7 @@ static void note_unknown(struct allocs_event_source *source, const struct hatf_r
 {
     struct trace_about *about = &source->base.about;
     if (source->unknown_frees++ == 0)
-        about->damage.offset = alloc_source_offset(source->records);
+        about->damage.offset = source->records->offset;
     about->has_damage = true;
     snprintf(about->damage.message, sizeof about->damage.message,
              "%" PRIu64 " frees of addresses that nothing lives at, the last one %" PRIu64,

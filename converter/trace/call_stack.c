@@ -32,25 +32,13 @@ static bool add_place(struct call_stack *stack, uint32_t method_id, uint32_t *pl
     return true;
 }
 
-static bool reserve_frame(struct call_stack *stack)
-{
-    if (stack->depth < stack->capacity)
-        return true;
-    if (stack->capacity >= UINT32_MAX / 2)
-        return false;
-    struct call_frame *frames =
-        step_grown(stack->frames, &stack->capacity, stack->depth + 1, sizeof *frames);
-    if (frames == NULL)
-        return false;
-    stack->frames = frames;
-    return true;
-}
-
 bool call_stack_push(struct call_stack *stack, const struct call_frame *frame)
 {
     uint32_t place;
-    if (!reserve_frame(stack) || (!find_place(stack, frame->method_id, &place) &&
-                                  !add_place(stack, frame->method_id, &place)))
+    if (stack->depth >= UINT32_MAX / 2 ||
+        !STEP_MAKE_ROOM(stack->frames, stack->capacity, stack->depth + 1) ||
+        (!find_place(stack, frame->method_id, &place) &&
+         !add_place(stack, frame->method_id, &place)))
         return false;
     struct call_frame *pushed = &stack->frames[stack->depth++];
     *pushed = *frame;

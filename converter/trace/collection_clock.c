@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "format/core/grow.h"
 #include "format/core/hash.h"
 
 void collection_clock_reset(struct collection_clock *clock)
@@ -47,16 +48,10 @@ static void sift_down(struct collection_clock *clock)
 
 static bool grow(struct collection_clock *clock)
 {
-    size_t wanted = clock->capacity * 2 + 64;
-    struct collection *coming = realloc(clock->coming, wanted * sizeof *coming);
-    if (coming == NULL)
+    size_t coming = clock->capacity, heap = clock->capacity, need = clock->place_count + 1;
+    if (!STEP_MAKE_ROOM(clock->coming, coming, need) || !STEP_MAKE_ROOM(clock->heap, heap, need))
         return false;
-    clock->coming = coming;
-    uint64_t *heap = realloc(clock->heap, wanted * sizeof *heap);
-    if (heap == NULL)
-        return false;
-    clock->heap = heap;
-    clock->capacity = wanted;
+    clock->capacity = heap;
     return true;
 }
 

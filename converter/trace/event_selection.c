@@ -172,3 +172,8 @@ bool trace_class_matches(const char *glob, struct step_bytes name)
     size_t start = name.length - length;
     return name.data[start - 1] == '/' && memcmp(name.data + start, glob, length) == 0;
 }
+
+bool trace_class_name_matches(const void *name, const char *glob)
+{
+    return trace_class_matches(glob, *(const struct step_bytes *) name);
+}

@@ -51,7 +51,7 @@ struct event_selection {
     bool temporary;            /* died by the first collection after the allocation, */
     uint64_t temporary_allocs; /* or, if not 0, within this many further allocations */
     /* The objects that satisfy `lifetime`, `alive_at` and `temporary`, found in a separate pass
-     * (formats/chosen_objects.h); borrowed.  NULL: not needed. */
+     * (formats/input.h); borrowed.  NULL: not needed. */
     const struct id_set *objects;
     bool metadata; /* HATF: return metadata records, too */
 };
@@ -87,6 +87,14 @@ uint32_t selected_globs_mask(const struct selected_globs *globs,
                              bool (*matches)(const void *user, const char *glob), const void *user);
 /* Returns whether patterns with this bitmap of matches accept the name. */
 bool selected_globs_accept(const struct selected_globs *globs, uint32_t mask);
+/* Returns whether the patterns accept what `matches` is called with. */
+static inline bool selected_globs_take(const struct selected_globs *globs,
+                                       bool (*matches)(const void *user, const char *glob),
+                                       const void *user)
+{
+    return globs->count == 0 ||
+           selected_globs_accept(globs, selected_globs_mask(globs, matches, user));
+}
 
 static inline bool selected_range_has(const struct selected_range *range, uint64_t value)
 {
@@ -99,6 +107,8 @@ bool trace_glob_matches(const char *glob, struct step_bytes name);
 /* The same for a class name, which the pattern may also give in Java syntax: `byte[]`,
  * `java.lang.String[]`, or without a package if it has no `.`, `/` or wildcard. */
 bool trace_class_matches(const char *glob, struct step_bytes name);
+/* The same for selected_globs_mask(): `name` is a struct step_bytes. */
+bool trace_class_name_matches(const void *name, const char *glob);
 /* Returns the class name with `[]` for array dimensions.  Uses `text` if there are any; returns
  * an empty name if `room` is too small. */
 struct step_bytes trace_class_java_name(struct step_bytes name, char *text, size_t room);

@@ -12,28 +12,6 @@
 #include "converter/base/object_table.h"
 #include "converter/trace/trace_sink.h"
 
-static bool take_addresses(void *addresses_target, const char *value, const char **fault)
-{
-    static const char *const names[] = {"id", "bump", "malloc"};
-    *fault = "id, bump or malloc is expected";
-    return take_one_of(names, sizeof names / sizeof names[0], value, addresses_target);
-}
-
-static bool take_attributes(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "class is expected";
-    *(bool *) bool_target = true;
-    return strcmp(value, "class") == 0;
-}
-
-static bool take_split(void *split_target, const char *value, const char **fault)
-{
-    *fault = "fields or address is expected";
-    *(enum hatf_split *) split_target =
-        strcmp(value, "fields") == 0 ? HATF_SPLIT_FIELDS : HATF_SPLIT_ADDRESS;
-    return strcmp(value, "fields") == 0 || strcmp(value, "address") == 0;
-}
-
 static bool take_omitted(void *unsigned_target, const char *value, const char **fault)
 {
     *fault = "time, thread, heap and attributes are expected, with + between";
@@ -54,15 +32,17 @@ static bool take_omitted(void *unsigned_target, const char *value, const char **
 }
 
 static const struct format_option event_rows[] = {
-    {{"addresses", 0, "HOW", "HATF: id (default), bump or malloc", take_addresses, NULL},
+    {{"addresses", 0, "HOW", "HATF: id (default), bump or malloc",
+      WORDS_OF(enum alloc_addresses, "id", "bump", "malloc")},
      offsetof(struct alloc_options, addresses)},
-    {{"attributes", 0, "class", "HATF: store the class name with each object", take_attributes,
-      NULL},
+    {{"attributes", 0, "class", "HATF: store the class name with each object",
+      WORDS_OF(bool, "", "class")},
      offsetof(struct alloc_options, class_attributes)},
     {.place = 0}};
 
 static const struct format_option split_rows[] = {
-    {{"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address", take_split, NULL},
+    {{"split", 0, "HOW", "HATF: a ZIP file of streams: fields or address",
+      WORDS_OF(enum hatf_split, "", "fields", "address")},
      offsetof(struct alloc_options, split)},
     {.place = 0}};
 
@@ -302,13 +282,13 @@ static enum step_status put(struct trace_sink *base, const struct trace_event *e
     enum step_status status = STEP_STATUS_OK;
     struct hatf_record comment;
     if (event_records_comment(&sink->events, &comment))
-        status = sink->records->operations->put_alloc(sink->records, &comment, error);
+        status = trace_sink_put_alloc(sink->records, &comment, error);
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         struct hatf_record record;
         status = event_records_take(&sink->events, &events[i], &record, error);
         if (status == STEP_STATUS_OK) {
             record_omit(&record, sink->omitted);
-            status = sink->records->operations->put_alloc(sink->records, &record, error);
+            status = trace_sink_put_alloc(sink->records, &record, error);
         } else if (status == STEP_STATUS_END) {
             status = STEP_STATUS_OK;
         }

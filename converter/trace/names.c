@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/name_index.h"
 #include "converter/trace/source_map.h"
 
 #define CHUNK_BYTES ((size_t) 65536)
@@ -66,6 +67,63 @@ bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct
     chunk->used += bytes.length;
     *copy = (struct step_bytes){to, bytes.length};
     return true;
+}
+
+uint32_t trace_names_number(struct trace_names *names, struct name_index *index, uint64_t number,
+                            struct step_bytes text, bool *is_new)
+{
+    struct step_bytes copy;
+    uint32_t id = name_index_put(index, number, text, is_new);
+    if (!*is_new)
+        return id;
+    *is_new = trace_names_copy(names, text, &copy);
+    name_index_set_text(index, id, *is_new ? copy : (struct step_bytes){NULL, 0});
+    return *is_new ? id : 0;
+}
+
+/* Returns the entry of a new id, or NULL if it is not new, or memory runs out; sets `*id` to 0
+ * then. */
+static void *new_entry(struct trace_names *names, struct id_table *table, bool is_new, uint32_t *id)
+{
+    void *entry = is_new ? id_table_get(table, *id) : NULL;
+    if (!is_new || entry != NULL)
+        return entry;
+    names->no_memory = true;
+    *id = 0;
+    return NULL;
+}
+
+uint32_t trace_names_class(struct trace_names *names, struct name_index *index,
+                           struct step_bytes name, bool *is_new)
+{
+    uint32_t id = trace_names_number(names, index, 0, name, is_new);
+    struct trace_class *class = new_entry(names, &names->classes, *is_new, &id);
+    if (class != NULL)
+        *class = (struct trace_class){.name = index->entries[id].text, .known = true};
+    return id;
+}
+
+uint32_t trace_names_method(struct trace_names *names, struct name_index *index, uint32_t class_id,
+                            struct step_bytes name)
+{
+    bool is_new;
+    uint32_t id = trace_names_number(names, index, class_id, name, &is_new);
+    struct trace_method *method = new_entry(names, &names->methods, is_new, &id);
+    if (method != NULL)
+        *method = (struct trace_method){
+            .class_id = class_id, .name = index->entries[id].text, .known = true};
+    return id;
+}
+
+uint32_t trace_names_thread(struct trace_names *names, struct name_index *index, uint64_t number,
+                            bool *is_new)
+{
+    uint32_t id = trace_names_number(names, index, number, step_text(""), is_new);
+    struct trace_thread *thread = new_entry(names, &names->threads, *is_new, &id);
+    if (thread != NULL)
+        *thread =
+            (struct trace_thread){.number = number, .name = index->entries[id].text, .known = true};
+    return id;
 }
 
 const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id)

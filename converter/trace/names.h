@@ -77,6 +77,20 @@ void trace_names_reset(struct trace_names *names);
 /* Copies the bytes; the copy lives as long as the names.  Returns false if out of memory. */
 bool trace_names_copy(struct trace_names *names, struct step_bytes bytes, struct step_bytes *copy);
 
+struct name_index;
+/* Returns the number of a pair in an index (name_index.h), which gets a copy of a new text; 0 if
+ * out of memory. */
+uint32_t trace_names_number(struct trace_names *names, struct name_index *index, uint64_t number,
+                            struct step_bytes text, bool *is_new);
+/* The same for formats that name a class, method or thread without an id: its number in the index
+ * is its id.  `*is_new`: it was added. */
+uint32_t trace_names_class(struct trace_names *names, struct name_index *index,
+                           struct step_bytes name, bool *is_new);
+uint32_t trace_names_method(struct trace_names *names, struct name_index *index, uint32_t class_id,
+                            struct step_bytes name);
+uint32_t trace_names_thread(struct trace_names *names, struct name_index *index, uint64_t number,
+                            bool *is_new);
+
 /* Return the entry of an id; never NULL.  The entry of an unknown id is named "?". */
 const struct trace_class *trace_class_of(const struct trace_names *names, uint32_t id);
 const struct trace_method *trace_method_of(const struct trace_names *names, uint32_t id);

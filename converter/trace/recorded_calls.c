@@ -107,37 +107,18 @@ static struct step_bytes cut_line(struct step_bytes text, uint32_t *line)
     return (struct step_bytes){text.data, at - 1};
 }
 
-/* Returns the number of a text in an index; a new text is copied first. */
-static uint32_t number_of(struct name_index *index, struct trace_names *names, uint64_t number,
-                          struct step_bytes text, struct step_bytes *copy, bool *is_new)
-{
-    uint32_t id = name_index_put(index, number, text, is_new);
-    *copy = text;
-    if (id == 0 || !*is_new)
-        return id;
-    if (!trace_names_copy(names, text, copy))
-        return 0;
-    name_index_set_text(index, id, *copy);
-    return id;
-}
-
 static uint32_t put_frame(struct recorded_calls *calls, struct trace_names *names, uint32_t parent,
                           struct step_bytes text)
 {
     bool is_new;
     uint32_t line;
-    struct step_bytes copy;
-    uint32_t id = number_of(&calls->frames, names, parent, text, &copy, &is_new);
-    struct trace_frame *frame = id != 0 && is_new ? id_table_get(&names->frames, id) : NULL;
-    if (id == 0 || !is_new)
+    uint32_t id = trace_names_number(names, &calls->frames, parent, text, &is_new);
+    if (!is_new)
         return id;
-    struct step_bytes name = cut_line(copy, &line);
-    uint32_t method_id = number_of(&calls->methods, names, 0, name, &copy, &is_new);
-    struct trace_method *method = method_id != 0 ? id_table_get(&names->methods, method_id) : NULL;
-    if (frame == NULL || method == NULL)
+    struct trace_frame *frame = id_table_get(&names->frames, id);
+    uint32_t method_id = trace_names_method(names, &calls->methods, 0, cut_line(text, &line));
+    if (frame == NULL || method_id == 0)
         return 0;
-    if (is_new)
-        *method = (struct trace_method){.name = copy, .known = true};
     *frame =
         (struct trace_frame){.parent = parent, .method_id = method_id, .line = line, .known = true};
     return id;
@@ -166,13 +147,12 @@ uint32_t recorded_calls_frame(struct recorded_calls *calls, struct trace_names *
                               struct step_bytes stack)
 {
     bool is_new;
-    struct step_bytes copy;
     make_ready(calls);
-    uint32_t id = number_of(&calls->texts, names, 0, stack, &copy, &is_new);
+    uint32_t id = trace_names_number(names, &calls->texts, 0, stack, &is_new);
     uint32_t *frame = id != 0 ? id_table_get(&calls->stacks, id) : NULL;
     if (frame == NULL)
         return 0;
     if (is_new)
-        *frame = put_stack(calls, names, copy);
+        *frame = put_stack(calls, names, stack);
     return *frame;
 }

@@ -36,17 +36,11 @@ void sample_weights_reset(struct sample_weights *weights)
 /* Returns false if out of memory. */
 static bool grow(struct sample_weights *weights)
 {
-    if (weights->count < weights->capacity)
-        return true;
-    struct threshold *grown =
-        step_grown(weights->changes, &weights->capacity, weights->count + 1, sizeof *grown);
-    if (grown == NULL)
+    size_t changes = weights->capacity, least = weights->capacity, need = weights->count + 1;
+    if (!STEP_MAKE_ROOM(weights->changes, changes, need) ||
+        !STEP_MAKE_ROOM(weights->least, least, need))
         return false;
-    weights->changes = grown;
-    uint32_t *least = realloc(weights->least, weights->capacity * sizeof *least);
-    if (least == NULL)
-        return false;
-    weights->least = least;
+    weights->capacity = least;
     return true;
 }
 

@@ -38,17 +38,11 @@ void trace_filter_reset(struct trace_filter *filter)
 
 /* ---- names ---- */
 
-static bool name_matches(const void *user, const char *glob)
-{
-    return trace_class_matches(glob, *(const struct step_bytes *) user);
-}
-
 static bool class_is_wanted(const struct trace_filter *filter, const struct trace_names *names,
                             uint32_t class_id)
 {
-    const struct step_bytes *name = &trace_class_of(names, class_id)->name;
-    const struct selected_globs *globs = &filter->selected.classes;
-    return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
+    return selected_globs_take(&filter->selected.classes, trace_class_name_matches,
+                               &trace_class_of(names, class_id)->name);
 }
 
 /* A pattern of digits is the thread's number.  Others match its name, with the wildcards `*`,

@@ -62,6 +62,9 @@ const void *format_settings_get(const struct format_settings *settings,
 extern const struct format_options compression_options;
 int format_settings_level(const struct format_settings *settings);
 
+/* A bool for verbs that print lines for people: also escapes control characters in names. */
+extern const struct format_options shown_options;
+
 /* ---- formats ---- */
 
 enum format_needs {

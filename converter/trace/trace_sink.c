@@ -8,13 +8,19 @@
 #include "converter/trace/events_as_allocs.h"
 #include "steptrace/packed.h"
 
+static enum step_packing packing_of(const struct format_output *to)
+{
+    enum step_packing packing = to->format->packing;
+    return packing == STEP_PACKING_NONE && to->format->packs_by_ending
+               ? step_packing_by_ending(to->file->path)
+               : packing;
+}
+
 enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
                                  struct step_output *output, struct step_error *error)
 {
-    enum step_packing packing = to->format->packing;
+    enum step_packing packing = packing_of(to);
     *output = output_file_as_output(to->file);
-    if (packing == STEP_PACKING_NONE && to->format->packs_by_ending)
-        packing = step_packing_by_ending(to->file->path);
     if (packing == STEP_PACKING_NONE)
         return STEP_STATUS_OK;
     enum step_status status = step_packed_output_create(
@@ -23,16 +29,6 @@ enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_ou
         status = step_packed_output_use_thread(sink->packed, error);
     if (status == STEP_STATUS_OK)
         *output = step_packed_output_as_output(sink->packed);
-    return status;
-}
-
-static enum step_status open_stream(struct trace_sink *sink, const struct format_output *to,
-                                    struct step_error *error)
-{
-    struct step_output output;
-    enum step_status status = trace_sink_pack(sink, to, &output, error);
-    if (status == STEP_STATUS_OK && !output_stream_open(&sink->stream, &output))
-        status = no_memory(error);
     return status;
 }
 
@@ -57,7 +53,11 @@ enum step_status trace_sink_create(const struct format_output *to, bool of_alloc
     sink->operations = operations;
     sink->source = to->source;
     sink->file = to->file;
-    enum step_status status = operations->prints ? open_stream(sink, to, error) : STEP_STATUS_OK;
+    const struct step_output output = output_file_as_output(to->file);
+    enum step_status status = operations->prints
+                                  ? output_stream_open(&sink->stream, &output, packing_of(to),
+                                                       format_settings_level(to->settings), error)
+                                  : STEP_STATUS_OK;
     if (status != STEP_STATUS_OK) {
         free_sink(sink);
         return status;
@@ -74,16 +74,20 @@ enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_even
                                 size_t count, struct step_error *error)
 {
     enum step_status status = sink->operations->put(sink, events, count, error);
-    if (status != STEP_STATUS_OK || sink->stream.error.status == STEP_STATUS_OK)
-        return status;
-    if (error != NULL)
-        *error = sink->stream.error;
-    return sink->stream.error.status;
+    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
+}
+
+enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf_record *record,
+                                      struct step_error *error)
+{
+    enum step_status status = sink->operations->put_alloc(sink, record, error);
+    return status != STEP_STATUS_OK ? status : output_stream_status(&sink->stream, error);
 }
 
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error)
 {
-    enum step_status status = sink->operations->close(sink, error);
+    enum step_status status =
+        sink->operations->close != NULL ? sink->operations->close(sink, error) : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK && sink->operations->prints)
         status = output_stream_close(&sink->stream, error);
     if (status == STEP_STATUS_OK && sink->packed != NULL)

@@ -5,7 +5,6 @@
 #define CONVERTER_TRACE_TRACE_SINK_H
 
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/trace/trace_format.h"
 #include "steptrace/hatf.h"
 
@@ -30,9 +29,7 @@ struct trace_sink_operations {
                                   struct step_error *error);
     /* Writes a fact, after the last event; NULL: the format cannot store facts. */
     enum step_status (*put_fact)(void *sink, const struct trace_fact *fact);
-    /* Passes on the data written so far, as far as the format permits; NULL: not needed. */
-    enum step_status (*flush)(struct trace_sink *sink, struct step_error *error);
-    /* Writes the rest. */
+    /* Writes the rest; NULL: there is none. */
     enum step_status (*close)(struct trace_sink *sink, struct step_error *error);
     /* Frees what the structure holds, also after an open that failed; NULL: nothing. */
     void (*reset)(struct trace_sink *sink);
@@ -43,6 +40,8 @@ enum step_status trace_sink_create(const struct format_output *to, bool of_alloc
                                    struct trace_sink **out, struct step_error *error);
 enum step_status trace_sink_put(struct trace_sink *sink, const struct trace_event *events,
                                 size_t count, struct step_error *error);
+enum step_status trace_sink_put_alloc(struct trace_sink *sink, const struct hatf_record *record,
+                                      struct step_error *error);
 /* Completes the file.  Called once, and not after a put that failed. */
 enum step_status trace_sink_close(struct trace_sink *sink, struct step_error *error);
 void trace_sink_destroy(struct trace_sink *sink);

@@ -103,11 +103,6 @@ static size_t count_of(const struct id_table *table)
 
 /* ---- classes ---- */
 
-static bool class_matches(const void *user, const char *glob)
-{
-    return trace_class_matches(glob, *(const struct step_bytes *) user);
-}
-
 static void report_classes(const char *path, const struct trace_names *names, const char *glob)
 {
     char text[WORD_ROOM + 32];
@@ -133,7 +128,7 @@ static void report_ambiguous(const char *path, const struct trace_names *names, 
     size_t count = 0, used = 0;
     for (uint32_t id = 0; count < SHOWN && id_table_next(&names->classes, &id); id++) {
         const struct step_bytes *name = &trace_class_of(names, id)->name;
-        bool is_new = trace_class_of(names, id)->known && class_matches(name, pattern);
+        bool is_new = trace_class_of(names, id)->known && trace_class_name_matches(name, pattern);
         for (size_t i = 0; is_new && i < count; i++)
             is_new = found[i].length != name->length ||
                      memcmp(found[i].data, name->data, name->length) != 0;
@@ -232,7 +227,8 @@ static uint32_t classes_mask(const struct trace_names *names, const struct selec
     uint32_t mask = 0;
     for (uint32_t id = 0; globs->count > 0 && id_table_next(&names->classes, &id); id++)
         if (trace_class_of(names, id)->known)
-            mask |= selected_globs_mask(globs, class_matches, &trace_class_of(names, id)->name);
+            mask |= selected_globs_mask(globs, trace_class_name_matches,
+                                        &trace_class_of(names, id)->name);
     return mask;
 }
 

@@ -170,6 +170,10 @@ static size_t add_format_rows(struct conversion *conversion, struct option_row *
                  item->row.name != NULL && count < OPTIONS_MOST; item++) {
                 rows[count] = item->row;
                 rows[count].target = values + item->place;
+                if (item->row.take == take_word) {
+                    ((struct option_number *) item->row.target)->number = values + item->place;
+                    rows[count].target = item->row.target;
+                }
                 owners[count++] = options;
             }
         }

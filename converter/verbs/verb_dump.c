@@ -3,7 +3,6 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/pour.h"
-#include "converter/formats/text/text_lines.h"
 #include "converter/records/record_dump.h"
 #include "converter/trace/selection_options.h"
 #include "converter/verbs/verb.h"

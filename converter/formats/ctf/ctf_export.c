@@ -7,140 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converter/base/error_report.h"
+#include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_directory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/standard_input.h"
 #include "converter/formats/ctf/ctf_metadata.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_values.h"
-#include "format/core/bytes.h"
-
-/* Encodes values as described by the metadata of ctf_metadata.c. */
-
-struct ctf_values {
-    const struct ctf_types *types;
-    struct record_values json; /* of fields encoded as text */
-    char *text;                /* memory of `json` */
-    size_t text_length;
-};
-
-static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
-                           struct step_buffer *out);
-
-/* Returns false if memory runs out; reset is allowed then. */
-static bool ctf_values_init(struct ctf_values *values, const struct ctf_types *types,
-                            const struct step_reader *reader)
-{
-    *values = (struct ctf_values){.types = types};
-    FILE *file = open_memstream(&values->text, &values->text_length);
-    record_values_init(&values->json, reader, file);
-    return file != NULL;
-}
-
-static void ctf_values_reset(struct ctf_values *values)
-{
-    if (values->json.file != NULL)
-        fclose(values->json.file);
-    free(values->text);
-    *values = (struct ctf_values){.types = NULL};
-}
-
-/* A number of 1 to 8 bytes.  Returns false if memory runs out. */
-static bool ctf_put_number(struct step_buffer *out, uint64_t value, size_t bytes)
-{
-    uint8_t little[8];
-    for (size_t i = 0; i < sizeof little; i++)
-        little[i] = (uint8_t) (value >> 8 * i);
-    return step_buffer_append(out, little, bytes);
-}
-
-static bool put_bytes(const void *data, size_t length, struct step_buffer *out)
-{
-    return length <= UINT32_MAX && ctf_put_number(out, length, 4) &&
-           step_buffer_append(out, data, length);
-}
-
-/* A zero ends the text; a zero inside is encoded as C0 80, as in class files. */
-static bool put_text(const uint8_t *text, size_t length, struct step_buffer *out)
-{
-    bool ok = true;
-    for (const uint8_t *zero; ok && length > 0 && (zero = memchr(text, 0, length)) != NULL;
-         text = zero + 1) {
-        ok = step_buffer_append(out, text, (size_t) (zero - text)) &&
-             step_buffer_append(out, "\xc0\x80", 2);
-        length -= (size_t) (zero - text) + 1;
-    }
-    return ok && step_buffer_append(out, text, length) && ctf_put_number(out, 0, 1);
-}
-
-static bool put_json(struct ctf_values *values, const struct step_field *field,
-                     const uint64_t *slots, struct step_buffer *out)
-{
-    rewind(values->json.file);
-    record_values_put(&values->json, field, 0, slots, false);
-    return fflush(values->json.file) == 0 &&
-           put_text((const uint8_t *) values->text, values->text_length, out);
-}
-
-static bool put_value(struct ctf_values *values, const struct step_field *field, uint32_t depth,
-                      const uint64_t *slots, struct step_buffer *out);
-
-static bool put_array(struct ctf_values *values, const struct step_field *field, uint32_t depth,
-                      const struct step_array *array, struct step_buffer *out)
-{
-    bool in_place = depth + 1 == field->array_depth && ctf_holds_record(field);
-    size_t step = in_place ? step_record_slot_count(values->types->definition, field->record) : 1;
-    bool ok = array->count <= UINT32_MAX && ctf_put_number(out, array->count, 4);
-    for (size_t i = 0; ok && i < array->count; i++)
-        ok = put_value(values, field, depth + 1, array->slots + i * step, out);
-    return ok;
-}
-
-static bool put_variant(struct ctf_values *values, const struct step_variant *variant,
-                        struct step_buffer *out)
-{
-    size_t count = values->types->definition->record_count;
-    if (variant->record >= count)
-        return ctf_put_number(out, count, 4);
-    return ctf_put_number(out, variant->record, 4) &&
-           ctf_values_put(values, variant->record, variant->slots, out);
-}
-
-static bool put_value(struct ctf_values *values, const struct step_field *field, uint32_t depth,
-                      const uint64_t *slots, struct step_buffer *out)
-{
-    if (depth < field->array_depth)
-        return put_array(values, field, depth, step_slot_array(*slots), out);
-    if (field->kind == STEP_TYPE_INT || step_field_is_identifier(field))
-        return ctf_put_number(out, *slots, 8);
-    if (step_field_is_variant(field))
-        return put_variant(values, step_slot_variant(*slots), out);
-    if (field->kind == STEP_TYPE_RECORD)
-        return ctf_values_put(values, field->record, slots, out);
-    const struct step_bytes *bytes = step_slot_bytes(*slots);
-    return field->kind == STEP_TYPE_STRING ? put_text(bytes->data, bytes->length, out)
-                                           : put_bytes(bytes->data, bytes->length, out);
-}
-
-/* Returns false if memory runs out, or if a field is too long for CTF's length fields. */
-static bool ctf_values_put(struct ctf_values *values, uint32_t record, const uint64_t *slots,
-                           struct step_buffer *out)
-{
-    const struct step_definition *definition = values->types->definition;
-    const struct step_record *type = &definition->records[record];
-    bool ok = true;
-    for (size_t i = 0; ok && i < type->field_count; i++) {
-        const struct step_field *field = &type->fields[i];
-        ok = values->types->as_text[record][i] != 0 ? put_json(values, field, slots, out)
-                                                    : put_value(values, field, 0, slots, out);
-        slots +=
-            step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
-    }
-    return ok;
-}
 
 /* Packets are built in memory, because their headers contain their length. */
 
@@ -149,7 +23,8 @@ struct ctf_stream {
     enum ctf_stream_class class;
     bool has_clock;
     uint64_t number;         /* number of the trace's stream */
-    struct step_buffer body; /* events of the packet */
+    struct byte_output body; /* events of the packet */
+    struct byte_output head; /* of a packet */
     uint64_t begin, last;    /* time of the packet's first event, and the latest time of all */
     uint64_t event_count;    /* in the packet */
     uint64_t packet_count;   /* packets written */
@@ -158,82 +33,6 @@ struct ctf_stream {
 };
 
 #define PACKET_MAGIC 0xC1FC1FC1u
-
-/* A zero-initialised stream has no file.  `path` must outlive the stream. */
-static enum step_status ctf_stream_open(struct ctf_stream *stream, const char *path,
-                                        enum ctf_stream_class class, uint64_t number,
-                                        bool has_clock, struct step_error *error)
-{
-    stream->class = class;
-    stream->number = number;
-    stream->has_clock = has_clock;
-    stream->body.length = 0;
-    stream->begin = stream->last = stream->event_count = stream->packet_count = 0;
-    stream->lost_count = stream->reported_count = 0;
-    return output_file_open(&stream->file, path, error);
-}
-
-/* Begins an event, whose fields are then appended to `stream->body`.  A time before the previous
- * one is replaced by it.  Returns false if memory runs out. */
-static bool ctf_stream_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
-{
-    if (time > stream->last)
-        stream->last = time;
-    if (stream->event_count++ == 0)
-        stream->begin = stream->last;
-    return ctf_put_number(&stream->body, id, 4) &&
-           (!stream->has_clock || ctf_put_number(&stream->body, stream->last, 8));
-}
-
-/* Writes the header and the context of packets as defined in ctf_metadata.c. */
-static bool make_head(const struct ctf_stream *stream, struct step_buffer *head)
-{
-    size_t length = (stream->has_clock ? 2 * 8 : 0) + 4 + 4 + 8 + 4 * 8;
-    uint64_t bits = (length + stream->body.length) * 8;
-    bool ok = ctf_put_number(head, PACKET_MAGIC, 4) && ctf_put_number(head, stream->class, 4) &&
-              ctf_put_number(head, stream->number, 8);
-    if (stream->has_clock)
-        ok = ok &&
-             ctf_put_number(head, stream->event_count > 0 ? stream->begin : stream->last, 8) &&
-             ctf_put_number(head, stream->last, 8);
-    return ok && ctf_put_number(head, bits, 8) && ctf_put_number(head, bits, 8) &&
-           ctf_put_number(head, stream->packet_count, 8) &&
-           ctf_put_number(head, stream->lost_count, 8);
-}
-
-/* Writes the packet if it has `at_least` bytes, and events or new losses. */
-static enum step_status ctf_stream_packet(struct ctf_stream *stream, size_t at_least,
-                                          struct step_error *error)
-{
-    struct step_buffer head = {0};
-    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->reported_count;
-    if (!is_needed || stream->body.length < at_least)
-        return STEP_STATUS_OK;
-    enum step_status status = make_head(stream, &head)
-                                  ? output_file_write(&stream->file, head.data, head.length, error)
-                                  : no_memory(error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_write(&stream->file, stream->body.data, stream->body.length, error);
-    step_buffer_reset(&head);
-    stream->reported_count = stream->lost_count;
-    stream->body.length = 0;
-    stream->event_count = 0;
-    stream->packet_count++;
-    return status;
-}
-
-/* Writes the last packet and completes the file. */
-static enum step_status ctf_stream_close(struct ctf_stream *stream, struct step_error *error)
-{
-    enum step_status status = ctf_stream_packet(stream, 0, error);
-    return status == STEP_STATUS_OK ? output_file_commit(&stream->file, error) : status;
-}
-
-static void ctf_stream_reset(struct ctf_stream *stream)
-{
-    output_file_abort(&stream->file);
-    step_buffer_reset(&stream->body);
-}
 
 /* Limit at which a packet is written. */
 #define PACKET_BYTES ((size_t) 1 << 20)
@@ -246,12 +45,166 @@ struct exporting {
     struct output_directory directory;
     struct ctf_clock clock;
     struct ctf_types types;
-    struct ctf_values values;
+    struct record_values json; /* of fields encoded as text */
+    char *text;                /* memory of `json` */
+    size_t text_length;
     struct ctf_stream stream;
     size_t *time_slots; /* by record: slot of the time, or STEP_NO_PROPERTY_SLOT */
     size_t *blocks;     /* ordered by stream */
     char path[PATH_BYTES];
 };
+
+/* ---- values, as described by the metadata of ctf_metadata.c ---- */
+
+static void put_record_fields(struct exporting *exporting, uint32_t record, const uint64_t *slots);
+
+/* The length of an array or of data: longer ones do not fit. */
+static void put_length(struct byte_output *out, size_t length)
+{
+    bytes_put_little(out, length, 4);
+    out->failed = out->failed || length > UINT32_MAX;
+}
+
+/* A zero ends the text; a zero inside is encoded as C0 80, as in class files. */
+static void put_text(struct byte_output *out, const uint8_t *text, size_t length)
+{
+    for (const uint8_t *zero; length > 0 && (zero = memchr(text, 0, length)) != NULL;
+         text = zero + 1) {
+        bytes_put(out, text, (size_t) (zero - text));
+        bytes_put(out, "\xc0\x80", 2);
+        length -= (size_t) (zero - text) + 1;
+    }
+    bytes_put(out, text, length);
+    bytes_put_little(out, 0, 1);
+}
+
+static void put_json(struct exporting *exporting, const struct step_field *field,
+                     const uint64_t *slots)
+{
+    struct byte_output *out = &exporting->stream.body;
+    rewind(exporting->json.file);
+    record_values_put(&exporting->json, field, 0, slots, false);
+    if (fflush(exporting->json.file) == 0)
+        put_text(out, (const uint8_t *) exporting->text, exporting->text_length);
+    else
+        out->failed = true;
+}
+
+static void put_value(struct exporting *exporting, const struct step_field *field, uint32_t depth,
+                      const uint64_t *slots)
+{
+    const struct step_definition *definition = exporting->types.definition;
+    struct byte_output *out = &exporting->stream.body;
+    if (depth < field->array_depth) {
+        const struct step_array *array = step_slot_array(*slots);
+        bool in_place = depth + 1 == field->array_depth && ctf_holds_record(field);
+        size_t step = in_place ? step_record_slot_count(definition, field->record) : 1;
+        put_length(out, array->count);
+        for (size_t i = 0; i < array->count && !out->failed; i++)
+            put_value(exporting, field, depth + 1, array->slots + i * step);
+    } else if (field->kind == STEP_TYPE_INT || step_field_is_identifier(field)) {
+        bytes_put_little(out, *slots, 8);
+    } else if (step_field_is_variant(field)) {
+        const struct step_variant *variant = step_slot_variant(*slots);
+        bool has_value = variant->record < definition->record_count;
+        bytes_put_little(out, has_value ? variant->record : definition->record_count, 4);
+        if (has_value)
+            put_record_fields(exporting, variant->record, variant->slots);
+    } else if (field->kind == STEP_TYPE_RECORD) {
+        put_record_fields(exporting, field->record, slots);
+    } else {
+        const struct step_bytes *bytes = step_slot_bytes(*slots);
+        if (field->kind == STEP_TYPE_STRING) {
+            put_text(out, bytes->data, bytes->length);
+        } else {
+            put_length(out, bytes->length);
+            bytes_put(out, bytes->data, bytes->length);
+        }
+    }
+}
+
+static void put_record_fields(struct exporting *exporting, uint32_t record, const uint64_t *slots)
+{
+    const struct step_definition *definition = exporting->types.definition;
+    const struct step_record *type = &definition->records[record];
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct step_field *field = &type->fields[i];
+        if (exporting->types.as_text[record][i] != 0)
+            put_json(exporting, field, slots);
+        else
+            put_value(exporting, field, 0, slots);
+        slots +=
+            step_field_is_nested(field) ? step_record_slot_count(definition, field->record) : 1;
+    }
+}
+
+/* ---- packets ---- */
+
+/* Begins an event, whose fields are then appended to `stream->body`.  A time before the previous
+ * one is replaced by it. */
+static void begin_event(struct ctf_stream *stream, uint32_t id, uint64_t time)
+{
+    if (time > stream->last)
+        stream->last = time;
+    if (stream->event_count++ == 0)
+        stream->begin = stream->last;
+    bytes_put_little(&stream->body, id, 4);
+    if (stream->has_clock)
+        bytes_put_little(&stream->body, stream->last, 8);
+}
+
+/* Writes the header and the context of packets as defined in ctf_metadata.c. */
+static void make_head(struct ctf_stream *stream)
+{
+    struct byte_output *head = &stream->head;
+    size_t length = (stream->has_clock ? 2 * 8 : 0) + 4 + 4 + 8 + 4 * 8;
+    uint64_t bits = (length + stream->body.bytes.length) * 8;
+    bytes_clear(head);
+    bytes_put_little(head, PACKET_MAGIC, 4);
+    bytes_put_little(head, stream->class, 4);
+    bytes_put_little(head, stream->number, 8);
+    if (stream->has_clock) {
+        bytes_put_little(head, stream->event_count > 0 ? stream->begin : stream->last, 8);
+        bytes_put_little(head, stream->last, 8);
+    }
+    bytes_put_little(head, bits, 8);
+    bytes_put_little(head, bits, 8);
+    bytes_put_little(head, stream->packet_count, 8);
+    bytes_put_little(head, stream->lost_count, 8);
+}
+
+static enum step_status write_bytes(struct ctf_stream *stream, const struct byte_output *bytes,
+                                    struct step_error *error)
+{
+    return bytes->failed
+               ? no_memory(error)
+               : output_file_write(&stream->file, bytes->bytes.data, bytes->bytes.length, error);
+}
+
+/* Writes the packet if it has `at_least` bytes, and events or new losses. */
+static enum step_status put_packet(struct ctf_stream *stream, size_t at_least,
+                                   struct step_error *error)
+{
+    bool is_needed = stream->event_count > 0 || stream->lost_count > stream->reported_count;
+    if (!stream->body.failed && (!is_needed || stream->body.bytes.length < at_least))
+        return STEP_STATUS_OK;
+    make_head(stream);
+    enum step_status status = write_bytes(stream, &stream->head, error);
+    if (status == STEP_STATUS_OK)
+        status = write_bytes(stream, &stream->body, error);
+    stream->reported_count = stream->lost_count;
+    bytes_clear(&stream->body);
+    stream->event_count = 0;
+    stream->packet_count++;
+    return status;
+}
+
+/* Writes the last packet and completes the file. */
+static enum step_status close_stream(struct ctf_stream *stream, struct step_error *error)
+{
+    enum step_status status = put_packet(stream, 0, error);
+    return status == STEP_STATUS_OK ? output_file_commit(&stream->file, error) : status;
+}
 
 /* ---- files ---- */
 
@@ -295,10 +248,12 @@ static enum step_status put_metadata(struct exporting *exporting, struct step_er
     if (status != STEP_STATUS_OK)
         return status;
     const struct step_output to = output_file_as_output(&file);
-    bool ok = output_stream_open(&stream, &to);
-    ok = ok &&
-         ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock);
-    status = ok ? output_stream_close(&stream, error) : no_memory(error);
+    status = output_stream_open(&stream, &to, STEP_PACKING_NONE, 0, error);
+    if (status == STEP_STATUS_OK)
+        status =
+            ctf_metadata_put(stream.file, &exporting->types, exporting->reader, &exporting->clock)
+                ? output_stream_close(&stream, error)
+                : no_memory(error);
     output_stream_reset(&stream);
     if (status == STEP_STATUS_OK)
         status = output_file_commit(&file, error);
@@ -310,9 +265,15 @@ static enum step_status open_stream(struct exporting *exporting, const char *nam
                                     enum ctf_stream_class class, uint64_t number,
                                     struct step_error *error)
 {
+    struct ctf_stream *stream = &exporting->stream;
+    *stream = (struct ctf_stream){.file = {.descriptor = -1, .spool = -1},
+                                  .class = class,
+                                  .has_clock = exporting->clock.is_there,
+                                  .number = number,
+                                  .body = stream->body,
+                                  .head = stream->head};
     enum step_status status = make_path(exporting, name, error);
-    return status == STEP_STATUS_OK ? ctf_stream_open(&exporting->stream, exporting->path, class,
-                                                      number, exporting->clock.is_there, error)
+    return status == STEP_STATUS_OK ? output_file_open(&stream->file, exporting->path, error)
                                     : status;
 }
 
@@ -328,10 +289,8 @@ static uint64_t cycles_of(const struct ctf_clock *clock, uint64_t ticks)
 static enum step_status put_fields(struct exporting *exporting, uint32_t record,
                                    const uint64_t *slots, struct step_error *error)
 {
-    struct ctf_stream *stream = &exporting->stream;
-    if (!ctf_values_put(&exporting->values, record, slots, &stream->body))
-        return no_memory(error);
-    return ctf_stream_packet(stream, PACKET_BYTES, error);
+    put_record_fields(exporting, record, slots);
+    return put_packet(&exporting->stream, PACKET_BYTES, error);
 }
 
 static enum step_status put_record(struct exporting *exporting, const struct step_record_view *view,
@@ -339,8 +298,7 @@ static enum step_status put_record(struct exporting *exporting, const struct ste
 {
     size_t slot = exporting->time_slots[view->record];
     uint64_t ticks = slot != STEP_NO_PROPERTY_SLOT ? view->slots[slot] : 0;
-    if (!ctf_stream_event(&exporting->stream, view->record, cycles_of(&exporting->clock, ticks)))
-        return no_memory(error);
+    begin_event(&exporting->stream, view->record, cycles_of(&exporting->clock, ticks));
     return put_fields(exporting, view->record, view->slots, error);
 }
 
@@ -366,9 +324,8 @@ static enum step_status put_dictionary(struct exporting *exporting, uint32_t rec
         const uint64_t *slots = step_reader_dictionary_entry(reader, record, id);
         if (slots == NULL)
             continue;
-        if (!ctf_stream_event(&exporting->stream, record, time) ||
-            !ctf_put_number(&exporting->stream.body, id, 8))
-            return no_memory(error);
+        begin_event(&exporting->stream, record, time);
+        bytes_put_little(&exporting->stream.body, id, 8);
         status = put_fields(exporting, record, slots, error);
     }
     return status;
@@ -382,7 +339,7 @@ static enum step_status put_dictionaries(struct exporting *exporting, struct ste
     for (uint32_t i = 0; status == STEP_STATUS_OK && i < exporting->types.definition->record_count;
          i++)
         status = put_dictionary(exporting, i, time, error);
-    return status == STEP_STATUS_OK ? ctf_stream_close(&exporting->stream, error) : status;
+    return status == STEP_STATUS_OK ? close_stream(&exporting->stream, error) : status;
 }
 
 /* A block that cannot be decoded counts as lost events. */
@@ -402,7 +359,7 @@ static enum step_status put_block(struct exporting *exporting, size_t number,
         if (step_selection_view(selection, &view, &taken) &&
             record_filter_takes(exporting->filter, &taken))
             status = put_record(exporting, &taken, error);
-    return status == STEP_STATUS_OK ? ctf_stream_packet(&exporting->stream, 0, error) : status;
+    return status == STEP_STATUS_OK ? put_packet(&exporting->stream, 0, error) : status;
 }
 
 /* Writes all blocks of the stream of the block at `*at`. */
@@ -417,7 +374,7 @@ static enum step_status put_stream(struct exporting *exporting, size_t *at,
     while (status == STEP_STATUS_OK && *at < step_reader_block_count(reader) &&
            step_reader_block_info(reader, exporting->blocks[*at])->stream == number)
         status = put_block(exporting, exporting->blocks[(*at)++], block, error);
-    return status == STEP_STATUS_OK ? ctf_stream_close(&exporting->stream, error) : status;
+    return status == STEP_STATUS_OK ? close_stream(&exporting->stream, error) : status;
 }
 
 static enum step_status put_streams(struct exporting *exporting, struct step_error *error)
@@ -442,8 +399,10 @@ static enum step_status prepare(struct exporting *exporting, struct step_error *
     const struct step_definition *definition = step_reader_borrow_definition(exporting->reader);
     ctf_clock_init(&exporting->clock, exporting->reader);
     exporting->time_slots = calloc(definition->record_count + 1, sizeof *exporting->time_slots);
-    if (exporting->time_slots == NULL || !ctf_types_init(&exporting->types, definition) ||
-        !ctf_values_init(&exporting->values, &exporting->types, exporting->reader))
+    FILE *json = open_memstream(&exporting->text, &exporting->text_length);
+    record_values_init(&exporting->json, exporting->reader, json);
+    if (exporting->time_slots == NULL || json == NULL ||
+        !ctf_types_init(&exporting->types, definition))
         return no_memory(error);
     for (uint32_t i = 0; i < definition->record_count; i++)
         exporting->time_slots[i] = step_record_find_property(definition, i, "time");
@@ -467,9 +426,13 @@ static enum step_status write_trace(struct exporting *exporting, const char *out
 
 static void release(struct exporting *exporting)
 {
-    ctf_stream_reset(&exporting->stream);
+    output_file_abort(&exporting->stream.file);
+    bytes_reset(&exporting->stream.body);
+    bytes_reset(&exporting->stream.head);
     output_directory_abort(&exporting->directory);
-    ctf_values_reset(&exporting->values);
+    if (exporting->json.file != NULL)
+        fclose(exporting->json.file);
+    free(exporting->text);
     ctf_types_reset(&exporting->types);
     free(exporting->time_slots);
     free(exporting->blocks);

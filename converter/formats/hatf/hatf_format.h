@@ -10,13 +10,13 @@
 
 struct hatf_options {
     enum hatf_encoding encoding;
-    enum step_compression packed_by; /* the compression that the encoding is optimised for; NONE:
-                                        none */
+    /* The compression that the encoding is optimised for. */
+    enum hatf_packer { HATF_NOT_PACKED, HATF_PACKED_BY_GZIP, HATF_PACKED_BY_ZSTD } packed_by;
 };
 
 extern const struct format_options hatf_options;
-extern const struct format_options simple_binary_options; /* a bool: fields are 4 bytes wide, not
-                                                             8 */
+/* An unsigned: 1 if fields are 4 bytes wide, not 8. */
+extern const struct format_options simple_binary_options;
 
 enum step_status hatf_source_create(const char *path, const struct event_selection *selected,
                                     struct opened_trace *out, struct step_error *error);

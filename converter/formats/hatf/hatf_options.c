@@ -5,50 +5,24 @@
 #include "converter/formats/hatf/hatf_format.h"
 #include "converter/trace/events_as_allocs.h"
 
-static bool take_encoding(void *encoding_target, const char *value, const char **fault)
-{
-    *fault = "naive, small-size, same-size, combined-size, base-offset-1, base-offset-2, "
-             "best-base-offset, stride, best or optimal is expected";
-    for (unsigned i = 0; i < HATF_ENCODING_COUNT; i++)
-        if (strcmp(value, hatf_encoding_name((enum hatf_encoding) i)) == 0) {
-            *(enum hatf_encoding *) encoding_target = (enum hatf_encoding) i;
-            return true;
-        }
-    return false;
-}
-
-static bool take_packer(void *compression_target, const char *value, const char **fault)
-{
-    *fault = "gzip or zstd is expected";
-    *(enum step_compression *) compression_target =
-        strcmp(value, "gzip") == 0 ? STEP_COMPRESSION_ZLIB : STEP_COMPRESSION_ZSTD;
-    return strcmp(value, "gzip") == 0 || strcmp(value, "zstd") == 0;
-}
-
-static bool take_field_bytes(void *bool_target, const char *value, const char **fault)
-{
-    *fault = "4 or 8 is expected";
-    *(bool *) bool_target = strcmp(value, "4") == 0;
-    return *(bool *) bool_target || strcmp(value, "8") == 0;
-}
-
 static const struct format_option encoding_rows[] = {
     {{"encoding", 0, "NAME", "HATF: naive (default), small-size, ..., best or optimal",
-      take_encoding, NULL},
+      WORDS_OF(enum hatf_encoding, "naive", "small-size", "same-size", "combined-size",
+               "base-offset-1", "base-offset-2", "best-base-offset", "stride", "best", "optimal")},
      offsetof(struct hatf_options, encoding)},
     {{"for", 0, "PACKER", "HATF: with best or optimal, minimise the size after gzip or zstd",
-      take_packer, NULL},
+      WORDS_OF(enum hatf_packer, "", "gzip", "zstd")},
      offsetof(struct hatf_options, packed_by)},
     {.place = 0}};
 
 static const struct format_option field_rows[] = {
-    {{"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4", take_field_bytes,
-      NULL},
+    {{"field-bytes", 0, "N", "simple-binary: bytes a field, 8 (default) or 4",
+      WORDS_OF(unsigned, "", "4", "8")},
      0},
     {.place = 0}};
 
 const struct format_options hatf_options = {sizeof(struct hatf_options), encoding_rows, NULL};
-const struct format_options simple_binary_options = {sizeof(bool), field_rows, NULL};
+const struct format_options simple_binary_options = {sizeof(unsigned), field_rows, NULL};
 
 /* HATF has no magic number; files of StepTrace begin with a comment. */
 static bool starts_hatf(const char *start, size_t length)

@@ -75,8 +75,11 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     }
     if (status != STEP_STATUS_OK)
         return status;
-    return options->packed_by != STEP_COMPRESSION_NONE
-               ? hatf_encoder_create_for(sink->writer, options->encoding, options->packed_by,
+    return options->packed_by != HATF_NOT_PACKED
+               ? hatf_encoder_create_for(sink->writer, options->encoding,
+                                         options->packed_by == HATF_PACKED_BY_GZIP
+                                             ? STEP_COMPRESSION_ZLIB
+                                             : STEP_COMPRESSION_ZSTD,
                                          &sink->encoder, error)
                : hatf_encoder_create(sink->writer, options->encoding, &sink->encoder, error);
 }

@@ -17,7 +17,6 @@ struct hatf_alloc_source {
     struct step_packed_input *packed; /* for standard input; else NULL */
     int descriptor;
     bool gives_metadata;
-    uint64_t offset; /* of the last record */
 };
 
 static enum step_status next(struct alloc_source *base, struct hatf_record *record,
@@ -25,13 +24,17 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
 {
     struct hatf_alloc_source *source = (struct hatf_alloc_source *) base;
     enum step_status status;
-    if (source->text != NULL)
-        return hatf_text_reader_next(source->text, record, error);
-    do {
-        source->offset = hatf_reader_offset(source->binary);
+    if (source->text != NULL) {
+        status = hatf_text_reader_next(source->text, record, error);
+        base->offset = hatf_text_reader_offset(source->text);
+        return status;
+    }
+    for (;; base->number++) {
+        base->offset = hatf_reader_offset(source->binary);
         status = hatf_reader_next(source->binary, record, error);
-    } while (status == STEP_STATUS_OK && record->tag == HATF_METADATA && !source->gives_metadata);
-    return status;
+        if (status != STEP_STATUS_OK || record->tag != HATF_METADATA || source->gives_metadata)
+            return status;
+    }
 }
 
 static double progress(struct alloc_source *base)
@@ -39,18 +42,6 @@ static double progress(struct alloc_source *base)
     const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
     return source->text != NULL ? hatf_text_reader_progress(source->text)
                                 : hatf_reader_progress(source->binary);
-}
-
-static uint64_t offset(struct alloc_source *base)
-{
-    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
-    return source->text != NULL ? hatf_text_reader_offset(source->text) : source->offset;
-}
-
-static uint64_t number(struct alloc_source *base)
-{
-    const struct hatf_alloc_source *source = (const struct hatf_alloc_source *) base;
-    return source->text != NULL ? base->record_count : hatf_reader_record_number(source->binary);
 }
 
 static void destroy(struct alloc_source *base)
@@ -65,8 +56,6 @@ static void destroy(struct alloc_source *base)
 static const struct alloc_source_operations operations = {
     .next = next,
     .progress = progress,
-    .offset = offset,
-    .number = number,
     .destroy = destroy,
 };
 

@@ -6,15 +6,12 @@
 #include "converter/formats/hatf/hatf_format.h"
 #include "converter/trace/trace_sink.h"
 
-#define BUFFER_BYTES ((size_t) 1 << 17)
-
 struct line_sink {
     struct trace_sink base;
     size_t (*format)(struct line_sink *sink, const struct hatf_record *record, char *out);
-    size_t used;
     unsigned own_records; /* memory_replay: records that still belong to the last realloc */
     struct hatf_record last_realloc;
-    char buffer[BUFFER_BYTES + HATF_LINE_MAX];
+    char line[HATF_LINE_MAX];
 };
 
 /* Formats metadata as a comment, in the words of the paper. */
@@ -114,25 +111,13 @@ static size_t format_replay(struct line_sink *sink, const struct hatf_record *re
 
 /* ---- both ---- */
 
-static enum step_status flush(struct line_sink *sink, struct step_error *error)
-{
-    size_t used = sink->used;
-    sink->used = 0;
-    return output_file_write(sink->base.file, sink->buffer, used, error);
-}
-
 static enum step_status put(struct trace_sink *base, const struct hatf_record *record,
                             struct step_error *error)
 {
     struct line_sink *sink = (struct line_sink *) base;
-    sink->used += sink->format(sink, record, sink->buffer + sink->used);
-    return sink->used >= BUFFER_BYTES ? flush(sink, error) : STEP_STATUS_OK;
-}
-
-static enum step_status close_sink(struct trace_sink *base, struct step_error *error)
-{
-    struct line_sink *sink = (struct line_sink *) base;
-    return flush(sink, error);
+    (void) error;
+    fwrite_unlocked(sink->line, 1, sink->format(sink, record, sink->line), base->stream.file);
+    return STEP_STATUS_OK;
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
@@ -146,8 +131,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
 
 const struct trace_sink_operations hatf_text_sink_operations = {
     .size_bytes = sizeof(struct line_sink),
+    .prints = true,
     .open = open_sink,
     .put_alloc = put,
-    .flush = close_sink,
-    .close = close_sink,
 };

@@ -6,23 +6,13 @@
 #include "converter/formats/hatf/hatf_format.h"
 #include "converter/trace/trace_sink.h"
 
-enum { FIELDS = 4, FIELD_BYTES_MOST = 8, BUFFER_BYTES = 1 << 16 };
+enum { FIELDS = 4, FIELD_BYTES_MOST = 8 };
 
 struct simple_sink {
     struct trace_sink base;
     size_t field_bytes;
     uint64_t record_count;
-    size_t used;
-    uint8_t buffer[BUFFER_BYTES + FIELDS * FIELD_BYTES_MOST];
 };
-
-static enum step_status flush(struct trace_sink *base, struct step_error *error)
-{
-    struct simple_sink *sink = (struct simple_sink *) base;
-    size_t used = sink->used;
-    sink->used = 0;
-    return output_file_write(sink->base.file, sink->buffer, used, error);
-}
 
 /* Copies the fields for which the format has room. */
 static void take_fields(const struct hatf_record *record, uint64_t *fields)
@@ -51,6 +41,8 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
 {
     struct simple_sink *sink = (struct simple_sink *) base;
     uint64_t fields[FIELDS];
+    uint8_t bytes[FIELDS * FIELD_BYTES_MOST];
+    size_t used = 0;
     if (record->tag == HATF_COMMENT || record->tag == HATF_METADATA)
         return STEP_STATUS_OK;
     sink->record_count++;
@@ -59,25 +51,25 @@ static enum step_status put(struct trace_sink *base, const struct hatf_record *r
         if (sink->field_bytes == 4 && fields[i] > UINT32_MAX)
             return refuse(sink, fields[i], error);
         for (size_t byte = sink->field_bytes; byte-- > 0;)
-            sink->buffer[sink->used++] = (uint8_t) (fields[i] >> 8 * byte);
+            bytes[used++] = (uint8_t) (fields[i] >> 8 * byte);
     }
-    return sink->used >= BUFFER_BYTES ? flush(base, error) : STEP_STATUS_OK;
+    fwrite_unlocked(bytes, 1, used, base->stream.file);
+    return STEP_STATUS_OK;
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
     struct simple_sink *sink = (struct simple_sink *) base;
-    const bool *has_short_fields = format_settings_get(to->settings, &simple_binary_options);
+    const unsigned *width = format_settings_get(to->settings, &simple_binary_options);
     (void) error;
-    sink->field_bytes = *has_short_fields ? 4 : FIELD_BYTES_MOST;
+    sink->field_bytes = *width == 1 ? 4 : FIELD_BYTES_MOST;
     return STEP_STATUS_OK;
 }
 
 const struct trace_sink_operations simple_binary_sink_operations = {
     .size_bytes = sizeof(struct simple_sink),
+    .prints = true,
     .open = open_sink,
     .put_alloc = put,
-    .flush = flush,
-    .close = flush,
 };

@@ -6,14 +6,10 @@
  */
 #include <stdlib.h>
 
-#include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/base/protobuf_output.h"
-#include "converter/base/quantity.h"
 #include "converter/formats/hprof/hprof_writer.h"
-#include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
 #include "steptrace/packed.h"
 
@@ -48,7 +44,7 @@ struct dumping {
     uint64_t end; /* of the space */
     uint64_t lost;
     FILE *out;
-    struct protobuf head, edge;
+    struct byte_output head, edge;
 };
 
 static const struct object_graph *graph_of(const struct dumping *dumping)
@@ -124,7 +120,7 @@ static enum step_status lay_out(struct dumping *dumping, struct step_error *erro
 static void make_edge(struct dumping *dumping, uint64_t slot, uint32_t target)
 {
     uint64_t address = dumping->addresses[target];
-    protobuf_clear(&dumping->edge);
+    bytes_clear(&dumping->edge);
     protobuf_number(&dumping->edge, EDGE_SLOT, slot);
     if (address != 0)
         protobuf_number(&dumping->edge, EDGE_TARGET, address);
@@ -176,9 +172,9 @@ static void visit_edges(struct dumping *dumping, uint32_t node, const struct hpr
 static void write_object(struct dumping *dumping, uint32_t node)
 {
     const struct hprof_class *class = class_of(dumping, node);
-    struct protobuf *head = &dumping->head;
+    struct byte_output *head = &dumping->head;
     uint64_t edges = 0;
-    protobuf_clear(head);
+    bytes_clear(head);
     protobuf_number(head, OBJECT_START, dumping->addresses[node]);
     protobuf_number(head, OBJECT_CLASS, graph_of(dumping)->objects[node].class_id);
     protobuf_number(head, OBJECT_SIZE, size_of(dumping, node, class));
@@ -198,7 +194,7 @@ static void write_roots(struct dumping *dumping)
     enum { ROOT_TARGET = 1 };
     for (size_t i = 0; i < dumping->graph->root_count; i++) {
         uint64_t address = dumping->addresses[dumping->graph->roots[i].node];
-        protobuf_clear(&dumping->head);
+        bytes_clear(&dumping->head);
         protobuf_number(&dumping->head, ROOT_TARGET, address);
         if (address != 0)
             protobuf_write_part(dumping->out, DUMP_ROOT, &dumping->head);
@@ -208,7 +204,7 @@ static void write_roots(struct dumping *dumping)
 static void write_space(struct dumping *dumping)
 {
     uint64_t end = (dumping->end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-    protobuf_clear(&dumping->head);
+    bytes_clear(&dumping->head);
     protobuf_text(&dumping->head, SPACE_NAME, step_text("immix"));
     protobuf_number(&dumping->head, SPACE_START, SPACE_BEGIN);
     protobuf_number(&dumping->head, SPACE_END, end);
@@ -234,47 +230,27 @@ static void reset(struct dumping *dumping)
     hprof_classes_reset(&dumping->found);
     free(dumping->addresses);
     free(dumping->order);
-    protobuf_reset(&dumping->head);
-    protobuf_reset(&dumping->edge);
-}
-
-static enum step_status write_stream(const struct graph_moment *graph,
-                                     const struct step_output *output, struct hprof_notes *notes,
-                                     struct step_error *error)
-{
-    struct output_stream stream = {.file = NULL};
-    struct dumping dumping = {.graph = graph};
-    if (!output_stream_open(&stream, output))
-        return no_memory(error);
-    dumping.out = stream.file;
-    enum step_status status = write_dump(&dumping, error);
-    if (status == STEP_STATUS_OK)
-        status = output_stream_close(&stream, error);
-    *notes = hprof_notes_of(&dumping.found, dumping.lost);
-    reset(&dumping);
-    output_stream_reset(&stream);
-    return status;
+    bytes_reset(&dumping->head);
+    bytes_reset(&dumping->edge);
 }
 
 static enum step_status write_packed(const struct graph_moment *graph, struct output_file *file,
                                      const struct format_job *job, struct hprof_notes *notes,
                                      struct step_error *error)
 {
-    const struct step_output to = output_file_as_output(file);
-    struct step_packed_output *packed = NULL;
-    if (job->format->packing == STEP_PACKING_NONE)
-        return write_stream(graph, &to, notes, error);
-    enum step_status status = step_packed_output_create(
-        job->format->packing, format_settings_level(job->settings), &to, &packed, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = step_packed_output_use_thread(packed, error);
-    const struct step_output output = step_packed_output_as_output(packed);
+    const struct step_output output = output_file_as_output(file);
+    struct output_stream stream;
+    struct dumping dumping = {.graph = graph};
+    enum step_status status = output_stream_open(&stream, &output, job->format->packing,
+                                                 format_settings_level(job->settings), error);
+    dumping.out = stream.file;
     if (status == STEP_STATUS_OK)
-        status = write_stream(graph, &output, notes, error);
+        status = write_dump(&dumping, error);
     if (status == STEP_STATUS_OK)
-        status = step_packed_output_close(packed, error);
-    step_packed_output_destroy(packed);
+        status = output_stream_close(&stream, error);
+    *notes = hprof_notes_of(&dumping.found, dumping.lost);
+    reset(&dumping);
+    output_stream_reset(&stream);
     return status;
 }
 

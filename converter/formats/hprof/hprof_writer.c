@@ -13,6 +13,7 @@ enum { SEGMENT_BYTES = 1 << 20, ID_BYTES = 8 };
 enum { TAG_UTF8 = 1, TAG_LOAD_CLASS = 2, TAG_TRACE = 5, TAG_SEGMENT = 0x1c, TAG_END = 0x2c };
 enum { CLASS_DUMP = 0x20, INSTANCE_DUMP = 0x21, OBJECT_ARRAY = 0x22, PRIMITIVE_ARRAY = 0x23 };
 enum { TYPE_OBJECT = 2 };
+enum { ROOT_JNI_GLOBAL = 1, ROOT_STICKY_CLASS = 5, ROOT_MONITOR = 7, ROOT_UNKNOWN = 0xff };
 
 /* Ids for classes and names, in ranges that traces do not use. */
 #define CLASS_ID(class_id) (UINT64_C(1) << 62 | (class_id))
@@ -38,23 +39,38 @@ static void write_bytes(struct dumping *dumping, const void *data, size_t length
         dumping->status = output_file_write(dumping->output, data, length, dumping->error);
 }
 
-static void flush_segment(struct dumping *dumping)
+static void set_id(uint8_t *out, uint64_t id, unsigned bytes)
 {
-    uint8_t head[9] = {TAG_SEGMENT};
-    for (int i = 0; i < 4; i++)
-        head[5 + i] = (uint8_t) (dumping->used >> (24 - 8 * i));
-    if (dumping->used > 0) {
-        write_bytes(dumping, head, sizeof head);
-        write_bytes(dumping, dumping->segment, dumping->used);
-    }
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (uint8_t) (id >> (8 * (bytes - 1 - i)));
+}
+
+/* A record begins with its tag, a time and the length of what follows. */
+static void begin_record(struct dumping *dumping, uint8_t tag, uint64_t length)
+{
+    uint8_t start[9] = {tag};
+    set_id(start + 5, length, 4);
+    write_bytes(dumping, start, sizeof start);
+}
+
+static void write_segment(struct dumping *dumping)
+{
+    write_bytes(dumping, dumping->segment, dumping->used);
     dumping->used = 0;
 }
 
-/* Writes to the segment, or, outside of one, to the file: see put_to(). */
+static void flush_segment(struct dumping *dumping)
+{
+    if (dumping->used > 0)
+        begin_record(dumping, TAG_SEGMENT, dumping->used);
+    write_segment(dumping);
+}
+
+/* Writes to the segment. */
 static void put(struct dumping *dumping, uint64_t value, unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        dumping->segment[dumping->used++] = (uint8_t) (value >> (8 * (bytes - 1 - i)));
+    set_id(dumping->segment + dumping->used, value, bytes);
+    dumping->used += bytes;
 }
 
 /* Ensures room for a sub-record of this size. */
@@ -67,19 +83,9 @@ static void begin(struct dumping *dumping, size_t bytes)
 static void put_record(struct dumping *dumping, uint8_t tag, const uint8_t *head, size_t head_bytes,
                        struct step_bytes body)
 {
-    uint8_t start[9] = {tag};
-    uint64_t length = head_bytes + body.length;
-    for (int i = 0; i < 4; i++)
-        start[5 + i] = (uint8_t) (length >> (24 - 8 * i));
-    write_bytes(dumping, start, sizeof start);
+    begin_record(dumping, tag, head_bytes + body.length);
     write_bytes(dumping, head, head_bytes);
     write_bytes(dumping, body.data, body.length);
-}
-
-static void set_id(uint8_t *out, uint64_t id, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        out[i] = (uint8_t) (id >> (8 * (bytes - 1 - i)));
 }
 
 /* ---- names and classes ---- */
@@ -176,28 +182,22 @@ static void put_classes(struct dumping *dumping)
 
 /* ---- roots ---- */
 
-static void put_root(struct dumping *dumping, const struct graph_start *root)
+static void put_root(struct dumping *dumping, uint8_t tag, uint64_t object)
 {
-    uint64_t object = dumping->graph->replay.graph.nodes[root->node].object;
     begin(dumping, 32);
-    switch (root->kind) {
-    case GRAPH_ROOT_JNI_GLOBAL:
-        put(dumping, 0x01, 1);
-        put(dumping, object, ID_BYTES);
+    put(dumping, tag, 1);
+    put(dumping, object, ID_BYTES);
+    if (tag == ROOT_JNI_GLOBAL)
         put(dumping, 0, ID_BYTES);
-        break;
-    case GRAPH_ROOT_SYSTEM_CLASS:
-        put(dumping, 0x05, 1);
-        put(dumping, object, ID_BYTES);
-        break;
-    case GRAPH_ROOT_MONITOR:
-        put(dumping, 0x07, 1);
-        put(dumping, object, ID_BYTES);
-        break;
-    default: /* locals belong to threads, which the dump does not have */
-        put(dumping, 0xff, 1);
-        put(dumping, object, ID_BYTES);
-    }
+}
+
+/* Locals belong to threads, which the dump does not have. */
+static uint8_t tag_of_root(const struct graph_start *root)
+{
+    return root->kind == GRAPH_ROOT_JNI_GLOBAL     ? ROOT_JNI_GLOBAL
+           : root->kind == GRAPH_ROOT_SYSTEM_CLASS ? ROOT_STICKY_CLASS
+           : root->kind == GRAPH_ROOT_MONITOR      ? ROOT_MONITOR
+                                                   : ROOT_UNKNOWN;
 }
 
 /* A static field is part of its class, which is a root. */
@@ -205,15 +205,15 @@ static void put_roots(struct dumping *dumping)
 {
     for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
         const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
-        if (!class->is_used)
-            continue;
-        begin(dumping, 32);
-        put(dumping, 0x05, 1);
-        put(dumping, CLASS_ID(id), ID_BYTES);
+        if (class->is_used)
+            put_root(dumping, ROOT_STICKY_CLASS, CLASS_ID(id));
     }
-    for (size_t i = 0; i < dumping->graph->root_count; i++)
-        if (dumping->graph->roots[i].kind != GRAPH_ROOT_STATIC)
-            put_root(dumping, &dumping->graph->roots[i]);
+    for (size_t i = 0; i < dumping->graph->root_count; i++) {
+        const struct graph_start *root = &dumping->graph->roots[i];
+        if (root->kind != GRAPH_ROOT_STATIC)
+            put_root(dumping, tag_of_root(root),
+                     dumping->graph->replay.graph.nodes[root->node].object);
+    }
 }
 
 /* ---- objects ---- */
@@ -225,10 +225,8 @@ static void put_elements(struct dumping *dumping, const struct edge_list *list, 
 {
     const struct object_graph *graph = &dumping->graph->replay.graph;
     for (uint64_t i = 0; i < count && dumping->status == STEP_STATUS_OK; i++) {
-        if (dumping->used + bytes > SEGMENT_BYTES) {
-            write_bytes(dumping, dumping->segment, dumping->used);
-            dumping->used = 0;
-        }
+        if (dumping->used + bytes > SEGMENT_BYTES)
+            write_segment(dumping);
         uint32_t target = list != NULL ? edge_list_get(list, (uint32_t) i) : 0;
         put(dumping, graph->nodes[target].object, bytes);
     }
@@ -250,9 +248,7 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
     bool is_large = length > SEGMENT_BYTES;
     if (is_large) {
         flush_segment(dumping);
-        uint8_t start[9] = {TAG_SEGMENT};
-        set_id(start + 5, length, 4);
-        write_bytes(dumping, start, sizeof start);
+        begin_record(dumping, TAG_SEGMENT, length);
     } else {
         begin(dumping, (size_t) length);
     }
@@ -265,10 +261,8 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
     else
         put(dumping, CLASS_ID(object->class_id), ID_BYTES);
     put_elements(dumping, is_primitive ? NULL : &graph->nodes[node].edges, count, bytes);
-    if (is_large) {
-        write_bytes(dumping, dumping->segment, dumping->used);
-        dumping->used = 0;
-    }
+    if (is_large)
+        write_segment(dumping);
 }
 
 static void put_fields(struct dumping *dumping, const struct edge_list *edges,

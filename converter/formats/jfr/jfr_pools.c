@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts classes, methods, stacks and threads into the pools of a chunk. */
-#include "converter/formats/jfr/jfr_pools.h"
+#include "converter/formats/jfr/jfr_types.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ void jfr_pools_init(struct jfr_pools *pools, const struct heap_sites *sites)
 void jfr_pools_reset(struct jfr_pools *pools)
 {
     for (size_t i = 0; i < JFR_POOL_COUNT; i++)
-        jfr_bytes_reset(&pools->pools[i]);
+        bytes_reset(&pools->pools[i]);
     id_table_reset(&pools->classes);
     id_table_reset(&pools->loaders);
     id_table_reset(&pools->methods);
@@ -38,9 +38,9 @@ void jfr_pools_reset(struct jfr_pools *pools)
 }
 
 /* Begins a constant, and returns where its fields go. */
-static struct jfr_bytes *begin(struct jfr_pools *pools, enum jfr_type type, uint64_t number)
+static struct byte_output *begin(struct jfr_pools *pools, enum jfr_type type, uint64_t number)
 {
-    struct jfr_bytes *pool = &pools->pools[type - JFR_FIRST_POOL];
+    struct byte_output *pool = &pools->pools[type - JFR_FIRST_POOL];
     pools->counts[type - JFR_FIRST_POOL]++;
     jfr_put_number(pool, number);
     return pool;
@@ -50,7 +50,7 @@ void jfr_pools_begin(struct jfr_pools *pools)
 {
     pools->chunk++;
     for (size_t i = 0; i < JFR_POOL_COUNT; i++) {
-        jfr_bytes_clear(&pools->pools[i]);
+        bytes_clear(&pools->pools[i]);
         pools->counts[i] = 0;
     }
     jfr_put_optional_text(begin(pools, JFR_FRAME_TYPE, FRAME_UNKNOWN), "Unknown");
@@ -62,30 +62,30 @@ size_t jfr_pools_size(const struct jfr_pools *pools)
 {
     size_t size = 0;
     for (size_t i = 0; i < JFR_POOL_COUNT; i++)
-        size += pools->pools[i].buffer.length;
+        size += pools->pools[i].bytes.length;
     return size;
 }
 
-void jfr_pools_put(struct jfr_pools *pools, struct jfr_bytes *out)
+void jfr_pools_put(struct jfr_pools *pools, struct byte_output *out)
 {
-    struct jfr_bytes body = {.failed = pools->failed};
+    struct byte_output body = {.failed = pools->failed};
     unsigned used = 0;
     for (size_t i = 0; i < JFR_POOL_COUNT; i++)
         used += pools->counts[i] > 0;
     jfr_put_number(&body, JFR_CHECKPOINT_EVENT);
-    jfr_put_number(&body, 0); /* start */
-    jfr_put_number(&body, 0); /* duration */
-    jfr_put_number(&body, 0); /* there is no other checkpoint before it */
-    jfr_put_byte(&body, 0);   /* of no special kind */
+    jfr_put_number(&body, 0);      /* start */
+    jfr_put_number(&body, 0);      /* duration */
+    jfr_put_number(&body, 0);      /* there is no other checkpoint before it */
+    bytes_put_little(&body, 0, 1); /* of no special kind */
     jfr_put_number(&body, used);
     for (size_t i = 0; i < JFR_POOL_COUNT; i++)
         if (pools->counts[i] > 0) {
             jfr_put_number(&body, JFR_FIRST_POOL + i);
             jfr_put_number(&body, pools->counts[i]);
-            jfr_put_bytes(&body, &pools->pools[i]);
+            bytes_put_part(&body, &pools->pools[i]);
         }
     jfr_put_event(out, &body);
-    jfr_bytes_reset(&body);
+    bytes_reset(&body);
 }
 
 /* Returns whether the chunk has it, and notes that it now does. */
@@ -144,7 +144,7 @@ static uint64_t loader(struct jfr_pools *pools, uint64_t number)
     snprintf(name, sizeof name, number == 0 ? "bootstrap" : "loader %" PRIu64, number);
     const struct step_bytes text = {(const uint8_t *) name, strlen(name)};
     uint64_t symbol = put_symbol(pools, LOADER_NAME, number, text);
-    struct jfr_bytes *out = begin(pools, JFR_CLASS_LOADER, number + 1);
+    struct byte_output *out = begin(pools, JFR_CLASS_LOADER, number + 1);
     jfr_put_number(out, 0); /* its class is not known */
     jfr_put_number(out, symbol);
     return number + 1;
@@ -188,7 +188,7 @@ uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id)
     uint64_t loaded_by = loader(pools, class->loader);
     uint64_t name = class_name(pools, class_id, class->name);
     uint64_t in_package = package(pools, class_id, class->name);
-    struct jfr_bytes *out = begin(pools, JFR_CLASS, number);
+    struct byte_output *out = begin(pools, JFR_CLASS, number);
     jfr_put_number(out, loaded_by);
     jfr_put_number(out, name);
     jfr_put_number(out, in_package);
@@ -208,17 +208,17 @@ uint64_t jfr_method(struct jfr_pools *pools, uint32_t method_id)
     uint64_t descriptor =
         put_symbol(pools, DESCRIPTOR, method_id,
                    is_descriptor(method->descriptor) ? method->descriptor : no_descriptor);
-    struct jfr_bytes *out = begin(pools, JFR_METHOD, number);
+    struct byte_output *out = begin(pools, JFR_METHOD, number);
     jfr_put_number(out, class);
     jfr_put_number(out, name);
     jfr_put_number(out, descriptor);
     jfr_put_number(out, method->modifiers & 0xffff);
-    jfr_put_byte(out, 0);
+    bytes_put_little(out, 0, 1);
     return number;
 }
 
 /* A line or bytecode index that is not known is -1. */
-static void put_place(struct jfr_bytes *out, uint64_t place, bool known)
+static void put_place(struct byte_output *out, uint64_t place, bool known)
 {
     jfr_put_number(out, known && place <= INT32_MAX ? place : UNKNOWN_INT);
 }
@@ -235,8 +235,8 @@ uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site)
     uint32_t at = site;
     for (; at != 0 && depth < FRAMES_MOST; at = sites[at].parent, depth++)
         jfr_method(pools, sites[at].method_id);
-    struct jfr_bytes *out = begin(pools, JFR_STACK_TRACE, site);
-    jfr_put_byte(out, at != 0); /* it is truncated */
+    struct byte_output *out = begin(pools, JFR_STACK_TRACE, site);
+    bytes_put_little(out, at != 0, 1); /* it is truncated */
     jfr_put_number(out, depth);
     for (at = site; depth-- > 0; at = sites[at].parent) {
         jfr_put_number(out, (uint64_t) sites[at].method_id + 1);
@@ -252,11 +252,11 @@ uint64_t jfr_thread(struct jfr_pools *pools, uint32_t thread_id)
     if (thread_id == 0 || has(pools, &pools->threads, thread_id))
         return thread_id;
     const struct trace_thread *thread = trace_thread_of(pools->sites->names, thread_id);
-    struct jfr_bytes *out = begin(pools, JFR_THREAD, thread_id);
+    struct byte_output *out = begin(pools, JFR_THREAD, thread_id);
     jfr_put_text(out, thread->name);
     jfr_put_number(out, thread->number);
     jfr_put_text(out, thread->name);
     jfr_put_number(out, thread->number);
-    jfr_put_byte(out, (thread->flags & TRACE_THREAD_VIRTUAL) != 0);
+    bytes_put_little(out, (thread->flags & TRACE_THREAD_VIRTUAL) != 0, 1);
     return thread_id;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/jfr/jfr_pools.h"
+#include "converter/formats/jfr/jfr_types.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/trace_sink.h"
@@ -22,8 +22,8 @@ struct jfr_file {
     FILE *out;            /* borrowed */
     uint64_t chunk_bytes; /* a chunk is written when its events and pools have this size */
     uint64_t start_ns;    /* since 1970, at time 0 of the trace */
-    struct jfr_bytes metadata, events, head;
-    struct jfr_bytes body; /* of the event under construction */
+    struct byte_output metadata, events, head;
+    struct byte_output body; /* of the event under construction */
     struct jfr_pools pools;
     bool failed;                /* a chunk could not be written: out of memory */
     uint64_t least_start_ns;    /* of the next chunk */
@@ -32,7 +32,7 @@ struct jfr_file {
 
 static inline bool jfr_file_chunk_is_full(const struct jfr_file *file)
 {
-    return file->events.buffer.length + jfr_pools_size(&file->pools) >= file->chunk_bytes;
+    return file->events.bytes.length + jfr_pools_size(&file->pools) >= file->chunk_bytes;
 }
 
 enum { HEAD_BYTES = 68, VERSION_MAJOR = 2, VERSION_MINOR = 1, COMPRESSED_INTEGERS = 1 };
@@ -40,7 +40,7 @@ enum { HEAD_BYTES = 68, VERSION_MAJOR = 2, VERSION_MINOR = 1, COMPRESSED_INTEGER
 
 static void begin_chunk(struct jfr_file *file)
 {
-    jfr_bytes_clear(&file->events);
+    bytes_clear(&file->events);
     file->first_ns = UINT64_MAX;
     file->last_ns = 0;
 }
@@ -56,22 +56,22 @@ static void jfr_file_init(struct jfr_file *file, FILE *out, const struct heap_si
 
 static void jfr_file_reset(struct jfr_file *file)
 {
-    jfr_bytes_reset(&file->metadata);
-    jfr_bytes_reset(&file->events);
-    jfr_bytes_reset(&file->head);
-    jfr_bytes_reset(&file->body);
+    bytes_reset(&file->metadata);
+    bytes_reset(&file->events);
+    bytes_reset(&file->head);
+    bytes_reset(&file->body);
     jfr_pools_reset(&file->pools);
 }
 
 /* Begins an event.  Its other fields are put into the result, then it is ended. */
-static struct jfr_bytes *jfr_event_begin(struct jfr_file *file, enum jfr_type type,
-                                         uint64_t time_ns)
+static struct byte_output *jfr_event_begin(struct jfr_file *file, enum jfr_type type,
+                                           uint64_t time_ns)
 {
     if (time_ns < file->first_ns)
         file->first_ns = time_ns;
     if (time_ns > file->last_ns)
         file->last_ns = time_ns;
-    jfr_bytes_clear(&file->body);
+    bytes_clear(&file->body);
     jfr_put_number(&file->body, type);
     jfr_put_number(&file->body, time_ns);
     return &file->body;
@@ -96,36 +96,36 @@ static uint64_t start_of_chunk(struct jfr_file *file)
 /* Ticks are nanoseconds of the trace. */
 static void put_head(struct jfr_file *file, uint64_t metadata_at, uint64_t pools_at, uint64_t size)
 {
-    struct jfr_bytes *head = &file->head;
+    struct byte_output *head = &file->head;
     uint64_t start_ns = start_of_chunk(file);
-    jfr_bytes_clear(head);
-    jfr_put_big_endian(head, UINT64_C(0x464c5200), 4); /* "FLR" */
-    jfr_put_big_endian(head, VERSION_MAJOR, 2);
-    jfr_put_big_endian(head, VERSION_MINOR, 2);
-    jfr_put_big_endian(head, size, 8);
-    jfr_put_big_endian(head, pools_at, 8);
-    jfr_put_big_endian(head, metadata_at, 8);
-    jfr_put_big_endian(head, file->start_ns + start_ns, 8);
-    jfr_put_big_endian(head, file->last_ns > start_ns ? file->last_ns - start_ns : 0, 8);
-    jfr_put_big_endian(head, start_ns, 8);
-    jfr_put_big_endian(head, TICKS_PER_SECOND, 8);
-    jfr_put_big_endian(head, COMPRESSED_INTEGERS, 4);
+    bytes_clear(head);
+    bytes_put_big(head, UINT64_C(0x464c5200), 4); /* "FLR" */
+    bytes_put_big(head, VERSION_MAJOR, 2);
+    bytes_put_big(head, VERSION_MINOR, 2);
+    bytes_put_big(head, size, 8);
+    bytes_put_big(head, pools_at, 8);
+    bytes_put_big(head, metadata_at, 8);
+    bytes_put_big(head, file->start_ns + start_ns, 8);
+    bytes_put_big(head, file->last_ns > start_ns ? file->last_ns - start_ns : 0, 8);
+    bytes_put_big(head, start_ns, 8);
+    bytes_put_big(head, TICKS_PER_SECOND, 8);
+    bytes_put_big(head, COMPRESSED_INTEGERS, 4);
 }
 
-static void write_bytes(struct jfr_file *file, const struct jfr_bytes *bytes)
+static void write_bytes(struct jfr_file *file, const struct byte_output *bytes)
 {
-    if (bytes->buffer.length > 0)
-        fwrite(bytes->buffer.data, 1, bytes->buffer.length, file->out);
+    if (bytes->bytes.length > 0)
+        fwrite(bytes->bytes.data, 1, bytes->bytes.length, file->out);
 }
 
 /* Writes the chunk, and begins another.  Returns false if out of memory. */
 static bool jfr_file_end_chunk(struct jfr_file *file)
 {
-    struct jfr_bytes pools = {.failed = false};
-    uint64_t events_at = HEAD_BYTES + file->metadata.buffer.length;
-    uint64_t pools_at = events_at + file->events.buffer.length;
+    struct byte_output pools = {.failed = false};
+    uint64_t events_at = HEAD_BYTES + file->metadata.bytes.length;
+    uint64_t pools_at = events_at + file->events.bytes.length;
     jfr_pools_put(&file->pools, &pools);
-    put_head(file, HEAD_BYTES, pools_at, pools_at + pools.buffer.length);
+    put_head(file, HEAD_BYTES, pools_at, pools_at + pools.bytes.length);
     bool ok = !file->metadata.failed && !file->events.failed && !pools.failed && !file->head.failed;
     file->failed = file->failed || !ok;
     if (!file->failed) {
@@ -134,7 +134,7 @@ static bool jfr_file_end_chunk(struct jfr_file *file)
         write_bytes(file, &file->events);
         write_bytes(file, &pools);
     }
-    jfr_bytes_reset(&pools);
+    bytes_reset(&pools);
     jfr_pools_begin(&file->pools);
     begin_chunk(file);
     return !file->failed;
@@ -183,7 +183,8 @@ struct jfr_sink {
 static void put_sample(struct jfr_sink *sink, const struct sample *sample)
 {
     struct jfr_pools *pools = &sink->file.pools;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_ALLOCATION_SAMPLE, sample->time_ns);
+    struct byte_output *event =
+        jfr_event_begin(&sink->file, JFR_ALLOCATION_SAMPLE, sample->time_ns);
     jfr_put_number(event, jfr_thread(pools, sample->key.thread_id));
     jfr_put_number(event, jfr_stack(pools, sample->key.site));
     jfr_put_number(event, jfr_class(pools, sample->key.class_id));
@@ -194,9 +195,9 @@ static void put_sample(struct jfr_sink *sink, const struct sample *sample)
 /* Ends the chunk if it is full.  Returns false if out of memory. */
 static bool keep_bounds(struct jfr_sink *sink)
 {
-    if (sink->file.events.buffer.length == sink->bounded_bytes)
+    if (sink->file.events.bytes.length == sink->bounded_bytes)
         return true; /* no event was added since */
-    sink->bounded_bytes = sink->file.events.buffer.length;
+    sink->bounded_bytes = sink->file.events.bytes.length;
     return !jfr_file_chunk_is_full(&sink->file) || jfr_file_end_chunk(&sink->file);
 }
 
@@ -250,7 +251,7 @@ static bool put_alloc(struct jfr_sink *sink, const struct trace_event *event)
 static void put_heap_summary(struct jfr_sink *sink, const struct collection *over,
                              enum jfr_when when, uint64_t bytes)
 {
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_HEAP_SUMMARY, over->time);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_HEAP_SUMMARY, over->time);
     jfr_put_number(event, over->number);
     jfr_put_number(event, when);
     jfr_put_number(event, bytes);
@@ -260,7 +261,7 @@ static void put_heap_summary(struct jfr_sink *sink, const struct collection *ove
 static void put_collection(struct jfr_sink *sink, const struct collection *over)
 {
     uint64_t live = sink->tracker.cells.all.bytes;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_GARBAGE_COLLECTION, over->time);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_GARBAGE_COLLECTION, over->time);
     jfr_put_number(event, over->number);
     jfr_put_optional_text(event, NULL);
     jfr_put_number(event, JFR_UNKNOWN);
@@ -274,7 +275,7 @@ static void put_collection(struct jfr_sink *sink, const struct collection *over)
 static void put_thread_event(struct jfr_sink *sink, enum jfr_type type,
                              const struct trace_event *event)
 {
-    struct jfr_bytes *out = jfr_event_begin(&sink->file, type, event->time_ns);
+    struct byte_output *out = jfr_event_begin(&sink->file, type, event->time_ns);
     uint64_t thread = jfr_thread(&sink->file.pools, event->thread_id);
     jfr_put_number(out, thread);
     jfr_put_number(out, thread);
@@ -283,7 +284,7 @@ static void put_thread_event(struct jfr_sink *sink, enum jfr_type type,
 
 static void put_class_load(struct jfr_sink *sink, const struct trace_event *event)
 {
-    struct jfr_bytes *out = jfr_event_begin(&sink->file, JFR_CLASS_LOAD, event->time_ns);
+    struct byte_output *out = jfr_event_begin(&sink->file, JFR_CLASS_LOAD, event->time_ns);
     jfr_put_number(out, jfr_thread(&sink->file.pools, event->thread_id));
     jfr_put_number(out, jfr_class(&sink->file.pools, event->class_id));
     jfr_event_end(&sink->file);
@@ -293,7 +294,7 @@ static void put_class_load(struct jfr_sink *sink, const struct trace_event *even
 static void put_timing(struct jfr_sink *sink, uint32_t method_id, uint64_t time_ns,
                        const struct method_calls *calls)
 {
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TIMING, time_ns);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_METHOD_TIMING, time_ns);
     jfr_put_number(event, jfr_method(&sink->file.pools, method_id));
     jfr_put_number(event, calls->calls);
     jfr_put_number(event, calls->minimum_ns);
@@ -328,7 +329,7 @@ static enum step_status put_fact(void *user, const struct trace_fact *fact)
 static void put_call(struct jfr_sink *sink, const struct call_event *call)
 {
     uint64_t begin_ns = call->frame->entered_ns, end_ns = begin_ns + call->took_ns;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_METHOD_TRACE, begin_ns);
     jfr_put_number(event, call->took_ns);
     jfr_put_number(event, jfr_thread(&sink->file.pools, call->thread_id));
     jfr_put_number(event, jfr_stack(&sink->file.pools, call->depth > 0 ? call->frame[-1].site : 0));
@@ -392,7 +393,7 @@ static void put_jvm(struct jfr_sink *sink)
     const char *process = event_source_property(source, "process-id");
     const char *attached = event_source_property(source, "attached");
     bool since_start = sink->file.start_ns != 0 && attached != NULL && attached[0] == 'n';
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_JVM_INFORMATION, 0);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_JVM_INFORMATION, 0);
     jfr_put_optional_text(event, event_source_property(source, "java-vm-name"));
     jfr_put_optional_text(event, event_source_property(source, "java-vm-version"));
     jfr_put_optional_text(event, event_source_property(source, "command-line"));
@@ -411,7 +412,7 @@ static uint64_t lifetime_ns(uint64_t lifetime_us)
 static void put_lifetime(struct jfr_sink *sink, const struct heap_row *row, uint64_t time_ns)
 {
     uint64_t dead = row->allocated.objects - row->live.objects;
-    struct jfr_bytes *event = jfr_event_begin(&sink->file, JFR_OBJECT_LIFETIME, time_ns);
+    struct byte_output *event = jfr_event_begin(&sink->file, JFR_OBJECT_LIFETIME, time_ns);
     jfr_put_number(event, jfr_stack(&sink->file.pools, row->key.site));
     jfr_put_number(event, jfr_class(&sink->file.pools, row->key.class_id));
     jfr_put_number(event, row->allocated.objects);

@@ -8,74 +8,41 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "converter/base/utf8_text.h"
-
 enum text_encoding { TEXT_NULL = 0, TEXT_UTF8 = 3 };
 
-void jfr_bytes_reset(struct jfr_bytes *bytes)
-{
-    step_buffer_reset(&bytes->buffer);
-    step_buffer_reset(&bytes->text);
-}
-
-static void append(struct jfr_bytes *bytes, const void *data, size_t length)
-{
-    if (length > 0 && !step_buffer_append(&bytes->buffer, data, length))
-        bytes->failed = true;
-}
-
-void jfr_put_byte(struct jfr_bytes *bytes, unsigned byte)
-{
-    const uint8_t one = (uint8_t) byte;
-    append(bytes, &one, 1);
-}
-
-void jfr_put_number(struct jfr_bytes *bytes, uint64_t value)
+void jfr_put_number(struct byte_output *bytes, uint64_t value)
 {
     uint8_t out[9];
     size_t length = 0;
     for (; length < 8 && value >= 0x80; value >>= 7)
         out[length++] = (uint8_t) (value | 0x80);
     out[length++] = (uint8_t) value;
-    append(bytes, out, length);
+    bytes_put(bytes, out, length);
 }
 
-void jfr_put_big_endian(struct jfr_bytes *bytes, uint64_t value, unsigned byte_count)
+void jfr_put_text(struct byte_output *out, struct step_bytes text)
 {
-    while (byte_count-- > 0)
-        jfr_put_byte(bytes, (unsigned) (value >> byte_count * 8) & 0xff);
+    struct step_bytes valid = bytes_valid_text(out, text);
+    bytes_put_little(out, TEXT_UTF8, 1);
+    jfr_put_number(out, valid.length);
+    bytes_put(out, valid.data, valid.length);
 }
 
-void jfr_put_text(struct jfr_bytes *bytes, struct step_bytes text)
-{
-    bytes->text.length = 0;
-    bytes->failed = !utf8_append(&bytes->text, text) || bytes->failed;
-    jfr_put_byte(bytes, TEXT_UTF8);
-    jfr_put_number(bytes, bytes->text.length);
-    append(bytes, bytes->text.data, bytes->text.length);
-}
-
-void jfr_put_optional_text(struct jfr_bytes *bytes, const char *text)
+void jfr_put_optional_text(struct byte_output *bytes, const char *text)
 {
     if (text == NULL)
-        jfr_put_byte(bytes, TEXT_NULL);
+        bytes_put_little(bytes, TEXT_NULL, 1);
     else
-        jfr_put_text(bytes, (struct step_bytes){(const uint8_t *) text, strlen(text)});
+        jfr_put_text(bytes, step_text(text));
 }
 
-void jfr_put_bytes(struct jfr_bytes *bytes, const struct jfr_bytes *more)
-{
-    append(bytes, more->buffer.data, more->buffer.length);
-    bytes->failed = bytes->failed || more->failed;
-}
-
-void jfr_put_event(struct jfr_bytes *bytes, const struct jfr_bytes *body)
+void jfr_put_event(struct byte_output *bytes, const struct byte_output *body)
 {
     size_t own = 1; /* the size counts itself */
-    while (own < 9 && (body->buffer.length + own) >> (7 * own) != 0)
+    while (own < 9 && (body->bytes.length + own) >> (7 * own) != 0)
         own++;
-    jfr_put_number(bytes, body->buffer.length + own);
-    jfr_put_bytes(bytes, body);
+    jfr_put_number(bytes, body->bytes.length + own);
+    bytes_put_part(bytes, body);
 }
 
 /* ---- the tables ---- */
@@ -288,7 +255,7 @@ enum { TYPE_COUNT = sizeof types / sizeof types[0], STRINGS_MOST = 512, NUMBER_T
 /* ---- the event ---- */
 
 struct metadata {
-    struct jfr_bytes strings, tree;
+    struct byte_output strings, tree;
     const char *known[STRINGS_MOST]; /* borrowed */
     size_t count;
 };
@@ -409,21 +376,21 @@ static void put_tree(struct metadata *metadata)
     jfr_put_number(&metadata->tree, 0);
 }
 
-void jfr_put_metadata(struct jfr_bytes *out)
+void jfr_put_metadata(struct byte_output *out)
 {
     struct metadata metadata = {.count = 0};
-    struct jfr_bytes body = {.failed = false};
+    struct byte_output body = {.failed = false};
     put_tree(&metadata);
     jfr_put_number(&body, JFR_METADATA_EVENT);
     jfr_put_number(&body, 0); /* start */
     jfr_put_number(&body, 0); /* duration */
     jfr_put_number(&body, 1); /* number of the metadata: all chunks have the same */
     jfr_put_number(&body, metadata.count);
-    jfr_put_bytes(&body, &metadata.strings);
-    jfr_put_bytes(&body, &metadata.tree);
+    bytes_put_part(&body, &metadata.strings);
+    bytes_put_part(&body, &metadata.tree);
     jfr_put_event(out, &body);
     out->failed = out->failed || body.failed;
-    jfr_bytes_reset(&metadata.strings);
-    jfr_bytes_reset(&metadata.tree);
-    jfr_bytes_reset(&body);
+    bytes_reset(&metadata.strings);
+    bytes_reset(&metadata.tree);
+    bytes_reset(&body);
 }

@@ -1,41 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of our recordings, and the metadata by which they describe themselves. */
+/* The types of our recordings, the metadata by which they describe themselves, and the constants
+ * that their events name. */
 #ifndef CONVERTER_FORMATS_JFR_JFR_TYPES_H
 #define CONVERTER_FORMATS_JFR_JFR_TYPES_H
 
-#include "format/core/bytes.h"
-#include "steptrace/value.h"
+#include "converter/base/byte_output.h"
+#include "converter/heap/heap_sites.h"
 
-/* How JDK Flight Recorder encodes numbers, texts and events, in a growing buffer. */
+/* How JDK Flight Recorder encodes numbers, texts and events. */
 
 /* A value that is not known: readers show it as "N/A". */
 #define JFR_UNKNOWN (UINT64_C(1) << 63)
 
-/* Zero-initialise for an empty buffer. */
-struct jfr_bytes {
-    struct step_buffer buffer;
-    struct step_buffer text; /* scratch */
-    bool failed;             /* out of memory: something is missing */
-};
-
-void jfr_bytes_reset(struct jfr_bytes *bytes);
-
-static inline void jfr_bytes_clear(struct jfr_bytes *bytes)
-{
-    bytes->buffer.length = 0;
-}
-
-void jfr_put_byte(struct jfr_bytes *bytes, unsigned byte);
 /* A compressed integer: 7 bits per byte, the lowest first; the ninth byte has 8. */
-void jfr_put_number(struct jfr_bytes *bytes, uint64_t value);
-void jfr_put_big_endian(struct jfr_bytes *bytes, uint64_t value, unsigned byte_count);
+void jfr_put_number(struct byte_output *bytes, uint64_t value);
 /* A string in the place where it is used; bytes that are not UTF-8 become U+FFFD. */
-void jfr_put_text(struct jfr_bytes *bytes, struct step_bytes text);
+void jfr_put_text(struct byte_output *bytes, struct step_bytes text);
 /* The same, but null if there is no text. */
-void jfr_put_optional_text(struct jfr_bytes *bytes, const char *text);
-void jfr_put_bytes(struct jfr_bytes *bytes, const struct jfr_bytes *more);
+void jfr_put_optional_text(struct byte_output *bytes, const char *text);
 /* An event of which `body` is what follows the size. */
-void jfr_put_event(struct jfr_bytes *bytes, const struct jfr_bytes *body);
+void jfr_put_event(struct byte_output *bytes, const struct byte_output *body);
 
 /* Numbers of types in the file. */
 enum jfr_type {
@@ -85,6 +69,35 @@ enum jfr_type {
 enum { JFR_FIRST_POOL = JFR_CLASS, JFR_POOL_COUNT = JFR_GC_WHEN + 1 - JFR_CLASS };
 
 /* Writes the metadata event, whose texts are ours, not the trace's. */
-void jfr_put_metadata(struct jfr_bytes *out);
+void jfr_put_metadata(struct byte_output *out);
+
+/* The constant pools of one chunk: what its events name by number.  A constant gets into its pool
+ * when it is first used in the chunk, with those that it uses itself. */
+
+enum jfr_when { JFR_BEFORE_GC = 1, JFR_AFTER_GC = 2 };
+
+struct jfr_pools {
+    const struct heap_sites *sites; /* borrowed */
+    uint32_t chunk;                 /* number of the chunk, from 1 */
+    struct byte_output pools[JFR_POOL_COUNT];
+    size_t counts[JFR_POOL_COUNT];
+    /* uint32_t by id: the last chunk whose pool has it. */
+    struct id_table classes, loaders, methods, stacks, threads;
+    bool failed; /* out of memory */
+};
+
+void jfr_pools_init(struct jfr_pools *pools, const struct heap_sites *sites);
+void jfr_pools_reset(struct jfr_pools *pools);
+/* Begins another chunk, with empty pools. */
+void jfr_pools_begin(struct jfr_pools *pools);
+size_t jfr_pools_size(const struct jfr_pools *pools);
+/* Writes the event that has the pools. */
+void jfr_pools_put(struct jfr_pools *pools, struct byte_output *out);
+
+/* Return the number by which an event names it; 0: null. */
+uint64_t jfr_class(struct jfr_pools *pools, uint32_t class_id);
+uint64_t jfr_method(struct jfr_pools *pools, uint32_t method_id);
+uint64_t jfr_stack(struct jfr_pools *pools, uint32_t site);
+uint64_t jfr_thread(struct jfr_pools *pools, uint32_t thread_id);
 
 #endif

@@ -37,7 +37,6 @@ struct metatf_alloc_source {
     struct mapping *mappings;
     size_t mapping_count;
     size_t last; /* the mapping of the last record, as most records follow one of their own kind */
-    uint64_t offset;
 };
 
 /* ---- names ---- */
@@ -153,7 +152,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
     struct metatf_event event;
     const struct mapping *mapping;
     do {
-        source->offset = metatf_reader_offset(source->trace.reader);
+        base->offset = metatf_reader_offset(source->trace.reader);
         enum step_status status = metatf_reader_next(source->trace.reader, &event, error);
         if (status != STEP_STATUS_OK)
             return status == STEP_STATUS_LIMIT || status == STEP_STATUS_UNSUPPORTED
@@ -161,6 +160,7 @@ static enum step_status next(struct alloc_source *base, struct hatf_record *reco
                        : status;
         mapping = find(source, event.record);
     } while (mapping->tag == NO_TAG);
+    base->number = metatf_reader_record_number(source->trace.reader) - 1;
     take(mapping, &event, record);
     if (record->tag == HATF_COMMENT && record->comment.length > HATF_COMMENT_MAX)
         record->comment.length = HATF_COMMENT_MAX;
@@ -171,18 +171,6 @@ static double progress(struct alloc_source *base)
 {
     struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
     return metatf_trace_progress(&source->trace);
-}
-
-static uint64_t offset(struct alloc_source *base)
-{
-    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
-    return source->offset;
-}
-
-static uint64_t number(struct alloc_source *base)
-{
-    struct metatf_alloc_source *source = (struct metatf_alloc_source *) base;
-    return metatf_reader_record_number(source->trace.reader);
 }
 
 static void destroy(struct alloc_source *base)
@@ -196,8 +184,6 @@ static void destroy(struct alloc_source *base)
 static const struct alloc_source_operations operations = {
     .next = next,
     .progress = progress,
-    .offset = offset,
-    .number = number,
     .destroy = destroy,
 };
 

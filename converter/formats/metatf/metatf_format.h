@@ -19,8 +19,8 @@ extern const char *const metatf_heap_records[HATF_METADATA];
 /* Layout of a file. */
 struct metatf_look {
     enum { METATF_BY_SEGMENTS, METATF_BY_INDEX, METATF_BY_RECORDS } layout;
-    bool is_narrow;   /* class 1 */
-    bool is_unpacked; /* sections are not compressed */
+    enum { METATF_OWN_BITS, METATF_32_BITS, METATF_64_BITS } bits; /* class 1, or 2 */
+    bool is_unpacked;                                              /* sections are not compressed */
     enum { METATF_OWN_ORDER, METATF_LITTLE_ENDIAN, METATF_BIG_ENDIAN } order;
 };
 extern const struct format_options metatf_options;

@@ -7,7 +7,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
-#include "converter/formats/metatf/metatf_line.h"
 #include "converter/formats/metatf/metatf_records.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "format/json/json_output.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a record by walking over its fields and values, with a printer for each form. */
-#include "converter/formats/metatf/metatf_line.h"
+#include "converter/formats/metatf/metatf_trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/csv_output.h"
+#include "converter/base/error_report.h"
 #include "format/core/grow.h"
 #include "format/json/json_output.h"
 #include "steptrace/show.h"
@@ -128,14 +129,7 @@ static void put_comment(const struct metatf_event *event, FILE *out)
     if (event->value_count > 0)
         text = event->values[event->value_count - 1].bytes;
     fputs("# ", out);
-    for (size_t at = 0, length; at < text.length; at += length) {
-        length = step_show_length(text.data + at, text.length - at);
-        if (length > 0)
-            fwrite(text.data + at, 1, length, out);
-        else
-            fprintf(out, "\\x%02x", text.data[at]);
-        length = length > 0 ? length : 1;
-    }
+    print_shown(text, out);
     fputc('\n', out);
 }
 
@@ -234,13 +228,8 @@ static bool add_path(struct metatf_columns *columns, const char *path, size_t *c
     for (size_t i = 0; i < columns->count; i++)
         if (strcmp(columns->paths[i], path) == 0)
             return true;
-    if (columns->count == *capacity) {
-        const char **grown =
-            step_grown(columns->paths, capacity, columns->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        columns->paths = grown;
-    }
+    if (!STEP_MAKE_ROOM(columns->paths, *capacity, columns->count + 1))
+        return false;
     columns->paths[columns->count++] = path;
     return true;
 }

@@ -2,16 +2,12 @@
 /* Reads, selects and writes records of Meta-TF traces. */
 #include "converter/formats/metatf/metatf_records.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
-#include "converter/base/output_stream.h"
 #include "converter/formats/metatf/metatf_format.h"
-#include "converter/formats/metatf/metatf_line.h"
 #include "converter/formats/metatf/metatf_trace.h"
 
 /* ---- reading ---- */
@@ -134,15 +130,15 @@ static enum step_status put_text(struct metatf_records_reading *reading,
     const struct step_output output = output_file_as_output(file);
     struct metatf_columns columns = {.count = 0};
     struct output_stream stream;
-    bool has_room =
-        choice->form != METATF_AS_CSV || metatf_columns_init(&columns, reading->trace.dtd);
-    if (!has_room || !output_stream_open(&stream, &output)) {
-        metatf_columns_reset(&columns);
-        return no_memory(error);
-    }
-    if (choice->form == METATF_AS_CSV)
+    enum step_status status = output_stream_open(&stream, &output, STEP_PACKING_NONE, 0, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (choice->form == METATF_AS_CSV && !metatf_columns_init(&columns, reading->trace.dtd))
+        status = no_memory(error);
+    else if (choice->form == METATF_AS_CSV)
         metatf_columns_put_head(&columns, stream.file);
-    enum step_status status = put_events(reading, choice, &columns, stream.file);
+    if (status == STEP_STATUS_OK)
+        status = put_events(reading, choice, &columns, stream.file);
     enum step_status closed = output_stream_close(&stream, error);
     output_stream_reset(&stream);
     metatf_columns_reset(&columns);

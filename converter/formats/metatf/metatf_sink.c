@@ -27,7 +27,7 @@ void metatf_layout_options(struct metatf_writer_options *how,
     metatf_writer_options_init(how);
     how->layout = layouts[look->layout];
     bool is_ours = how->layout == METATF_SEGMENTS;
-    how->wide = !look->is_narrow;
+    how->wide = look->bits != METATF_32_BITS;
     how->short_ints = how->wide && !is_ours;
     if (look->order != METATF_OWN_ORDER)
         how->big_endian = look->order == METATF_BIG_ENDIAN;
@@ -375,40 +375,18 @@ static const struct trace_sink_operations record_operations = {
     .reset = reset_records,
 };
 
-static bool take_layout(void *look_target, const char *value, const char **fault)
-{
-    static const char *const names[] = {"segments", "index", "records"};
-    struct metatf_look *look = look_target;
-    *fault = "segments, index or records is expected";
-    return take_one_of(names, 3, value, &look->layout);
-}
-
-static bool take_bits(void *look_target, const char *value, const char **fault)
-{
-    struct metatf_look *look = look_target;
-    *fault = "32 or 64 is expected";
-    look->is_narrow = strcmp(value, "32") == 0;
-    return look->is_narrow || strcmp(value, "64") == 0;
-}
-
-static bool take_byte_order(void *look_target, const char *value, const char **fault)
-{
-    struct metatf_look *look = look_target;
-    *fault = "little or big is expected";
-    look->order = strcmp(value, "big") == 0 ? METATF_BIG_ENDIAN : METATF_LITTLE_ENDIAN;
-    return strcmp(value, "big") == 0 || strcmp(value, "little") == 0;
-}
-
 static const struct format_option look_rows[] = {
     {{"unpacked", 0, NULL, "Meta-TF: do not compress sections", take_flag, NULL},
      offsetof(struct metatf_look, is_unpacked)},
     {{"layout", 0, "HOW", "Meta-TF: segments (default); index or records, as in the paper",
-      take_layout, NULL},
-     0},
-    {{"bits", 0, "N", "Meta-TF: 32 (class 1) or 64 (class 2, the default)", take_bits, NULL}, 0},
+      WORDS_OF(unsigned, "segments", "index", "records")},
+     offsetof(struct metatf_look, layout)},
+    {{"bits", 0, "N", "Meta-TF: 32 (class 1) or 64 (class 2, the default)",
+      WORDS_OF(unsigned, "", "32", "64")},
+     offsetof(struct metatf_look, bits)},
     {{"byte-order", 0, "ORDER", "Meta-TF: little or big; this machine's if not given",
-      take_byte_order, NULL},
-     0},
+      WORDS_OF(unsigned, "", "little", "big")},
+     offsetof(struct metatf_look, order)},
     {.place = 0}};
 
 const struct format_options metatf_options = {sizeof(struct metatf_look), look_rows, NULL};

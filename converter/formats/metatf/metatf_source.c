@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads Meta-TF: Java traces with java.dtd, and heap traces as records. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,14 +37,9 @@ struct metatf_dangling {
 /* Returns the number of the new entry, or 0 if memory runs out. */
 static uint32_t add_place(struct metatf_places *places, uint64_t position)
 {
-    if (places->count == places->capacity) {
-        uint64_t *items = places->count < UINT32_MAX ? step_grown(places->items, &places->capacity,
-                                                                  places->count + 1, sizeof *items)
-                                                     : NULL;
-        if (items == NULL)
-            return 0;
-        places->items = items;
-    }
+    if (places->count >= UINT32_MAX ||
+        !STEP_MAKE_ROOM(places->items, places->capacity, places->count + 1))
+        return 0;
     places->items[places->count++] = position;
     return (uint32_t) places->count;
 }

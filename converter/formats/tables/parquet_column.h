@@ -3,12 +3,11 @@
 #ifndef CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 #define CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 
+#include "converter/base/byte_output.h"
 #include "converter/tables/table.h"
-#include "format/core/bytes.h"
-#include "steptrace/value.h"
 
 /* Parquet's encodings of values (github.com/apache/parquet-format, Encodings.md), appended to a
- * buffer.  All functions return false if memory runs out. */
+ * buffer. */
 
 enum parquet_encoding {
     PARQUET_PLAIN = 0,
@@ -21,15 +20,15 @@ enum parquet_encoding {
 unsigned parquet_width(uint64_t value);
 
 /* DELTA_BINARY_PACKED: blocks of 128 differences, miniblocks of 32. */
-bool parquet_put_deltas(struct step_buffer *out, const uint64_t *values, size_t count);
+void parquet_put_deltas(struct byte_output *out, const uint64_t *values, size_t count);
 /* The hybrid of runs and bit-packed groups, for values of at most `width` bits.  Writes no length
  * prefix. */
-bool parquet_put_hybrid(struct step_buffer *out, const uint32_t *values, size_t count,
+void parquet_put_hybrid(struct byte_output *out, const uint32_t *values, size_t count,
                         unsigned width);
 /* PLAIN. */
-bool parquet_put_numbers(struct step_buffer *out, const uint64_t *values, size_t count);
-bool parquet_put_flags(struct step_buffer *out, const uint8_t *values, size_t count);
-bool parquet_put_text(struct step_buffer *out, struct step_bytes text);
+void parquet_put_flags(struct byte_output *out, const uint8_t *values, size_t count);
+/* A text as valid UTF-8, or data as they are. */
+void parquet_put_text(struct byte_output *out, struct step_bytes text, bool is_data);
 
 enum { PARQUET_PAGE_ROWS = 32768, PARQUET_BOUND_BYTES = 128 };
 
@@ -69,7 +68,7 @@ struct parquet_column {
     void *values;    /* non-null values; unused for texts */
     size_t value_count;
     uint8_t *present;                          /* of nullable columns, by row */
-    struct step_buffer text;                   /* of TEXT and DATA: the values, PLAIN */
+    struct byte_output text;                   /* of TEXT and DATA: the values, PLAIN */
     size_t *text_ends;                         /* by value */
     const struct table_dictionary *dictionary; /* of names; borrowed */
 };
@@ -78,7 +77,7 @@ struct parquet_column {
 struct parquet_encoder {
     void *compressor; /* ZSTD_CCtx; NULL: no compression */
     int level;
-    struct step_buffer raw, stored, header;
+    struct byte_output raw, stored, header;
     uint32_t *indices; /* by value */
     size_t index_capacity;
     uint32_t *slots; /* of the hash table of numbers */
@@ -101,9 +100,51 @@ void parquet_encoder_reset(struct parquet_encoder *encoder);
 /* Appends the column's pages to `out`, and empties the column.  The caller owns the pages of
  * `chunk`. */
 bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
-                           struct step_buffer *out, struct parquet_chunk *chunk);
+                           struct byte_output *out, struct parquet_chunk *chunk);
 
 /* Returns true if pages are compressed. */
 bool parquet_is_compressed(void);
+
+/* Thrift's compact protocol, limited to the types that Parquet's metadata uses (thrift_output.c).
+ */
+
+enum { THRIFT_DEPTH_MOST = 8 };
+
+enum thrift_type {
+    THRIFT_TRUE = 1,
+    THRIFT_FALSE = 2,
+    THRIFT_BYTE = 3,
+    THRIFT_I32 = 5,
+    THRIFT_I64 = 6,
+    THRIFT_BINARY = 8,
+    THRIFT_LIST = 9,
+    THRIFT_STRUCT = 12
+};
+
+struct thrift_output {
+    struct byte_output *out;     /* borrowed; has the failures */
+    int last[THRIFT_DEPTH_MOST]; /* field, by depth */
+    int depth;
+};
+
+/* Begins the outermost struct, which is ended like any other. */
+void thrift_init(struct thrift_output *thrift, struct byte_output *out);
+
+void thrift_begin_struct(struct thrift_output *thrift, int field);
+/* Begins an element of a list of structs. */
+void thrift_begin_element(struct thrift_output *thrift);
+void thrift_end_struct(struct thrift_output *thrift);
+void thrift_begin_list(struct thrift_output *thrift, int field, enum thrift_type type,
+                       size_t count);
+
+void thrift_i32(struct thrift_output *thrift, int field, int64_t value);
+void thrift_i64(struct thrift_output *thrift, int field, int64_t value);
+void thrift_byte(struct thrift_output *thrift, int field, uint8_t value);
+void thrift_bool(struct thrift_output *thrift, int field, bool value);
+void thrift_binary(struct thrift_output *thrift, int field, struct step_bytes value);
+/* Writes an element of a list. */
+void thrift_put_number(struct thrift_output *thrift, int64_t value);
+void thrift_put_binary(struct thrift_output *thrift, struct step_bytes value);
+void thrift_put_bool(struct thrift_output *thrift, bool value);
 
 #endif

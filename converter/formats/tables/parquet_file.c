@@ -3,10 +3,8 @@
 #include "converter/formats/tables/parquet_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/formats/tables/thrift_output.h"
 #include "format/core/grow.h"
 
 /* Field numbers are those of parquet.thrift. */
@@ -35,15 +33,14 @@ static bool is_text(enum table_type type)
     return type == TABLE_NAME || type == TABLE_TEXT;
 }
 
-static struct step_bytes bytes_of(const struct parquet_bound *bound)
+static struct step_bytes bytes_of_bound(const struct parquet_bound *bound)
 {
     return (struct step_bytes){bound->bytes, bound->length};
 }
 
 /* ---- the page index ---- */
 
-/* These append to `out` and return false if memory runs out. */
-static bool parquet_put_column_index(struct step_buffer *out, const struct parquet_chunk *chunk)
+static void put_column_index(struct byte_output *out, const struct parquet_chunk *chunk)
 {
     struct thrift_output thrift;
     size_t count = chunk->page_count;
@@ -53,19 +50,18 @@ static bool parquet_put_column_index(struct step_buffer *out, const struct parqu
         thrift_put_bool(&thrift, chunk->pages[i].all_null);
     thrift_begin_list(&thrift, 2, THRIFT_BINARY, count);
     for (size_t i = 0; i < count; i++)
-        thrift_put_binary(&thrift, bytes_of(&chunk->pages[i].least));
+        thrift_put_binary(&thrift, bytes_of_bound(&chunk->pages[i].least));
     thrift_begin_list(&thrift, 3, THRIFT_BINARY, count);
     for (size_t i = 0; i < count; i++)
-        thrift_put_binary(&thrift, bytes_of(&chunk->pages[i].most));
+        thrift_put_binary(&thrift, bytes_of_bound(&chunk->pages[i].most));
     thrift_i32(&thrift, 4, 0); /* unordered */
     thrift_begin_list(&thrift, 5, THRIFT_I64, count);
     for (size_t i = 0; i < count; i++)
         thrift_put_number(&thrift, (int64_t) chunk->pages[i].null_count);
     thrift_end_struct(&thrift);
-    return !thrift.failed;
 }
 
-static bool parquet_put_offset_index(struct step_buffer *out, const struct parquet_chunk *chunk)
+static void put_offset_index(struct byte_output *out, const struct parquet_chunk *chunk)
 {
     struct thrift_output thrift;
     thrift_init(&thrift, out);
@@ -79,7 +75,6 @@ static bool parquet_put_offset_index(struct step_buffer *out, const struct parqu
         thrift_end_struct(&thrift);
     }
     thrift_end_struct(&thrift);
-    return !thrift.failed;
 }
 
 /* ---- the schema ---- */
@@ -137,8 +132,8 @@ static void put_statistics(struct thrift_output *thrift, const struct parquet_ch
     thrift_begin_struct(thrift, 12);
     thrift_i64(thrift, 3, (int64_t) chunk->null_count);
     if (chunk->has_bounds) {
-        thrift_binary(thrift, 5, bytes_of(&chunk->most));
-        thrift_binary(thrift, 6, bytes_of(&chunk->least));
+        thrift_binary(thrift, 5, bytes_of_bound(&chunk->most));
+        thrift_binary(thrift, 6, bytes_of_bound(&chunk->least));
     }
     thrift_end_struct(thrift);
 }
@@ -212,8 +207,8 @@ static void put_orders(struct thrift_output *thrift, size_t count)
 }
 
 /* `places` by group and column. */
-static bool parquet_put_footer(struct step_buffer *out, const struct parquet_file *file,
-                               const struct parquet_index_place *places)
+static void put_footer(struct byte_output *out, const struct parquet_file *file,
+                       const struct parquet_index_place *places)
 {
     struct thrift_output thrift;
     thrift_init(&thrift, out);
@@ -226,7 +221,6 @@ static bool parquet_put_footer(struct step_buffer *out, const struct parquet_fil
     thrift_binary(&thrift, 6, step_text("StepTrace version " STEPTRACE_VERSION));
     put_orders(&thrift, file->column_count);
     thrift_end_struct(&thrift);
-    return !thrift.failed;
 }
 
 enum { LEVEL_DEFAULT = 3 };
@@ -237,6 +231,15 @@ static enum step_status write_bytes(struct parquet_file *file, const void *data,
     enum step_status status = file->output.write(file->output.user, data, length, error);
     file->offset += status == STEP_STATUS_OK ? length : 0;
     return status;
+}
+
+/* Writes `file->bytes`, and empties them. */
+static enum step_status write_made(struct parquet_file *file, struct step_error *error)
+{
+    size_t length = file->bytes.bytes.length;
+    bytes_clear(&file->bytes);
+    return file->bytes.failed ? no_memory(error)
+                              : write_bytes(file, file->bytes.bytes.data, length, error);
 }
 
 enum step_status parquet_file_open(struct parquet_file *file, const struct table *table,
@@ -273,7 +276,7 @@ void parquet_file_reset(struct parquet_file *file)
     free(file->groups);
     free(file->columns);
     parquet_encoder_reset(&file->encoder);
-    step_buffer_reset(&file->bytes);
+    bytes_reset(&file->bytes);
     *file = (struct parquet_file){0};
 }
 
@@ -302,13 +305,12 @@ static enum step_status write_group(struct parquet_file *file, struct step_error
         return no_memory(error);
     for (size_t i = 0; i < file->column_count && status == STEP_STATUS_OK; i++) {
         struct parquet_chunk *chunk = &group->chunks[i];
-        file->bytes.length = 0;
         if (!parquet_column_encode(&file->columns[i], &file->encoder, &file->bytes, chunk))
             return no_memory(error);
         chunk->dictionary_offset = file->offset;
         for (size_t k = 0; k < chunk->page_count; k++)
             chunk->pages[k].offset += file->offset;
-        status = write_bytes(file, file->bytes.data, file->bytes.length, error);
+        status = write_made(file, error);
     }
     file->group_rows = 0;
     return status;
@@ -345,16 +347,13 @@ static enum step_status write_index(struct parquet_file *file, struct parquet_in
     for (size_t i = 0; i < count && status == STEP_STATUS_OK; i++) {
         const struct parquet_chunk *chunk =
             &file->groups[i / file->column_count].chunks[i % file->column_count];
-        file->bytes.length = 0;
         if (!is_offsets && !chunk->has_bounds)
             continue;
-        if (!(is_offsets ? parquet_put_offset_index(&file->bytes, chunk)
-                         : parquet_put_column_index(&file->bytes, chunk)))
-            return no_memory(error);
+        (is_offsets ? put_offset_index : put_column_index)(&file->bytes, chunk);
         *(is_offsets ? &places[i].offset_index : &places[i].column_index) = file->offset;
         *(is_offsets ? &places[i].offset_index_bytes : &places[i].column_index_bytes) =
-            (uint32_t) file->bytes.length;
-        status = write_bytes(file, file->bytes.data, file->bytes.length, error);
+            (uint32_t) file->bytes.bytes.length;
+        status = write_made(file, error);
     }
     return status;
 }
@@ -364,11 +363,9 @@ static enum step_status write_footer(struct parquet_file *file,
                                      struct step_error *error)
 {
     uint8_t end[8] = {0, 0, 0, 0, 'P', 'A', 'R', '1'};
-    file->bytes.length = 0;
-    if (!parquet_put_footer(&file->bytes, file, places))
-        return no_memory(error);
-    step_store_u32(end, (uint32_t) file->bytes.length);
-    enum step_status status = write_bytes(file, file->bytes.data, file->bytes.length, error);
+    put_footer(&file->bytes, file, places);
+    step_store_u32(end, (uint32_t) file->bytes.bytes.length);
+    enum step_status status = write_made(file, error);
     return status == STEP_STATUS_OK ? write_bytes(file, end, sizeof end, error) : status;
 }
 

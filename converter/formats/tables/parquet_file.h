@@ -27,7 +27,7 @@ struct parquet_file {
     uint64_t row_count;
     struct parquet_column *columns;
     struct parquet_encoder encoder;
-    struct step_buffer bytes; /* of a chunk, or of the footer */
+    struct byte_output bytes; /* of a chunk, or of the footer */
     struct parquet_group *groups;
     size_t group_count, group_capacity;
     size_t group_rows; /* in the current group */

@@ -9,7 +9,6 @@
 
 #include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
-#include "converter/formats/tables/thrift_output.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
@@ -48,9 +47,9 @@ void parquet_encoder_reset(struct parquet_encoder *encoder)
 #ifdef STEPTRACE_TABLES_ZSTD
     ZSTD_freeCCtx(encoder->compressor);
 #endif
-    step_buffer_reset(&encoder->raw);
-    step_buffer_reset(&encoder->stored);
-    step_buffer_reset(&encoder->header);
+    bytes_reset(&encoder->raw);
+    bytes_reset(&encoder->stored);
+    bytes_reset(&encoder->header);
     free(encoder->indices);
     free(encoder->slots);
     free(encoder->entries);
@@ -60,37 +59,26 @@ void parquet_encoder_reset(struct parquet_encoder *encoder)
 }
 
 /* Compresses encoder->raw into encoder->stored. */
-static bool compress_page(struct parquet_encoder *encoder)
+static void compress_page(struct parquet_encoder *encoder)
 {
-    encoder->stored.length = 0;
+    const struct step_bytes raw = bytes_of(&encoder->raw);
+    bytes_clear(&encoder->stored);
 #ifdef STEPTRACE_TABLES_ZSTD
-    size_t room = ZSTD_compressBound(encoder->raw.length);
-    if (!step_buffer_reserve(&encoder->stored, room + 1))
-        return false;
-    size_t length = ZSTD_compressCCtx(encoder->compressor, encoder->stored.data, room,
-                                      encoder->raw.length > 0 ? (void *) encoder->raw.data : "",
-                                      encoder->raw.length, encoder->level);
-    encoder->stored.length = ZSTD_isError(length) ? 0 : length;
-    return !ZSTD_isError(length);
+    size_t room = ZSTD_compressBound(raw.length);
+    uint8_t *stored = bytes_put_room(&encoder->stored, room + 1);
+    size_t length = stored != NULL
+                        ? ZSTD_compressCCtx(encoder->compressor, stored, room,
+                                            raw.length > 0 ? (const void *) raw.data : "",
+                                            raw.length, encoder->level)
+                        : 0;
+    encoder->stored.failed = encoder->stored.failed || ZSTD_isError(length);
+    encoder->stored.bytes.length = ZSTD_isError(length) ? 0 : length;
 #else
-    return encoder->raw.length == 0 ||
-           step_buffer_append(&encoder->stored, encoder->raw.data, encoder->raw.length);
+    bytes_put(&encoder->stored, raw.data, raw.length);
 #endif
 }
 
 /* ---- dictionaries ---- */
-
-static bool has_indices(struct parquet_encoder *encoder, size_t count)
-{
-    if (count <= encoder->index_capacity)
-        return true;
-    uint32_t *indices =
-        step_grown(encoder->indices, &encoder->index_capacity, count, sizeof *indices);
-    if (indices == NULL)
-        return false;
-    encoder->indices = indices;
-    return true;
-}
 
 /* Returns the index of a number in the dictionary, or ENTRIES_MOST if it is full.  This is a
  * separate hash table of fixed size because with a step_index the export of objects took 3 % more
@@ -240,18 +228,17 @@ static bool find_bounds(const struct parquet_column *column, size_t from, size_t
 /* ---- pages ---- */
 
 /* Appends a page to `out`: its header, then encoder->raw. */
-static bool put_page(struct parquet_encoder *encoder, int kind, size_t values,
-                     enum parquet_encoding encoding, struct step_buffer *out,
+static void put_page(struct parquet_encoder *encoder, int kind, size_t values,
+                     enum parquet_encoding encoding, struct byte_output *out,
                      struct parquet_chunk *chunk)
 {
     struct thrift_output thrift;
-    encoder->header.length = 0;
-    if (!compress_page(encoder))
-        return false;
+    bytes_clear(&encoder->header);
+    compress_page(encoder);
     thrift_init(&thrift, &encoder->header);
     thrift_i32(&thrift, 1, kind);
-    thrift_i32(&thrift, 2, (int64_t) encoder->raw.length);
-    thrift_i32(&thrift, 3, (int64_t) encoder->stored.length);
+    thrift_i32(&thrift, 2, (int64_t) encoder->raw.bytes.length);
+    thrift_i32(&thrift, 3, (int64_t) encoder->stored.bytes.length);
     thrift_begin_struct(&thrift, kind == DATA_PAGE ? 5 : 7);
     thrift_i32(&thrift, 1, (int64_t) values);
     thrift_i32(&thrift, 2, encoding);
@@ -261,101 +248,77 @@ static bool put_page(struct parquet_encoder *encoder, int kind, size_t values,
     }
     thrift_end_struct(&thrift);
     thrift_end_struct(&thrift);
-    chunk->raw_bytes += encoder->header.length + encoder->raw.length;
-    chunk->stored_bytes += encoder->header.length + encoder->stored.length;
-    return !thrift.failed &&
-           step_buffer_append(out, encoder->header.data, encoder->header.length) &&
-           step_buffer_append(out, encoder->stored.data, encoder->stored.length);
+    chunk->raw_bytes += encoder->header.bytes.length + encoder->raw.bytes.length;
+    chunk->stored_bytes += encoder->header.bytes.length + encoder->stored.bytes.length;
+    out->failed = out->failed || encoder->raw.failed;
+    bytes_put_part(out, &encoder->header);
+    bytes_put_part(out, &encoder->stored);
 }
 
-static bool put_dictionary(const struct parquet_column *column, struct parquet_encoder *encoder,
-                           struct step_buffer *out, struct parquet_chunk *chunk)
+static void put_dictionary(const struct parquet_column *column, struct parquet_encoder *encoder,
+                           struct byte_output *out, struct parquet_chunk *chunk)
 {
-    bool good = true;
-    encoder->raw.length = 0;
+    bytes_clear(&encoder->raw);
     if (column->about->type == TABLE_NAME)
-        for (size_t i = 0; good && i < encoder->entry_count; i++) {
-            size_t start = encoder->raw.length;
-            good = parquet_put_text(&encoder->raw, (struct step_bytes){NULL, 0}) &&
-                   utf8_append(&encoder->raw, column->dictionary->texts[encoder->used[i]]);
-            if (good)
-                step_store_u32(encoder->raw.data + start,
-                               (uint32_t) (encoder->raw.length - start - 4));
-        }
+        for (size_t i = 0; i < encoder->entry_count; i++)
+            parquet_put_text(&encoder->raw, column->dictionary->texts[encoder->used[i]], false);
     else
-        good = parquet_put_numbers(&encoder->raw, encoder->entries, encoder->entry_count);
+        bytes_put_numbers(&encoder->raw, encoder->entries, encoder->entry_count);
     chunk->has_dictionary = true;
-    return good &&
-           put_page(encoder, DICTIONARY_PAGE, encoder->entry_count, PARQUET_PLAIN, out, chunk);
-}
-
-static bool put_indices(struct parquet_encoder *encoder, size_t from, size_t count)
-{
-    unsigned width = parquet_width(encoder->entry_count > 1 ? encoder->entry_count - 1 : 1);
-    uint8_t byte = (uint8_t) width;
-    return step_buffer_append(&encoder->raw, &byte, 1) &&
-           parquet_put_hybrid(&encoder->raw, encoder->indices + from, count, width);
-}
-
-static bool put_plain(struct step_buffer *out, const uint64_t *values, size_t count)
-{
-    uint8_t bytes[8];
-    bool good = true;
-    for (size_t i = 0; good && i < count; i++) {
-        step_store_u64(bytes, values[i]);
-        good = step_buffer_append(out, bytes, sizeof bytes);
-    }
-    return good;
+    put_page(encoder, DICTIONARY_PAGE, encoder->entry_count, PARQUET_PLAIN, out, chunk);
 }
 
 /* Appends the encoded values from `from` on to encoder->raw. */
-static bool put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
+static void put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
                        enum parquet_encoding encoding, size_t from, size_t count)
 {
-    if (encoding == PARQUET_RLE_DICTIONARY)
-        return put_indices(encoder, from, count);
-    if (encoding == PARQUET_DELTA_BINARY_PACKED)
-        return parquet_put_deltas(&encoder->raw, (const uint64_t *) column->values + from, count);
-    if (column->about->type == TABLE_BOOL)
-        return parquet_put_flags(&encoder->raw, (const uint8_t *) column->values + from, count);
-    if (column->about->type == TABLE_REAL)
-        return put_plain(&encoder->raw, (const uint64_t *) column->values + from, count);
-    size_t start = from > 0 ? column->text_ends[from - 1] : 0;
-    size_t end = count > 0 ? column->text_ends[from + count - 1] : start;
-    return end == start ||
-           step_buffer_append(&encoder->raw, column->text.data + start, end - start);
+    const uint64_t *numbers = (const uint64_t *) column->values + from;
+    if (encoding == PARQUET_RLE_DICTIONARY) {
+        unsigned width = parquet_width(encoder->entry_count > 1 ? encoder->entry_count - 1 : 1);
+        bytes_put_little(&encoder->raw, width, 1);
+        parquet_put_hybrid(&encoder->raw, encoder->indices + from, count, width);
+    } else if (encoding == PARQUET_DELTA_BINARY_PACKED) {
+        parquet_put_deltas(&encoder->raw, numbers, count);
+    } else if (column->about->type == TABLE_BOOL) {
+        parquet_put_flags(&encoder->raw, (const uint8_t *) column->values + from, count);
+    } else if (column->about->type == TABLE_REAL) {
+        bytes_put_numbers(&encoder->raw, numbers, count);
+    } else {
+        size_t start = from > 0 ? column->text_ends[from - 1] : 0;
+        size_t end = count > 0 ? column->text_ends[from + count - 1] : start;
+        bytes_put(&encoder->raw, column->text.bytes.data + start, end - start);
+    }
 }
 
 /* Writes which rows have a value: their length, then run-length encoded bits. */
-static bool put_levels(struct parquet_encoder *encoder, const uint8_t *present, size_t count)
+static void put_levels(struct parquet_encoder *encoder, const uint8_t *present, size_t count)
 {
     uint32_t levels[PARQUET_PAGE_ROWS];
-    size_t start = encoder->raw.length;
-    uint8_t length[4] = {0};
+    size_t start = encoder->raw.bytes.length;
     for (size_t i = 0; i < count; i++)
         levels[i] = present[i];
-    if (!step_buffer_append(&encoder->raw, length, sizeof length) ||
-        !parquet_put_hybrid(&encoder->raw, levels, count, 1))
-        return false;
-    step_store_u32(encoder->raw.data + start, (uint32_t) (encoder->raw.length - start - 4));
-    return true;
+    bytes_put_little(&encoder->raw, 0, 4);
+    parquet_put_hybrid(&encoder->raw, levels, count, 1);
+    if (!encoder->raw.failed)
+        step_store_u32(encoder->raw.bytes.data + start,
+                       (uint32_t) (encoder->raw.bytes.length - start - 4));
 }
 
 /* Returns the stored size of the first page's values with this encoding. */
 static size_t try_encoding(const struct parquet_column *column, struct parquet_encoder *encoder,
                            enum parquet_encoding encoding, size_t count)
 {
-    encoder->raw.length = 0;
-    if (!put_values(column, encoder, encoding, 0, count) || !compress_page(encoder))
-        return SIZE_MAX;
-    return encoder->stored.length;
+    bytes_clear(&encoder->raw);
+    put_values(column, encoder, encoding, 0, count);
+    compress_page(encoder);
+    return encoder->stored.bytes.length;
 }
 
 static enum parquet_encoding choose_encoding(const struct parquet_column *column,
                                              struct parquet_encoder *encoder, bool *good)
 {
     enum table_type type = column->about->type;
-    *good = has_indices(encoder, column->value_count);
+    *good = STEP_MAKE_ROOM(encoder->indices, encoder->index_capacity, column->value_count);
     if (!*good || type == TABLE_TEXT || type == TABLE_DATA || type == TABLE_BOOL)
         return PARQUET_PLAIN;
     if (type == TABLE_NAME) {
@@ -378,35 +341,32 @@ static enum parquet_encoding choose_encoding(const struct parquet_column *column
                : PARQUET_RLE_DICTIONARY;
 }
 
-static bool put_data_page(const struct parquet_column *column, struct parquet_encoder *encoder,
-                          size_t row, size_t rows, size_t *value, struct step_buffer *out,
+static void put_data_page(const struct parquet_column *column, struct parquet_encoder *encoder,
+                          size_t row, size_t rows, size_t *value, struct byte_output *out,
                           struct parquet_chunk *chunk)
 {
     struct parquet_page *page = &chunk->pages[chunk->page_count++];
     size_t values = rows;
-    *page = (struct parquet_page){.offset = out->length, .first_row = row};
-    encoder->raw.length = 0;
+    *page = (struct parquet_page){.offset = out->bytes.length, .first_row = row};
+    bytes_clear(&encoder->raw);
     if (column->present != NULL) {
         values = 0;
         for (size_t i = 0; i < rows; i++)
             values += column->present[row + i];
-        if (!put_levels(encoder, column->present + row, rows))
-            return false;
+        put_levels(encoder, column->present + row, rows);
     }
     page->null_count = rows - values;
     page->all_null = values == 0;
     if (values > 0 && chunk->has_bounds)
         chunk->has_bounds = find_bounds(column, *value, values, &page->least, &page->most);
-    if (!put_values(column, encoder, chunk->encoding, *value, values) ||
-        !put_page(encoder, DATA_PAGE, rows, chunk->encoding, out, chunk))
-        return false;
+    put_values(column, encoder, chunk->encoding, *value, values);
+    put_page(encoder, DATA_PAGE, rows, chunk->encoding, out, chunk);
     *value += values;
-    page->stored_bytes = (uint32_t) (out->length - page->offset);
-    return true;
+    page->stored_bytes = (uint32_t) (out->bytes.length - page->offset);
 }
 
 bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
-                           struct step_buffer *out, struct parquet_chunk *chunk)
+                           struct byte_output *out, struct parquet_chunk *chunk)
 {
     bool good;
     size_t value = 0;
@@ -422,14 +382,14 @@ bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder
         chunk->has_bounds =
             find_bounds(column, 0, column->value_count, &chunk->least, &chunk->most);
     if (good && chunk->encoding == PARQUET_RLE_DICTIONARY)
-        good = put_dictionary(column, encoder, out, chunk);
-    for (size_t row = 0; good && row < column->row_count; row += PARQUET_PAGE_ROWS) {
+        put_dictionary(column, encoder, out, chunk);
+    for (size_t row = 0; good && !out->failed && row < column->row_count;
+         row += PARQUET_PAGE_ROWS) {
         size_t left = column->row_count - row;
-        good =
-            put_data_page(column, encoder, row, left < PARQUET_PAGE_ROWS ? left : PARQUET_PAGE_ROWS,
-                          &value, out, chunk);
+        put_data_page(column, encoder, row, left < PARQUET_PAGE_ROWS ? left : PARQUET_PAGE_ROWS,
+                      &value, out, chunk);
     }
     column->row_count = column->value_count = 0;
-    column->text.length = 0;
-    return good;
+    bytes_clear(&column->text);
+    return good && !out->failed;
 }

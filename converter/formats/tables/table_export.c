@@ -15,7 +15,6 @@
 #include "converter/formats/tables/parquet_file.h"
 #include "converter/tables/table.h"
 #include "converter/trace/trace_format.h"
-#include "format/core/bytes.h"
 
 /* Lengths are varints, numbers little-endian; nulls are one byte per row before the values. */
 
@@ -43,85 +42,64 @@ static void native_type(const struct table_column *column, char *out, size_t out
     snprintf(out, out_size, column->nullable ? "Nullable(%s)" : "%s", plain_type(column->type));
 }
 
-static bool put_text(struct step_buffer *out, struct step_bytes text)
+/* In place, because there are many and they are short. */
+static void put_text(struct byte_output *out, struct step_bytes text)
 {
-    return step_buffer_append_varint(out, text.length) &&
-           (text.length == 0 || step_buffer_append(out, text.data, text.length));
+    uint8_t *at = bytes_put_room(out, text.length + STEP_VARINT_MAX);
+    if (at == NULL)
+        return;
+    at = step_varint_put(at, text.length);
+    if (text.length > 0)
+        memcpy(at, text.data, text.length);
+    out->bytes.length = (size_t) (at - out->bytes.data) + text.length;
 }
 
-static bool put_nulls(struct step_buffer *out, const struct table_vector *vector, size_t count)
+static void put_nulls(struct byte_output *out, const struct table_vector *vector, size_t count)
 {
-    if (!step_buffer_reserve(out, count))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        out->data[out->length + i] = table_vector_is_null(vector, i);
-    out->length += count;
-    return true;
+    uint8_t *at = bytes_put_room(out, count);
+    for (size_t i = 0; at != NULL && i < count; i++)
+        at[i] = table_vector_is_null(vector, i);
 }
 
-static bool put_numbers(struct step_buffer *out, const uint64_t *numbers, size_t count)
+static void put_values(struct byte_output *out, const struct table_vector *vector, size_t count)
 {
-    if (!step_buffer_reserve(out, count * 8))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        step_store_u64(out->data + out->length + i * 8, numbers[i]);
-    out->length += count * 8;
-    return true;
-}
-
-/* Encodes names in place, because there are many and they are short. */
-static bool put_names(struct step_buffer *out, const struct table_vector *vector, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        static const struct step_bytes nothing;
-        const struct step_bytes *text = table_vector_is_null(vector, i)
-                                            ? &nothing
-                                            : &vector->dictionary->texts[vector->codes[i]];
-        if (!step_buffer_reserve(out, text->length + STEP_VARINT_MAX))
-            return false;
-        uint8_t *at = step_varint_put(out->data + out->length, text->length);
-        if (text->length > 0)
-            memcpy(at, text->data, text->length);
-        out->length = (size_t) (at - out->data) + text->length;
-    }
-    return true;
-}
-
-static bool put_values(struct step_buffer *out, const struct table_vector *vector, size_t count)
-{
-    bool good = true;
     switch (vector->type) {
     case TABLE_BOOL:
-        return step_buffer_append(out, vector->flags, count);
+        bytes_put(out, vector->flags, count);
+        break;
     case TABLE_NAME:
-        return put_names(out, vector, count);
+        for (size_t i = 0; i < count; i++)
+            put_text(out, table_vector_is_null(vector, i)
+                              ? (struct step_bytes){NULL, 0}
+                              : vector->dictionary->texts[vector->codes[i]]);
+        break;
     case TABLE_TEXT:
     case TABLE_DATA:
-        for (size_t i = 0; good && i < count; i++)
-            good = put_text(out, vector->texts[i]);
-        return good;
+        for (size_t i = 0; i < count; i++)
+            put_text(out, vector->texts[i]);
+        break;
     default:
-        return put_numbers(out, vector->numbers, count);
+        bytes_put_numbers(out, vector->numbers, count);
     }
 }
 
-/* Appends a block of the batch's rows; `columns` are column numbers of the table.  Returns false if
- * memory runs out. */
-static bool native_put_block(struct step_buffer *out, const struct table *table,
+/* Appends a block of the batch's rows; `columns` are column numbers of the table. */
+static void native_put_block(struct byte_output *out, const struct table *table,
                              const size_t *columns, size_t column_count,
                              const struct table_batch *batch)
 {
-    bool good = step_buffer_append_varint(out, column_count) &&
-                step_buffer_append_varint(out, batch->row_count);
-    for (size_t i = 0; good && i < column_count; i++) {
+    bytes_put_varint(out, column_count);
+    bytes_put_varint(out, batch->row_count);
+    for (size_t i = 0; i < column_count; i++) {
         const struct table_column *column = &table->columns[columns[i]];
         char type[32];
         native_type(column, type, sizeof type);
-        good = put_text(out, step_text(column->name)) && put_text(out, step_text(type)) &&
-               (!column->nullable || put_nulls(out, &batch->vectors[i], batch->row_count)) &&
-               put_values(out, &batch->vectors[i], batch->row_count);
+        put_text(out, step_text(column->name));
+        put_text(out, step_text(type));
+        if (column->nullable)
+            put_nulls(out, &batch->vectors[i], batch->row_count);
+        put_values(out, &batch->vectors[i], batch->row_count);
     }
-    return good;
 }
 
 /* Default size of a part, suitable for query engines. */
@@ -148,7 +126,7 @@ struct exporting {
     struct table_scan *scan; /* and its rows */
     struct output_file file;
     struct parquet_file parquet;
-    struct step_buffer bytes;
+    struct byte_output bytes;
 };
 
 /* ---- selection ---- */
@@ -331,13 +309,13 @@ static enum step_status write_native(struct exporting *exporting, struct step_er
     enum step_status status = output_file_open(&exporting->file, exporting->job->output, error);
     while (status == STEP_STATUS_OK &&
            (status = table_scan_next(exporting->scan, &batch, error)) == STEP_STATUS_OK) {
-        exporting->bytes.length = 0;
-        if (!native_put_block(&exporting->bytes, exporting->table, exporting->columns,
-                              exporting->column_count, batch))
-            status = no_memory(error);
-        else
-            status = output_file_write(&exporting->file, exporting->bytes.data,
-                                       exporting->bytes.length, error);
+        struct byte_output *bytes = &exporting->bytes;
+        bytes_clear(bytes);
+        native_put_block(bytes, exporting->table, exporting->columns, exporting->column_count,
+                         batch);
+        status = bytes->failed ? no_memory(error)
+                               : output_file_write(&exporting->file, bytes->bytes.data,
+                                                   bytes->bytes.length, error);
     }
     if (status == STEP_STATUS_END)
         status = output_file_commit(&exporting->file, error);
@@ -464,7 +442,7 @@ static enum step_status write_tables(const struct format_job *job)
         status = report_error(&damage);
     table_scan_destroy(exporting.scan);
     tables_close(exporting.tables);
-    step_buffer_reset(&exporting.bytes);
+    bytes_reset(&exporting.bytes);
     free(exporting.columns);
     return status == STEP_STATUS_FORMAT ? STEP_STATUS_CORRUPT : status;
 }

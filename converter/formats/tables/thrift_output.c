@@ -1,39 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes Thrift's compact protocol: field headers with differences of field numbers, and zigzag
  * varints. */
-#include "converter/formats/tables/thrift_output.h"
-
-static void put_byte(struct thrift_output *thrift, unsigned value)
-{
-    uint8_t byte = (uint8_t) value;
-    if (!step_buffer_append(thrift->out, &byte, 1))
-        thrift->failed = true;
-}
-
-static void put_varint(struct thrift_output *thrift, uint64_t value)
-{
-    if (!step_buffer_append_varint(thrift->out, value))
-        thrift->failed = true;
-}
+#include "converter/formats/tables/parquet_column.h"
 
 void thrift_put_number(struct thrift_output *thrift, int64_t value)
 {
-    put_varint(thrift, (uint64_t) value << 1 ^ (uint64_t) (value >> 63));
+    bytes_put_varint(thrift->out, (uint64_t) value << 1 ^ (uint64_t) (value >> 63));
 }
 
 static void put_field(struct thrift_output *thrift, int field, enum thrift_type type)
 {
     int step = field - thrift->last[thrift->depth];
     if (step > 0 && step < 16) {
-        put_byte(thrift, (unsigned) step << 4 | type);
+        bytes_put_little(thrift->out, (unsigned) step << 4 | type, 1);
     } else {
-        put_byte(thrift, type);
+        bytes_put_little(thrift->out, type, 1);
         thrift_put_number(thrift, field);
     }
     thrift->last[thrift->depth] = field;
 }
 
-void thrift_init(struct thrift_output *thrift, struct step_buffer *out)
+void thrift_init(struct thrift_output *thrift, struct byte_output *out)
 {
     *thrift = (struct thrift_output){.out = out};
 }
@@ -51,7 +38,7 @@ void thrift_begin_struct(struct thrift_output *thrift, int field)
 
 void thrift_end_struct(struct thrift_output *thrift)
 {
-    put_byte(thrift, 0);
+    bytes_put_little(thrift->out, 0, 1);
     if (thrift->depth > 0)
         thrift->depth--;
 }
@@ -60,11 +47,11 @@ void thrift_begin_list(struct thrift_output *thrift, int field, enum thrift_type
 {
     put_field(thrift, field, THRIFT_LIST);
     if (count < 15) {
-        put_byte(thrift, (unsigned) count << 4 | type);
+        bytes_put_little(thrift->out, (unsigned) count << 4 | type, 1);
         return;
     }
-    put_byte(thrift, 0xf0u | type);
-    put_varint(thrift, count);
+    bytes_put_little(thrift->out, 0xf0u | type, 1);
+    bytes_put_varint(thrift->out, count);
 }
 
 void thrift_i32(struct thrift_output *thrift, int field, int64_t value)
@@ -82,7 +69,7 @@ void thrift_i64(struct thrift_output *thrift, int field, int64_t value)
 void thrift_byte(struct thrift_output *thrift, int field, uint8_t value)
 {
     put_field(thrift, field, THRIFT_BYTE);
-    put_byte(thrift, value);
+    bytes_put_little(thrift->out, value, 1);
 }
 
 void thrift_bool(struct thrift_output *thrift, int field, bool value)
@@ -92,9 +79,8 @@ void thrift_bool(struct thrift_output *thrift, int field, bool value)
 
 void thrift_put_binary(struct thrift_output *thrift, struct step_bytes value)
 {
-    put_varint(thrift, value.length);
-    if (value.length > 0 && !step_buffer_append(thrift->out, value.data, value.length))
-        thrift->failed = true;
+    bytes_put_varint(thrift->out, value.length);
+    bytes_put(thrift->out, value.data, value.length);
 }
 
 void thrift_binary(struct thrift_output *thrift, int field, struct step_bytes value)
@@ -105,5 +91,5 @@ void thrift_binary(struct thrift_output *thrift, int field, struct step_bytes va
 
 void thrift_put_bool(struct thrift_output *thrift, bool value)
 {
-    put_byte(thrift, value ? THRIFT_TRUE : THRIFT_FALSE);
+    bytes_put_little(thrift->out, value ? THRIFT_TRUE : THRIFT_FALSE, 1);
 }

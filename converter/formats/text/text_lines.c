@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes the text format, in a ZIP file or as plain lines. */
-#include "converter/formats/text/text_lines.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,66 +28,25 @@ struct text_source {
     int file; /* of plain lines; -1: none */
 };
 
-static uint32_t class_of(struct text_source *source, struct step_bytes name)
-{
-    struct trace_names *names = &source->base.names;
-    bool is_new;
-    uint32_t id = name_index_put(&source->classes, 0, name, &is_new);
-    if (!is_new)
-        return id;
-    struct trace_class *class = id_table_get(&names->classes, id);
-    if (class == NULL || !trace_names_copy(names, name, &class->name))
-        return 0;
-    class->known = true;
-    name_index_set_text(&source->classes, id, class->name);
-    return id;
-}
-
-static uint32_t method_of(struct text_source *source, uint32_t class_id, struct step_bytes name)
-{
-    struct trace_names *names = &source->base.names;
-    bool is_new;
-    uint32_t id = name_index_put(&source->methods, class_id, name, &is_new);
-    if (!is_new)
-        return id;
-    struct trace_method *method = id_table_get(&names->methods, id);
-    if (method == NULL || !trace_names_copy(names, name, &method->name))
-        return 0;
-    method->class_id = class_id;
-    method->known = true;
-    name_index_set_text(&source->methods, id, method->name);
-    return id;
-}
-
-static uint32_t thread_of(struct text_source *source, uint64_t number)
-{
-    static const struct step_bytes nothing = {(const uint8_t *) "", 0};
-    bool is_new;
-    uint32_t id = name_index_put(&source->threads, number, nothing, &is_new);
-    if (!is_new)
-        return id;
-    struct trace_thread *thread = id_table_get(&source->base.names.threads, id);
-    if (thread == NULL)
-        return 0;
-    *thread = (struct trace_thread){.number = number, .name = nothing, .known = true};
-    return id;
-}
-
 /* Returns false if memory runs out. */
 static bool take(struct text_source *source, const struct step_text_event *line,
                  struct trace_event *event)
 {
     *event = (struct trace_event){
         .kind = (uint8_t) line->kind, .time_ns = line->time_ns, .object = line->object};
-    bool ok = true;
+    struct trace_names *names = &source->base.names;
+    bool ok = true, is_new;
     uint32_t class_id = 0;
     const char *fields = step_text_kind_fields(line->kind);
     if (strchr(fields, 'T') != NULL && line->thread != 0)
-        ok = (event->thread_id = thread_of(source, line->thread)) != 0;
+        ok = (event->thread_id =
+                  trace_names_thread(names, &source->threads, line->thread, &is_new)) != 0;
     if (strchr(fields, 'C') != NULL)
-        ok = ok && (class_id = class_of(source, line->class_name)) != 0;
+        ok = ok && (class_id =
+                        trace_names_class(names, &source->classes, line->class_name, &is_new)) != 0;
     if (strchr(fields, 'M') != NULL)
-        ok = ok && (event->method_id = method_of(source, class_id, line->method_name)) != 0;
+        ok = ok && (event->method_id = trace_names_method(names, &source->methods, class_id,
+                                                          line->method_name)) != 0;
     else
         event->class_id = class_id;
     return ok && event_source_follow(&source->base, event);
@@ -309,11 +266,7 @@ static enum step_status make_room(struct text_sink *sink, size_t space, struct s
     enum step_status status = flush(sink, error);
     if (status != STEP_STATUS_OK || sink->capacity >= space)
         return status;
-    char *buffer = step_grown(sink->buffer, &sink->capacity, space, 1);
-    if (buffer == NULL)
-        return no_memory(error);
-    sink->buffer = buffer;
-    return STEP_STATUS_OK;
+    return STEP_MAKE_ROOM(sink->buffer, sink->capacity, space) ? status : no_memory(error);
 }
 
 static bool names_of(struct text_sink *sink, const struct trace_event *event,

@@ -12,11 +12,6 @@
 
 #define SIGN (UINT64_C(1) << 63)
 
-static bool has_numbers(enum table_type type)
-{
-    return type == TABLE_UINT || type == TABLE_INT || type == TABLE_TIME || type == TABLE_DURATION;
-}
-
 static enum step_status check_ranges(const struct table *table, const struct table_range *ranges,
                                      size_t count, struct step_error *error)
 {
@@ -24,7 +19,7 @@ static enum step_status check_ranges(const struct table *table, const struct tab
         if (ranges[i].column >= table->column_count)
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "table %s has no column %zu", table->name, ranges[i].column);
-        if (!has_numbers(table->columns[ranges[i].column].type))
+        if (!table_type_has_numbers(table->columns[ranges[i].column].type))
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "column %s of table %s has no numbers",
                                   table->columns[ranges[i].column].name, table->name);

@@ -11,21 +11,6 @@
 
 /* Storage of batches. */
 
-static size_t value_bytes(enum table_type type)
-{
-    switch (type) {
-    case TABLE_BOOL:
-        return sizeof(uint8_t);
-    case TABLE_NAME:
-        return sizeof(uint32_t);
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        return sizeof(struct step_bytes);
-    default:
-        return sizeof(uint64_t);
-    }
-}
-
 static enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
                                          const uint8_t *needed, size_t batch_rows,
                                          struct step_error *error)
@@ -40,7 +25,7 @@ static enum step_status row_builder_init(struct row_builder *builder, const stru
     for (size_t i = 0; i < table->column_count; i++) {
         if (needed[i] == 0)
             continue;
-        builder->own[i] = malloc(builder->capacity * value_bytes(table->columns[i].type));
+        builder->own[i] = malloc(builder->capacity * table_value_bytes(table->columns[i].type));
         builder->values[i] = builder->own[i];
         if (table->columns[i].nullable)
             builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
@@ -304,7 +289,7 @@ static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum
 {
     size_t rows = scan->request.batch_rows;
     if (room->values == NULL)
-        room->values = malloc(rows * value_bytes(type));
+        room->values = malloc(rows * table_value_bytes(type));
     if (room->validity == NULL)
         room->validity = malloc(rows / 8 + 1);
     return room->values != NULL && room->validity != NULL;
@@ -323,7 +308,7 @@ static void gather(const struct table_vector *from, const uint32_t *selected, si
                    struct table_scan_room *room, struct table_vector *to)
 {
     *to = *from;
-    switch (value_bytes(from->type)) {
+    switch (table_value_bytes(from->type)) {
     case sizeof(uint8_t):
         GATHER(flags, uint8_t);
         break;

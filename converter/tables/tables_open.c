@@ -193,7 +193,7 @@ static void add_column(struct growing_table *table, const char *name, const char
 {
     if (table->count == COLUMNS_OF_RECORDS_MOST || table->failed)
         return;
-    char *copy = strdup(name);
+    char *copy = step_arena_text(&table->tables->memory, name, strlen(name));
     if (copy == NULL) {
         table->failed = true;
         return;
@@ -295,8 +295,6 @@ static enum step_status record_tables_add(struct tables *tables, struct step_err
     for (uint32_t i = 0; i < tables->definition->record_count && status == STEP_STATUS_OK; i++) {
         table.count = 0;
         status = add_record(tables, i, &table, error);
-        for (size_t k = 0; k < table.count; k++)
-            free((void *) (uintptr_t) table.columns[k].name);
     }
     free(table.columns);
     free(table.cells);
@@ -347,6 +345,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         free(tables);
         return no_memory(error);
     }
+    tables->memory.limit = UINT64_MAX;
     enum step_status status = open_with_weights(path, &tables->reader, error);
     if (status == STEP_STATUS_FORMAT)
         step_error_set(error, status, path, STEP_NO_OFFSET,
@@ -372,25 +371,12 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
     return status;
 }
 
-static void free_definition(struct table_definition *definition)
-{
-    for (size_t i = 0; i < definition->base.column_count; i++) {
-        free((void *) (uintptr_t) definition->base.columns[i].name);
-        free((void *) (uintptr_t) definition->base.columns[i].doc);
-    }
-    free((void *) (uintptr_t) definition->base.columns);
-    free((void *) (uintptr_t) definition->base.name);
-    free((void *) (uintptr_t) definition->base.doc);
-    free((void *) (uintptr_t) definition->cells);
-}
-
 void tables_close(struct tables *tables)
 {
     if (tables == NULL)
         return;
-    for (size_t i = 0; i < tables->count; i++)
-        free_definition(&tables->items[i]);
     free(tables->items);
+    step_arena_reset(&tables->memory);
     java_records_reset(&tables->java);
     table_names_reset(&tables->class_names);
     table_names_reset(&tables->method_names);

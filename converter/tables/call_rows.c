@@ -75,26 +75,6 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
     return true;
 }
 
-static bool put_names(struct call_rows *rows, uint32_t method_id)
-{
-    struct tables *tables = rows->base.tables;
-    struct row_builder *builder = &rows->base.builder;
-    if (builder->values[CALLS_METHOD] != NULL) {
-        uint32_t code = method_id != 0 ? tables_method_code(tables, method_id) : 0;
-        row_put_code(builder, CALLS_METHOD, code, method_id == 0);
-        if (code == NO_NAME_CODE)
-            return false;
-    }
-    if (builder->values[CALLS_CLASS] != NULL) {
-        uint64_t class_id = tables_method_class(tables, method_id);
-        uint32_t code = class_id != 0 ? tables_class_code(tables, class_id) : 0;
-        row_put_code(builder, CALLS_CLASS, code, class_id == 0);
-        if (code == NO_NAME_CODE)
-            return false;
-    }
-    return true;
-}
-
 /* Ends the innermost call and adds its row. */
 static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
 {
@@ -117,7 +97,9 @@ static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum en
     row_put(builder, CALLS_DURATION, took, is_open);
     row_put(builder, CALLS_SELF, took > frame.inner_ns ? took - frame.inner_ns : 0, is_open);
     row_put_code(builder, CALLS_ENDED, rows->words[ended], false);
-    bool good = put_names(rows, frame.method_id);
+    bool good = row_put_method(&rows->base, CALLS_METHOD, frame.method_id) &&
+                row_put_class(&rows->base, CALLS_CLASS,
+                              tables_method_class(rows->base.tables, frame.method_id));
     row_builder_end_row(builder);
     return good;
 }

@@ -134,12 +134,6 @@ static const struct entry_time *times_of(const struct entry_rows *rows, uint64_t
     return time != NULL ? time : &nothing;
 }
 
-static bool put_name(struct entry_rows *rows, size_t column, uint32_t code, bool is_null)
-{
-    row_put_code(&rows->base.builder, column, code, is_null);
-    return is_null || code != NO_NAME_CODE;
-}
-
 static bool put_class(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
@@ -154,7 +148,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     row_put_flag(builder, CLASSES_EXISTING, time->is_existing);
     struct step_bytes file = java_source(&tables->java, id)->file;
     row_put_text(builder, CLASSES_FILE, file.length > 0 ? file : step_text(""));
-    bool good = put_name(rows, CLASSES_CLASS, tables_class_code(tables, id), false);
+    bool good = row_put_class(&rows->base, CLASSES_CLASS, id);
     row_builder_end_row(builder);
     return good;
 }
@@ -171,9 +165,8 @@ static bool put_method(struct entry_rows *rows, uint64_t id)
     row_put_text(builder, METHODS_NAME, entry.name);
     row_put_text(builder, METHODS_DESCRIPTOR, entry.descriptor);
     row_put(builder, METHODS_MODIFIERS, entry.modifiers, false);
-    bool good =
-        put_name(rows, METHODS_METHOD, tables_method_code(tables, id), false) &&
-        put_name(rows, METHODS_CLASS, tables_class_code(tables, entry.class_), entry.class_ == 0);
+    bool good = row_put_method(&rows->base, METHODS_METHOD, id) &&
+                row_put_class(&rows->base, METHODS_CLASS, entry.class_);
     row_builder_end_row(builder);
     return good;
 }
@@ -201,16 +194,9 @@ static bool put_thread(struct entry_rows *rows, uint64_t id)
 
 static void keep_depth(struct entry_rows *rows, uint64_t id, uint64_t depth)
 {
-    size_t before = rows->depth_count;
-    if (id >= DEPTHS_MOST || depth > UINT32_MAX)
-        return;
-    if (id >= before) {
-        uint32_t *grown = step_grown(rows->depths, &rows->depth_count, id + 1, sizeof *grown);
-        if (grown == NULL)
-            return; /* not cached */
-        rows->depths = grown;
-        memset(grown + before, 0, (rows->depth_count - before) * sizeof *grown);
-    }
+    if (id >= DEPTHS_MOST || depth > UINT32_MAX ||
+        !STEP_MAKE_ZEROED_ROOM(rows->depths, rows->depth_count, id + 1))
+        return; /* not cached */
     rows->depths[id] = (uint32_t) depth;
 }
 
@@ -291,11 +277,9 @@ static bool put_stack(struct entry_rows *rows, const struct step_java_frame *fra
 static bool put_site(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
-    struct tables *tables = rows->base.tables;
     struct step_java_frame frame;
     if (!java_frame(&rows->base.tables->java, id, &frame))
         return true;
-    uint64_t class_id = tables_method_class(tables, frame.method);
     row_put(builder, SITES_ID, id, false);
     row_put(builder, SITES_PARENT, frame.parent, frame.parent == 0);
     row_put(builder, SITES_METHOD_ID, frame.method, false);
@@ -303,10 +287,10 @@ static bool put_site(struct entry_rows *rows, uint64_t id)
     row_put(builder, SITES_BYTECODE, frame.bytecode - 1, frame.bytecode == 0);
     if (builder->values[SITES_DEPTH] != NULL)
         row_put(builder, SITES_DEPTH, depth_of(rows, id, frame), false);
-    bool good =
-        put_name(rows, SITES_METHOD, tables_method_code(tables, frame.method), frame.method == 0) &&
-        put_name(rows, SITES_CLASS, tables_class_code(tables, class_id), class_id == 0) &&
-        put_stack(rows, &frame);
+    bool good = row_put_method(&rows->base, SITES_METHOD, frame.method) &&
+                row_put_class(&rows->base, SITES_CLASS,
+                              tables_method_class(rows->base.tables, frame.method)) &&
+                put_stack(rows, &frame);
     row_builder_end_row(builder);
     return good;
 }

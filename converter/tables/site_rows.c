@@ -69,14 +69,9 @@ struct site_rows {
 
 static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
 {
-    struct row_builder *builder = &rows->base.builder;
-    uint32_t code = 0;
-    if (builder->values[first] != NULL && key->class_id != 0)
-        code = tables_class_code(rows->base.tables, key->class_id);
-    row_put_code(builder, first, code, key->class_id == 0);
-    row_put(builder, first + 1, key->class_id, false);
-    row_put(builder, first + 2, key->stack_id, key->stack_id == 0);
-    return code != NO_NAME_CODE;
+    row_put(&rows->base.builder, first + 1, key->class_id, false);
+    row_put(&rows->base.builder, first + 2, key->stack_id, key->stack_id == 0);
+    return row_put_class(&rows->base, first, key->class_id);
 }
 
 static void put_percentile(struct site_rows *rows, size_t column, const struct lifetimes *lifetimes,

@@ -74,6 +74,10 @@ uint32_t tables_method_code(struct tables *tables, uint64_t method_id);
 /* Returns the id of a method's class; 0 if it is unknown. */
 uint64_t tables_method_class(struct tables *tables, uint64_t method_id);
 
+/* Put the name of a class or a method; id 0 is null.  Return false if out of memory. */
+bool row_put_class(struct table_rows *rows, size_t column, uint64_t class_id);
+bool row_put_method(struct table_rows *rows, size_t column, uint64_t method_id);
+
 /* Converts ticks to nanoseconds, saturating at UINT64_MAX. */
 static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t ticks)
 {

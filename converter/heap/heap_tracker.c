@@ -22,16 +22,6 @@ void heap_cells_reset(struct heap_cells *cells)
     *cells = (struct heap_cells){.items = NULL};
 }
 
-static bool grow(struct heap_cells *cells)
-{
-    struct heap_cell *items =
-        step_grown(cells->items, &cells->capacity, cells->count + 1, sizeof *items);
-    if (items == NULL)
-        return false;
-    cells->items = items;
-    return cells->count < UINT32_MAX / 4;
-}
-
 uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
 {
     uint64_t words = step_hash_join((uint64_t) key->site << 32, key->class_id);
@@ -43,7 +33,8 @@ uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
             return number;
     }
     number = (uint32_t) cells->count;
-    if ((cells->count == cells->capacity && !grow(cells)) ||
+    if (cells->count == UINT32_MAX / 4 ||
+        !STEP_MAKE_ROOM(cells->items, cells->capacity, cells->count + 1) ||
         !step_index_add(&cells->index, hash, number))
         return UINT32_MAX;
     /* At the last peak its value was the same as now: empty. */

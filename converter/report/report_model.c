@@ -149,18 +149,6 @@ static bool fold(struct report_bins *bins)
 
 /* ---- the end of a bin ---- */
 
-static bool make_room(struct report_bins *bins, size_t count)
-{
-    if (count <= bins->before_count)
-        return true;
-    struct bin_change *before =
-        step_grown_zeroed(bins->before, &bins->before_count, count, sizeof *before);
-    if (before == NULL)
-        return false;
-    bins->before = before;
-    return true;
-}
-
 /* Returns the totals of a cell. */
 static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
 {
@@ -179,7 +167,7 @@ static bool close_bin(struct report_bins *bins, const struct heap_tracker *track
     const struct heap_cells *cells = &tracker->cells;
     struct report_bin *bin = &bins->bins[bins->count];
     size_t changed = 0;
-    if (!make_room(bins, cells->count))
+    if (!STEP_MAKE_ZEROED_ROOM(bins->before, bins->before_count, cells->count))
         return false;
     for (size_t i = 0; i < cells->count; i++) {
         struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);

@@ -99,16 +99,8 @@ static uint32_t text_number(struct jit_log *log, enum text_kind kind, const char
         free(copy);
         return 0;
     }
-    if (number >= log->method_capacity) {
-        size_t before = log->method_capacity;
-        struct jit_method *methods = step_grown(log->methods, &log->method_capacity,
-                                                (size_t) number + 1, sizeof *log->methods);
-        if (methods == NULL)
-            return 0;
-        memset(methods + before, 0, (log->method_capacity - before) * sizeof *methods);
-        log->methods = methods;
-    }
-    return number;
+    return STEP_MAKE_ZEROED_ROOM(log->methods, log->method_capacity, (size_t) number + 1) ? number
+                                                                                          : 0;
 }
 
 /* Gives an id of the task its text.  Returns false if out of memory. */
@@ -273,13 +265,8 @@ static uint32_t place_number(struct jit_log *log, uint32_t class, uint32_t metho
         name_index_put(&log->places_index, (uint64_t) method << 32 | bytecode, NOTHING, &is_new);
     if (number == 0 || !is_new)
         return number;
-    if (number >= log->place_capacity) {
-        struct jit_place *places =
-            step_grown(log->places, &log->place_capacity, (size_t) number + 1, sizeof *log->places);
-        if (places == NULL)
-            return 0;
-        log->places = places;
-    }
+    if (!STEP_MAKE_ROOM(log->places, log->place_capacity, (size_t) number + 1))
+        return 0;
     log->places[number] = (struct jit_place){.method = method, .class = class};
     log->place_count = number;
     return number;

@@ -179,18 +179,6 @@ static bool append_validity(struct whole_column *column, const struct table_vect
 
 /* ---- names ---- */
 
-static bool has_places(struct whole_column *column, size_t codes)
-{
-    if (codes <= column->place_count)
-        return true;
-    uint32_t *places =
-        step_grown_zeroed(column->places, &column->place_count, codes, sizeof *places);
-    if (places == NULL)
-        return false;
-    column->places = places;
-    return true;
-}
-
 static bool add_name(struct whole_column *column, struct step_bytes text)
 {
     static const int32_t first = 0;
@@ -213,7 +201,7 @@ static bool append_names(struct whole_column *column, const struct table_vector 
             values[i] = -1;
         return true;
     }
-    if (!has_places(column, vector->dictionary->count))
+    if (!STEP_MAKE_ZEROED_ROOM(column->places, column->place_count, vector->dictionary->count))
         return false;
     for (size_t i = 0; i < count; i++) {
         uint32_t place = column->places[codes[i]];

@@ -170,12 +170,8 @@ static enum step_status keep_classes(struct row_filter *filter, const struct tab
                                      size_t count, struct step_error *error)
 {
     size_t codes = vector->dictionary->count;
-    if (codes > filter->class_capacity) {
-        uint8_t *room = step_grown_zeroed(filter->class_is, &filter->class_capacity, codes, 1);
-        if (room == NULL)
-            return no_memory(error);
-        filter->class_is = room;
-    }
+    if (!STEP_MAKE_ZEROED_ROOM(filter->class_is, filter->class_capacity, codes))
+        return no_memory(error);
     for (size_t i = 0; i < count; i++)
         filter->keep[i] &=
             !table_vector_is_null(vector, i) && class_is_wanted(filter, vector, vector->codes[i]);

@@ -157,3 +157,13 @@ bool object_table_take(struct object_table *table, uint64_t object, struct live_
         resize(table, slots / 2); /* if this fails, the larger table stays */
     return true;
 }
+
+bool object_table_next(const struct object_table *table, size_t *slot, struct live_object *out)
+{
+    while (table->slots != NULL && *slot <= table->mask) {
+        uint64_t object = table->slots[(*slot)++].object;
+        if (object != 0)
+            return object_table_find(table, object, out);
+    }
+    return false;
+}

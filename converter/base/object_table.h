@@ -52,4 +52,7 @@ static inline uint64_t live_address_key(uint64_t address)
 /* Removes an object and stores its entry in `*out`.  Returns false if it is not in the table. */
 bool object_table_take(struct object_table *table, uint64_t object, struct live_object *out);
 
+/* Iterates over all objects, starting with `*slot` 0.  Returns false at the end. */
+bool object_table_next(const struct object_table *table, size_t *slot, struct live_object *out);
+
 #endif

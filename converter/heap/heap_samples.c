@@ -71,14 +71,11 @@ void heap_samples_merge(struct heap_samples *sum, const struct heap_samples *oth
 
 void heap_samples_each_live(const struct heap_tracker *tracker, sample_visit visit, void *user)
 {
-    for (size_t i = 0; i <= tracker->live.mask; i++) {
-        struct live_object object;
-        double weight;
-        if (tracker->live.slots[i].object != 0 &&
-            object_table_find(&tracker->live, tracker->live.slots[i].object, &object) &&
-            sample_weights_now(&tracker->samples.weights, object.object, object.size, &weight))
+    struct live_object object;
+    double weight;
+    for (size_t slot = 0; object_table_next(&tracker->live, &slot, &object);)
+        if (sample_weights_now(&tracker->samples.weights, object.object, object.size, &weight))
             visit(user, &object, weight);
-    }
 }
 
 /* What lives at a moment, and weighted ages in us, by cell. */

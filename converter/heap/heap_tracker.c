@@ -402,14 +402,9 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)
 {
     uint64_t now_us = tracker->now_ns / 1000;
-    for (size_t i = 0; i <= tracker->live.mask; i++) {
-        const struct live_slot *slot = &tracker->live.slots[i];
-        if (slot->object == 0)
-            continue;
-        struct live_object object;
-        if (object_table_find(&tracker->live, slot->object, &object) &&
-            !(tracker->selects && object.class_id == HEAP_HIDDEN_CELL))
+    struct live_object object;
+    for (size_t slot = 0; object_table_next(&tracker->live, &slot, &object);)
+        if (!tracker->selects || object.class_id != HEAP_HIDDEN_CELL)
             visit(user, &tracker->cells.items[object.class_id].key, object.size,
                   now_us - object.value);
-    }
 }

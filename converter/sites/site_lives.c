@@ -216,13 +216,10 @@ void site_lives_finish(struct site_lives *lives)
     struct collection over;
     while (collection_clock_finish(&lives->clock, &over))
         continue;
-    for (size_t i = 0; i <= lives->live.mask; i++) {
-        const struct live_slot *slot = &lives->live.slots[i];
-        struct live_object object;
-        if (slot->object != 0 && slot->class_id != NO_SITE &&
-            object_table_find(&lives->live, slot->object, &object))
+    struct live_object object;
+    for (size_t slot = 0; object_table_next(&lives->live, &slot, &object);)
+        if (object.class_id != NO_SITE)
             finish_object(lives, &object);
-    }
 }
 
 enum site_precision site_lives_precision(const struct site_lives *lives)

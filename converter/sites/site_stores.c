@@ -386,12 +386,9 @@ static bool knows(const void *user, uint64_t object)
 /* Arrays that are still alive. */
 static void end_arrays(struct site_stores *stores)
 {
-    for (size_t i = 0; i <= stores->live.mask; i++) {
-        const struct live_slot *slot = &stores->live.slots[i];
-        struct live_object object;
-        if (slot->object != 0 && object_table_find(&stores->live, slot->object, &object))
-            end_array(stores, &object);
-    }
+    struct live_object object;
+    for (size_t slot = 0; object_table_next(&stores->live, &slot, &object);)
+        end_array(stores, &object);
 }
 
 static enum step_status replay(struct site_stores *stores, struct step_error *error)

@@ -291,12 +291,9 @@ static void end_heap(struct heap_rows *rows)
 static bool give_live(struct heap_rows *rows)
 {
     struct live_object object;
-    for (; rows->slot <= rows->live.mask && !row_builder_is_full(&rows->base.builder);
-         rows->slot++) {
-        const struct live_slot *slot = &rows->live.slots[rows->slot];
-        if (slot->object != 0 && object_table_find(&rows->live, slot->object, &object))
-            put_object(rows, &rows->births[object.value], object.size, false);
-    }
+    while (!row_builder_is_full(&rows->base.builder) &&
+           object_table_next(&rows->live, &rows->slot, &object))
+        put_object(rows, &rows->births[object.value], object.size, false);
     return rows->slot <= rows->live.mask;
 }
 

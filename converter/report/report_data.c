@@ -12,7 +12,6 @@
 #include "converter/heap/heap_sites.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"
-#include "converter/sites/site_stores.h"
 #include "format/json/json_output.h"
 #include "steptrace/live.h"
 

@@ -8,7 +8,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/heap/heap_sites.h"
-#include "converter/sites/site_stores.h"
 #include "format/core/grow.h"
 
 /* Keeps the longest calls in a heap, whose first element is the next to be replaced. */

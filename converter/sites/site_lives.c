@@ -12,6 +12,10 @@
 #define NO_SITE UINT32_MAX
 #define BYTES_MOST (UINT64_C(1) << 62)
 
+const char *const lifetime_words[LIFETIME_MEANINGS] = {[LIFETIMES_EXACT] = "exact",
+                                                       [LIFETIMES_AT_MOST] = "upper_bound",
+                                                       [LIFETIMES_ESTIMATED] = "estimate"};
+
 /* ---- life cycle ---- */
 
 bool site_lives_init(struct site_lives *lives)

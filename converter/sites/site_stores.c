@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays stores of references, of which it keeps only the arrays in fields. */
-#include "converter/sites/site_stores.h"
+#include "converter/graph/graph_source.h"
+#include "converter/sites/site_lives.h"
 
 #include <stdbool.h>
 #include <stddef.h>

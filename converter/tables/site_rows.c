@@ -7,7 +7,6 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/sites/advice.h"
-#include "converter/sites/site_stores.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
 
@@ -49,11 +48,6 @@ static const struct java_column lifetime_columns[] = {LIFETIMES_COLUMNS(MADE_COL
 enum { ADVICE_COLUMNS(COLUMN_NUMBER) };
 static const struct java_column advice_columns[] = {ADVICE_COLUMNS(MADE_COLUMN)};
 
-enum { WORDS = 3 };
-
-/* How lifetimes are to be read, by enum lifetime_meaning. */
-static const char *const meanings[WORDS] = {"exact", "upper_bound", "estimate"};
-
 struct site_rows {
     struct table_rows base;
     struct event_feed feed; /* its names are those of the sites */
@@ -61,8 +55,8 @@ struct site_rows {
     struct advice_list list;
     bool is_advice; /* for the table `advice` */
     bool is_read;
-    size_t at;                                          /* next row */
-    uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
+    size_t at;                                                      /* next row */
+    uint32_t meanings[LIFETIME_MEANINGS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
 };
 
 /* ---- rows ---- */
@@ -207,7 +201,7 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     struct table_names *words = &base->tables->words;
     rows->is_advice = strcmp(base->request->table->base.name, "advice") == 0;
     if (!site_lives_init(&rows->lives) ||
-        !table_names_codes(words, meanings, WORDS, rows->meanings) ||
+        !table_names_codes(words, lifetime_words, LIFETIME_MEANINGS, rows->meanings) ||
         !table_names_codes(words, advice_words, ADVICE_KIND_COUNT, rows->kinds))
         return no_memory(error);
     enum step_status status = event_feed_open(&rows->feed, base->tables, kinds, true, error);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
 /* Storage of batches. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "converter/records/record_dump.h"
-#include "converter/sites/site_stores.h"
 
 /* Only Java traces of StepTrace's own format have references. */
 static enum step_status read_references(struct site_reading *reading, const struct input *input,

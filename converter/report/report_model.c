@@ -412,11 +412,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
-        return step_error_set(
-            error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
-            "the trace has no such moment: it ends at %s and has %llu collection%s",
-            quantity_of_ns((double) model->heap.now_ns).text,
-            (unsigned long long) model->heap.collections, plural(model->heap.collections));
+        return heap_tracker_no_moment(&model->heap, STEP_STATUS_INVALID, model->source->path,
+                                      error);
     statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];

@@ -14,44 +14,41 @@ struct band {
     uint32_t class_id;
 };
 
-static int by_weight(const void *left, const void *right)
+/* Keeps the bands with most weight, the largest first. */
+static void put_band(struct band bands[BAND_CLASSES], size_t *count, struct band band)
 {
-    const struct band *a = left;
-    const struct band *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
+    size_t at = *count;
+    while (at > 0 && bands[at - 1].weight < band.weight)
+        at--;
+    if (at == BAND_CLASSES)
+        return;
+    *count += *count < BAND_CLASSES;
+    memmove(&bands[at + 1], &bands[at], (*count - at - 1) * sizeof *bands);
+    bands[at] = band;
 }
 
-/* Selects the classes with most bytes over all steps.  Returns NULL if memory runs out. */
-static struct band *choose_bands(const struct timeline *timeline, size_t *count)
+/* Selects the classes with most bytes over all steps.  Returns false if memory runs out. */
+static bool choose_bands(const struct timeline *timeline, struct band bands[BAND_CLASSES],
+                         size_t *count)
 {
-    struct id_table numbers; /* uint32_t: 1 + index of the class's band */
-    struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
-    size_t found = 0;
-    id_table_init(&numbers, sizeof(uint32_t));
-    for (size_t i = 0; bands != NULL && i <= timeline->step; i++) {
-        for (size_t k = 0; k < timeline->steps[i].class_count; k++) {
-            const struct timeline_class *class = &timeline->steps[i].classes[k];
-            uint32_t *number = id_table_get(&numbers, class->class_id);
-            if (number == NULL)
-                goto out;
-            if (*number == 0) {
-                bands[found].class_id = class->class_id;
-                *number = (uint32_t) ++found;
-            }
-            bands[*number - 1].weight += class->bytes;
+    struct id_table weights; /* uint64_t */
+    bool ok = true;
+    *count = 0;
+    id_table_init(&weights, sizeof(uint64_t));
+    for (size_t i = 0; i <= timeline->step; i++)
+        for (size_t k = 0; ok && k < timeline->steps[i].class_count; k++) {
+            uint64_t *weight = id_table_get(&weights, timeline->steps[i].classes[k].class_id);
+            ok = weight != NULL;
+            if (ok)
+                *weight += timeline->steps[i].classes[k].bytes;
         }
+    for (uint32_t id = 0; ok && id_table_next(&weights, &id); id++) {
+        const uint64_t *weight = id_table_find(&weights, id);
+        if (*weight > 0)
+            put_band(bands, count, (struct band){*weight, id});
     }
-    if (found > 0)
-        qsort(bands, found, sizeof *bands, by_weight);
-    *count = found < BAND_CLASSES ? found : BAND_CLASSES;
-    id_table_reset(&numbers);
-    return bands;
-out:
-    id_table_reset(&numbers);
-    free(bands);
-    return NULL;
+    id_table_reset(&weights);
+    return ok;
 }
 
 static uint64_t bytes_in_step(const struct timeline_step *step, uint32_t class_id)
@@ -66,8 +63,8 @@ static bool put_bands(const struct report_model *model, struct json_output *json
 {
     const struct timeline *timeline = &model->timeline;
     size_t count;
-    struct band *bands = choose_bands(timeline, &count);
-    if (bands == NULL)
+    struct band bands[BAND_CLASSES];
+    if (!choose_bands(timeline, bands, &count))
         return false;
     json_begin_array(json, "classes");
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +77,6 @@ static bool put_bands(const struct report_model *model, struct json_output *json
         json_end_object(json);
     }
     json_end_array(json);
-    free(bands);
     return true;
 }
 

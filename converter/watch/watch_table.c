@@ -184,7 +184,7 @@ static double sampled_key_of(const struct watch_model *model, const struct watch
     }
 }
 
-static double key_of(const struct watch_line *line, enum watch_column by)
+double watch_line_value(const struct watch_line *line, enum watch_column by)
 {
     switch (by) {
     case WATCH_LIVE_BYTES:
@@ -282,7 +282,7 @@ bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
             line.estimates = watch_estimates_now(&feed->model, estimates);
         line.key = watch_model_is_sampled(&feed->model)
                        ? sampled_key_of(&feed->model, &line, order->by)
-                       : key_of(&line, order->by);
+                       : watch_line_value(&line, order->by);
         if (!is_empty(&line) && (!searches || watch_search_matches(&table->search, feed, id)) &&
             !add_line(table, &line))
             return false;

@@ -323,13 +323,6 @@ static enum step_status death_tracker_put(struct death_tracker *tracker,
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-/* Call it after the last event. */
-static enum step_status death_tracker_finish(struct death_tracker *tracker,
-                                             struct step_error *error)
-{
-    return tracker->batch_count > 0 ? end_collection(tracker, error) : STEP_STATUS_OK;
-}
-
 struct dating {
     struct step_reader *reader;
     struct graph_source source;
@@ -388,7 +381,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
         status = death_tracker_put(&tracker, event, error);
     }
     if (status == STEP_STATUS_END)
-        status = death_tracker_finish(&tracker, error);
+        status = tracker.batch_count > 0 ? end_collection(&tracker, error) : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = death_runs_finish(&dating->deaths, error);
     if (status == STEP_STATUS_OK)

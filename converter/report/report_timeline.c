@@ -42,11 +42,10 @@ static bool choose_bands(const struct timeline *timeline, struct band bands[BAND
             if (ok)
                 *weight += timeline->steps[i].classes[k].bytes;
         }
-    for (uint32_t id = 0; ok && id_table_next(&weights, &id); id++) {
-        const uint64_t *weight = id_table_find(&weights, id);
-        if (*weight > 0)
-            put_band(bands, count, (struct band){*weight, id});
-    }
+    const uint64_t *sum;
+    for (uint32_t id = 0; ok && (sum = id_table_next(&weights, &id)) != NULL; id++)
+        if (*sum > 0)
+            put_band(bands, count, (struct band){*sum, id});
     id_table_reset(&weights);
     return ok;
 }
@@ -127,12 +126,10 @@ bool timeline_init(struct timeline *timeline)
 
 void timeline_reset(struct timeline *timeline)
 {
-    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
-        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
-        if (thread != NULL) {
-            free(thread->allocated_bytes.items);
-            free(thread->calls.items);
-        }
+    struct timeline_thread *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&timeline->threads, &i)) != NULL; i++) {
+        free(thread->allocated_bytes.items);
+        free(thread->calls.items);
     }
     id_table_reset(&timeline->threads);
     id_table_reset(&timeline->class_bytes);
@@ -167,11 +164,10 @@ static void end_step(struct timeline *timeline)
     if (step->most_bytes < step->live_bytes)
         step->most_bytes = step->live_bytes;
     step->class_count = 0;
-    for (uint32_t i = 0; id_table_next(&timeline->class_bytes, &i); i++) {
-        const uint64_t *bytes = id_table_find(&timeline->class_bytes, i);
-        if (bytes != NULL && *bytes != 0)
+    const uint64_t *bytes;
+    for (uint32_t i = 0; (bytes = id_table_next(&timeline->class_bytes, &i)) != NULL; i++)
+        if (*bytes != 0)
             rank_class(step, i, *bytes);
-    }
 }
 
 /* ---- merging steps ---- */
@@ -207,12 +203,10 @@ static void fold(struct timeline *timeline)
     for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
         fold_step(&timeline->steps[i], &timeline->steps[2 * i], &timeline->steps[2 * i + 1]);
     memset(timeline->steps + TIMELINE_STEPS / 2, 0, TIMELINE_STEPS / 2 * sizeof *timeline->steps);
-    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
-        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
-        if (thread != NULL) {
-            fold_amounts(&thread->allocated_bytes);
-            fold_amounts(&thread->calls);
-        }
+    struct timeline_thread *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&timeline->threads, &i)) != NULL; i++) {
+        fold_amounts(&thread->allocated_bytes);
+        fold_amounts(&thread->calls);
     }
     timeline->step = TIMELINE_STEPS / 2;
     timeline->step_ns *= 2;

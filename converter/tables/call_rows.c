@@ -137,9 +137,10 @@ static bool leave(struct call_rows *rows, const struct trace_event *event)
 /* Selects the next thread with open calls.  Returns false if there is none. */
 static bool close_thread(struct call_rows *rows)
 {
-    for (; id_table_next(&rows->threads, &rows->next_thread); rows->next_thread++) {
-        const struct thread_calls *calls = id_table_find(&rows->threads, rows->next_thread);
-        if (calls == NULL || calls->stack.depth == 0)
+    const struct thread_calls *calls;
+    for (; (calls = id_table_next(&rows->threads, &rows->next_thread)) != NULL;
+         rows->next_thread++) {
+        if (calls->stack.depth == 0)
             continue;
         rows->is_closing = true;
         rows->closing_thread = rows->next_thread;
@@ -171,10 +172,8 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 static void reset(struct table_rows *base)
 {
     struct call_rows *rows = (struct call_rows *) base;
-    for (uint32_t i = 0; id_table_next(&rows->threads, &i); i++) {
-        struct thread_calls *calls = id_table_find(&rows->threads, i);
-        if (calls == NULL)
-            continue;
+    struct thread_calls *calls;
+    for (uint32_t i = 0; (calls = id_table_next(&rows->threads, &i)) != NULL; i++) {
         call_stack_reset(&calls->stack);
         free(calls->open);
     }

@@ -128,6 +128,8 @@ struct table_query {
     const char *class_glob;        /* pattern for column `class` (event_selection.h); NULL: all */
     const struct table_part *part; /* NULL: the whole table */
     size_t batch_rows;             /* maximum number of rows of a batch; 0: TABLE_BATCH_ROWS */
+    bool by_time;                  /* rows of blocks in the order of the blocks' first times instead
+                                      of the file's */
 };
 #define TABLE_BATCH_ROWS ((size_t) 65536)
 

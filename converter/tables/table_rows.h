@@ -173,7 +173,7 @@ struct table_request {
     struct row_filter filter;
     struct table_part part;
     size_t batch_rows;
-    bool by_time; /* blocks in order of their first times instead of the file's order */
+    bool by_time; /* see struct table_query */
 };
 
 struct table_rows {
@@ -225,10 +225,5 @@ struct table_scan {
     uint32_t *selected;
     struct table_batch batch;
 };
-
-/* Creates a scan like table_scan_create(), but with the blocks in order of their first times. */
-enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
-                                           const struct table_query *query, bool by_time,
-                                           struct table_scan **out, struct step_error *error);
 
 #endif

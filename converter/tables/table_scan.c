@@ -203,9 +203,9 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     return status;
 }
 
-enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
-                                           const struct table_query *query, bool by_time,
-                                           struct table_scan **out, struct step_error *error)
+enum step_status table_scan_create(struct tables *tables, const struct table *table,
+                                   const struct table_query *query, struct table_scan **out,
+                                   struct step_error *error)
 {
     *out = NULL;
     struct table_scan *scan = calloc(1, sizeof *scan);
@@ -215,7 +215,7 @@ enum step_status table_scan_create_by_time(struct tables *tables, const struct t
     scan->request.table = table_definition_of(table);
     scan->request.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
     scan->request.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
-    scan->request.by_time = by_time;
+    scan->request.by_time = query->by_time;
     enum step_status status = row_filter_init(&scan->request.filter, table, query, error);
     if (status == STEP_STATUS_OK)
         status = choose_columns(scan, query, error);
@@ -227,13 +227,6 @@ enum step_status table_scan_create_by_time(struct tables *tables, const struct t
     }
     *out = scan;
     return status;
-}
-
-enum step_status table_scan_create(struct tables *tables, const struct table *table,
-                                   const struct table_query *query, struct table_scan **out,
-                                   struct step_error *error)
-{
-    return table_scan_create_by_time(tables, table, query, false, out, error);
 }
 
 enum step_status table_scan_restart(struct table_scan *scan, const struct table_range *ranges,

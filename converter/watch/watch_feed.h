@@ -426,8 +426,6 @@ static inline bool watch_feed_is_sampled(const struct watch_feed *feed)
 {
     return feed->tail.sample_bytes != 0;
 }
-/* Returns the names of the model's rows. */
-const struct trace_names *watch_feed_names(const struct watch_feed *feed);
 /* Returns true if everything recorded until the last look has been read.  Otherwise sums are lower
  * bounds, and live amounts are of an earlier moment. */
 bool watch_feed_is_exact(const struct watch_feed *feed);

@@ -28,6 +28,30 @@ struct receivers {
     size_t count, capacity;
 };
 
+#define DEATH_TRACKER_KINDS                                                                        \
+    (GRAPH_REPLAY_KINDS | GRAPH_EVENT_BIT(GRAPH_ENTRY) | GRAPH_EVENT_BIT(GRAPH_EXIT))
+
+struct dying {
+    uint64_t touched;
+    uint32_t node;
+    uint32_t thread_id;
+    uint32_t how; /* enum touch_kind */
+};
+
+struct death_tracker {
+    struct graph_replay replay;
+    struct dated_summary *summary; /* borrowed */
+    struct id_table threads;       /* struct receivers of the open calls */
+    struct dying *batch;           /* frees of the current collection */
+    size_t batch_count, batch_capacity;
+    uint64_t batch_time;
+    uint64_t previous_time; /* time of the previous collection */
+    bool has_previous;
+    uint32_t *pending; /* nodes still to process */
+    size_t pending_count, pending_capacity;
+    struct death_runs *deaths; /* borrowed; receives the deaths */
+};
+
 /* ---- calls ---- */
 
 static void touch_object(struct death_tracker *tracker, uint64_t object, uint64_t time)
@@ -90,7 +114,7 @@ static enum step_status put_free(struct death_tracker *tracker, const struct gra
     tracker->replay.unknown.frees++;
     if (event->number != 0)
         return STEP_STATUS_OK;
-    tracker->counts[TOUCH_NONE]++;
+    tracker->summary->counts[TOUCH_NONE]++;
     const struct dated_death death = {.time = event->time,
                                       .object = event->object,
                                       .collected = event->time,
@@ -131,7 +155,8 @@ static void judge(struct death_tracker *tracker)
         uint8_t *flags = graph->nodes[node].edges.flags;
         /* Nothing is known if the object still has a holder, or if a dead holder of unknown time
          * has passed TOUCH_NONE on. */
-        if (!tracker->has_references || graph->nodes[node].strong > 0 || flags[1] == TOUCH_NONE)
+        if (!tracker->summary->has_references || graph->nodes[node].strong > 0 ||
+            flags[1] == TOUCH_NONE)
             object_graph_touch(graph, node, tracker->batch_time, TOUCH_NONE);
         else if (flags[1] == TOUCH_CUT &&
                  ((flags[0] & GRAPH_EXISTED) != 0 && tracker->replay.snapshot == 0))
@@ -196,17 +221,17 @@ static bool pass_on(struct death_tracker *tracker, uint32_t from)
 static void measure(struct death_tracker *tracker, uint32_t node)
 {
     struct object_graph *graph = &tracker->replay.graph;
-    if (!tracker->has_full_collections || graph->nodes[node].edges.flags[1] == TOUCH_NONE)
+    if (!tracker->summary->has_full_collections || graph->nodes[node].edges.flags[1] == TOUCH_NONE)
         return;
     if (!tracker->has_previous || graph->touched[node] >= tracker->previous_time) {
-        tracker->errors.within++;
+        tracker->summary->errors.within++;
         return;
     }
     uint64_t by = tracker->previous_time - graph->touched[node];
-    tracker->errors.earlier++;
-    tracker->errors.ticks += by;
-    if (by > tracker->errors.most)
-        tracker->errors.most = by;
+    tracker->summary->errors.earlier++;
+    tracker->summary->errors.ticks += by;
+    if (by > tracker->summary->errors.most)
+        tracker->summary->errors.most = by;
     /* The collection found it alive. */
     object_graph_touch(graph, node, tracker->previous_time, TOUCH_USE);
 }
@@ -221,7 +246,7 @@ static enum step_status give(struct death_tracker *tracker, const struct dying *
                                       .collected = tracker->batch_time,
                                       .thread_id = dying->thread_id,
                                       .how = how};
-    tracker->counts[how]++;
+    tracker->summary->counts[how]++;
     return death_runs_put(tracker->deaths, &death, error);
 }
 
@@ -248,7 +273,7 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
     tracker->batch_count = 0;
     tracker->previous_time = tracker->batch_time;
     tracker->has_previous = true;
-    tracker->collections++;
+    tracker->summary->collections++;
     return status;
 }
 
@@ -256,14 +281,12 @@ static enum step_status end_collection(struct death_tracker *tracker, struct ste
 
 /* Returns false if out of memory; reset is allowed then. */
 static bool death_tracker_init(struct death_tracker *tracker, const struct graph_source *source,
-                               struct death_runs *deaths)
+                               struct death_runs *deaths, struct dated_summary *summary)
 {
-    const uint64_t *counts = source->inventory.counts;
-    *tracker = (struct death_tracker){.deaths = deaths};
-    tracker->has_references =
-        counts[GRAPH_FIELD] + counts[GRAPH_ELEMENT] + counts[GRAPH_RANGE] + counts[GRAPH_CLONE] > 0;
+    *tracker = (struct death_tracker){.deaths = deaths, .summary = summary};
+    tracker->summary->has_references = graph_source_has_stores(source);
     const char *collect = step_reader_property(source->java.reader, "collect");
-    tracker->has_full_collections = collect != NULL && *collect != '\0';
+    tracker->summary->has_full_collections = collect != NULL && *collect != '\0';
     id_table_init(&tracker->threads, sizeof(struct receivers));
     return graph_replay_init(&tracker->replay, source, true, false);
 }
@@ -300,13 +323,6 @@ static enum step_status death_tracker_put(struct death_tracker *tracker,
     return ok ? STEP_STATUS_OK : no_memory(error);
 }
 
-/* Call it after the last event. */
-static enum step_status death_tracker_finish(struct death_tracker *tracker,
-                                             struct step_error *error)
-{
-    return tracker->batch_count > 0 ? end_collection(tracker, error) : STEP_STATUS_OK;
-}
-
 struct dating {
     struct step_reader *reader;
     struct graph_source source;
@@ -338,17 +354,12 @@ static void summarize(const struct dating *dating, const struct death_tracker *t
                       struct dated_summary *summary)
 {
     const uint64_t *counts = dating->source.inventory.counts;
-    memcpy(summary->counts, tracker->counts, sizeof summary->counts);
-    summary->collections = tracker->collections;
     summary->living = tracker->replay.graph.living;
     summary->stores = tracker->replay.stores;
     summary->snapshots = counts[GRAPH_SNAPSHOT_END];
-    summary->has_references = tracker->has_references;
     summary->has_calls = counts[GRAPH_ENTRY] > 0;
     summary->has_existing = counts[GRAPH_EXISTING] > 0;
-    summary->has_full_collections = tracker->has_full_collections;
     summary->unknown = tracker->replay.unknown;
-    summary->errors = tracker->errors;
     summary->resolution_ns = dating->source.java.resolution_ns;
 }
 
@@ -358,7 +369,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
     struct death_tracker tracker;
     const struct graph_event *event;
     enum step_status status = STEP_STATUS_OK;
-    if (!death_tracker_init(&tracker, &dating->source, &dating->deaths))
+    if (!death_tracker_init(&tracker, &dating->source, &dating->deaths, summary))
         status = no_memory(error);
     if (status == STEP_STATUS_OK)
         status = graph_source_start(&dating->source, DEATH_TRACKER_KINDS, graph_replay_knows,
@@ -370,7 +381,7 @@ static enum step_status find_deaths(struct dating *dating, struct dated_summary 
         status = death_tracker_put(&tracker, event, error);
     }
     if (status == STEP_STATUS_END)
-        status = death_tracker_finish(&tracker, error);
+        status = tracker.batch_count > 0 ? end_collection(&tracker, error) : STEP_STATUS_OK;
     if (status == STEP_STATUS_OK)
         status = death_runs_finish(&dating->deaths, error);
     if (status == STEP_STATUS_OK)

@@ -19,9 +19,6 @@
  * which are bounds.
  */
 
-#define DEATH_TRACKER_KINDS                                                                        \
-    (GRAPH_REPLAY_KINDS | GRAPH_EVENT_BIT(GRAPH_ENTRY) | GRAPH_EVENT_BIT(GRAPH_EXIT))
-
 /* Checks computed deaths against the previous collection, which found the objects alive.  Only
  * for traces in which collections examine all objects (property `collect`). */
 struct death_errors {
@@ -30,33 +27,6 @@ struct death_errors {
         earlier; /* it is before: a frame held the object, or a reference missing from the trace */
     uint64_t ticks; /* sum of the differences in ticks */
     uint64_t most;  /* the largest difference */
-};
-
-struct dying {
-    uint64_t touched;
-    uint32_t node;
-    uint32_t thread_id;
-    uint32_t how; /* enum touch_kind */
-};
-
-struct receivers;
-
-struct death_tracker {
-    struct graph_replay replay;
-    bool has_references;       /* the trace has stores; otherwise only collections are known */
-    bool has_full_collections; /* every collection examines all objects */
-    struct id_table threads;   /* struct receivers of the open calls */
-    struct dying *batch;       /* frees of the current collection */
-    size_t batch_count, batch_capacity;
-    uint64_t batch_time;
-    uint64_t previous_time; /* time of the previous collection */
-    bool has_previous;
-    uint32_t *pending; /* nodes still to process */
-    size_t pending_count, pending_capacity;
-    struct death_runs *deaths; /* borrowed; receives the deaths */
-    uint64_t counts[3];        /* by enum touch_kind */
-    uint64_t collections;
-    struct death_errors errors;
 };
 
 /* The property of a trace with computed deaths. */

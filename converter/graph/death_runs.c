@@ -78,17 +78,13 @@ static enum step_status write_run(struct death_runs *runs, struct step_error *er
 enum step_status death_runs_put(struct death_runs *runs, const struct dated_death *death,
                                 struct step_error *error)
 {
-    if (runs->count == runs->capacity && runs->capacity < runs->most) {
-        struct dated_death *grown =
-            step_grown(runs->buffer, &runs->capacity, runs->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return no_memory(error);
-        runs->buffer = grown;
-    } else if (runs->count >= runs->most) {
-        enum step_status status = write_run(runs, error);
-        if (status != STEP_STATUS_OK)
-            return status;
-    }
+    enum step_status status = STEP_STATUS_OK;
+    if (runs->count >= runs->most)
+        status = write_run(runs, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    if (!STEP_MAKE_ROOM(runs->buffer, runs->capacity, runs->count + 1))
+        return no_memory(error);
     runs->buffer[runs->count++] = *death;
     return STEP_STATUS_OK;
 }

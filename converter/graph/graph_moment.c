@@ -70,10 +70,7 @@ static enum step_status find_time(struct graph_moment *graph, struct stop *stop,
                                   struct step_error *error)
 {
     struct step_reader *reader = graph->source.java.reader;
-    uint64_t last = 0;
-    for (size_t i = 0; i < step_reader_block_count(reader); i++)
-        if (step_reader_block_info(reader, i)->time_max > last)
-            last = step_reader_block_info(reader, i)->time_max;
+    uint64_t last = graph->source.inventory.last_tick;
     stop->time = graph->moment.value / graph->source.java.resolution_ns;
     if (stop->time <= last)
         return STEP_STATUS_OK;

@@ -21,9 +21,7 @@
 struct keeper_report {
     const char *path; /* path of the trace */
     const struct graph_moment *graph;
-    uint64_t depth; /* maximum number of frames of a site; 0: all */
-    uint64_t top;   /* maximum number of paths; 0: all */
-    bool as_json;
+    const struct keepers_options *options;
 };
 
 static const char *const axis_names[] = {"class", "site", "object"};
@@ -67,7 +65,7 @@ static void name_of(const struct keeper_report *report, const struct retained *r
                     const struct retained_row *row, struct keeper_name *name)
 {
     if (retained->by == RETAINED_BY_SITE)
-        keeper_name_site(&report->graph->source, row->site, report->depth, name);
+        keeper_name_site(&report->graph->source, row->site, report->options->depth, name);
     else
         keeper_name_class(&report->graph->source, row->class_id, name);
 }
@@ -128,23 +126,13 @@ static void json_retained(const struct keeper_report *report, const struct retai
             json_text(&json, "class", name.text);
         }
         if (retained->by != RETAINED_BY_CLASS) {
-            keeper_name_site(&report->graph->source, row->site, report->depth, &name);
+            keeper_name_site(&report->graph->source, row->site, report->options->depth, &name);
             json_text(&json, "site", name.text);
         }
         json_end_object(&json);
     }
     json_end_array(&json);
     json_close(&json);
-}
-
-/* Prints to standard output. */
-static void keeper_report_retained(const struct keeper_report *report,
-                                   const struct retained *retained)
-{
-    if (report->as_json)
-        json_retained(report, retained);
-    else
-        print_retained(report, retained);
 }
 
 /* ---- paths ---- */
@@ -168,7 +156,7 @@ static bool print_way(const struct keeper_report *report, const struct keeper_pa
 static bool print_paths(const struct keeper_report *report, const struct keeper_paths *paths)
 {
     bool ok = true;
-    size_t shown = table_shown(report->top, paths->target_count);
+    size_t shown = table_shown(report->options->top, paths->target_count);
     print_head(report, "paths", paths->objects, paths->bytes);
     if (paths->unreached > 0)
         printf("not reached from any root: %s\n", quantity_of_count(paths->unreached).text);
@@ -203,7 +191,7 @@ static bool json_way(const struct keeper_report *report, const struct keeper_pat
 static bool json_paths(const struct keeper_report *report, const struct keeper_paths *paths)
 {
     bool ok = true;
-    size_t shown = table_shown(report->top, paths->target_count);
+    size_t shown = table_shown(report->options->top, paths->target_count);
     struct json_output json;
     json_head(&json, report, "paths");
     json_number(&json, "objects", paths->objects);
@@ -223,12 +211,6 @@ static bool json_paths(const struct keeper_report *report, const struct keeper_p
     json_end_array(&json);
     json_close(&json);
     return ok;
-}
-
-static bool keeper_report_paths(const struct keeper_report *report,
-                                const struct keeper_paths *paths)
-{
-    return report->as_json ? json_paths(report, paths) : print_paths(report, paths);
 }
 
 /* Relevant only if stores are missing, or if a live object was not reached. */
@@ -293,13 +275,12 @@ enum step_status keepers_print_retained(const char *path, const struct keepers_o
     enum step_status status = opened_graph_open(&opened, path, &options->moment, &error);
     if (status == STEP_STATUS_OK)
         status = retained_find(&opened.graph, options->by, options->top, &retained, &error);
-    const struct keeper_report report = {
-        .path = path, .graph = &opened.graph, .depth = options->depth, .as_json = options->as_json};
+    const struct keeper_report report = {path, &opened.graph, options};
     if (status == STEP_STATUS_OK && options->by == RETAINED_BY_SITE)
         report_no_sites(path, &retained);
     if (status == STEP_STATUS_OK) {
         opened_graph_report_unknown(path, &opened, retained.unreached_objects);
-        keeper_report_retained(&report, &retained);
+        (options->as_json ? json_retained : print_retained)(&report, &retained);
     }
     retained_reset(&retained);
     return opened_graph_close(&opened, path, status, &error);
@@ -350,11 +331,10 @@ enum step_status keepers_print_paths(const char *path, const struct keepers_opti
                                 (unsigned long long) choice->object);
     else if (status == STEP_STATUS_OK && paths.objects == 0)
         status = no_such_class(path, &opened, choice->classes, &error);
-    const struct keeper_report report = {
-        .path = path, .graph = &opened.graph, .top = options->top, .as_json = options->as_json};
+    const struct keeper_report report = {path, &opened.graph, options};
     if (status == STEP_STATUS_OK)
         opened_graph_report_unknown(path, &opened, paths.unreached);
-    if (status == STEP_STATUS_OK && !keeper_report_paths(&report, &paths))
+    if (status == STEP_STATUS_OK && !(options->as_json ? json_paths : print_paths)(&report, &paths))
         status = no_memory(&error);
     keeper_paths_reset(&paths);
     return opened_graph_close(&opened, path, status, &error);

@@ -214,13 +214,9 @@ static struct node_page *add_page(struct node_index *index, uint64_t number)
 {
     bool is_used = index->free != 0;
     uint32_t page = is_used ? index->free - 1 : index->page_count;
-    if (!is_used && index->page_count == index->page_capacity) {
-        struct node_page *grown = step_grown(index->pages, &index->page_capacity,
-                                             index->page_count + (size_t) 1, sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        index->pages = grown;
-    }
+    if (!is_used &&
+        !STEP_MAKE_ROOM(index->pages, index->page_capacity, index->page_count + (size_t) 1))
+        return NULL;
     if (!step_index_add(&index->index, step_hash_half(number), page))
         return NULL;
     if (is_used)

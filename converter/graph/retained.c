@@ -123,15 +123,9 @@ static bool number_vertices(struct search *search, const uint32_t *roots, size_t
 
 static bool add_back(struct search *search, uint32_t from, uint32_t to)
 {
-    if (search->back_count == search->back_capacity) {
-        struct back_edge *grown = search->back_count < UINT32_MAX - 1
-                                      ? step_grown(search->back, &search->back_capacity,
-                                                   search->back_count + 1, sizeof *grown)
-                                      : NULL;
-        if (grown == NULL)
-            return false;
-        search->back = grown;
-    }
+    if (search->back_count == UINT32_MAX - 1 ||
+        !STEP_MAKE_ROOM(search->back, search->back_capacity, search->back_count + 1))
+        return false;
     search->back[search->back_count++] = (struct back_edge){from, search->first_back[to]};
     search->first_back[to] = (uint32_t) search->back_count;
     return true;

@@ -17,24 +17,12 @@ void cell_samples_reset(struct cell_samples *samples)
     *samples = (struct cell_samples){.items = NULL};
 }
 
-/* Cells without samples are zeros. */
-static bool grow(struct cell_samples *samples, size_t count)
-{
-    size_t capacity = samples->capacity;
-    struct heap_samples *items = step_grown(samples->items, &capacity, count, sizeof *items);
-    if (items == NULL)
-        return false;
-    memset(items + samples->capacity, 0, (capacity - samples->capacity) * sizeof *items);
-    samples->items = items;
-    samples->capacity = capacity;
-    return true;
-}
-
 bool cell_samples_add(struct cell_samples *samples, uint32_t cell, const struct trace_event *event)
 {
     if (!cell_samples_are_counted(samples))
         return true;
-    if (cell >= samples->capacity && !grow(samples, (size_t) cell + 1))
+    /* cells without samples are zeros */
+    if (!STEP_MAKE_ZEROED_ROOM(samples->items, samples->capacity, (size_t) cell + 1))
         return false;
     double weight = sample_weights_of(&samples->weights, event);
     sample_sums_weigh(&samples->items[cell].allocated, event->size, weight);

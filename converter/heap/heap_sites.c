@@ -9,21 +9,11 @@
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 
-static bool grow(struct heap_sites *sites)
-{
-    struct heap_site *items =
-        step_grown(sites->items, &sites->capacity, sites->count + 1, sizeof *items);
-    if (items == NULL)
-        return false;
-    sites->items = items;
-    return true;
-}
-
 bool heap_sites_init(struct heap_sites *sites, const struct trace_names *names)
 {
     *sites = (struct heap_sites){.names = names};
     id_table_init(&sites->frames, sizeof(uint32_t));
-    if (!grow(sites))
+    if (!STEP_MAKE_ROOM(sites->items, sites->capacity, 1))
         return false;
     sites->items[sites->count++] = (struct heap_site){.parent = 0};
     return true;
@@ -51,7 +41,8 @@ uint32_t heap_sites_put(struct heap_sites *sites, const struct heap_site *site)
         if (memcmp(&sites->items[number], site, sizeof *site) == 0)
             return number;
     number = (uint32_t) sites->count;
-    if ((sites->count == sites->capacity && (sites->count > UINT32_MAX / 4 || !grow(sites))) ||
+    if (sites->count > UINT32_MAX / 4 ||
+        !STEP_MAKE_ROOM(sites->items, sites->capacity, sites->count + 1) ||
         !step_index_add(&sites->index, hash, number))
         return 0;
     sites->items[sites->count++] = *site;

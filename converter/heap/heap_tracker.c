@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Updates running sums with events, and takes snapshots. */
 #include "converter/heap/heap_tracker.h"
+#include "converter/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +23,6 @@ void heap_cells_reset(struct heap_cells *cells)
     *cells = (struct heap_cells){.items = NULL};
 }
 
-static bool grow(struct heap_cells *cells)
-{
-    struct heap_cell *items =
-        step_grown(cells->items, &cells->capacity, cells->count + 1, sizeof *items);
-    if (items == NULL)
-        return false;
-    cells->items = items;
-    return cells->count < UINT32_MAX / 4;
-}
-
 uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
 {
     uint64_t words = step_hash_join((uint64_t) key->site << 32, key->class_id);
@@ -43,7 +34,8 @@ uint32_t heap_cells_put(struct heap_cells *cells, const struct heap_key *key)
             return number;
     }
     number = (uint32_t) cells->count;
-    if ((cells->count == cells->capacity && !grow(cells)) ||
+    if (cells->count == UINT32_MAX / 4 ||
+        !STEP_MAKE_ROOM(cells->items, cells->capacity, cells->count + 1) ||
         !step_index_add(&cells->index, hash, number))
         return UINT32_MAX;
     /* At the last peak its value was the same as now: empty. */
@@ -415,6 +407,15 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
     if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
         status = give(tracker, &end, tracker->now_ns, false, error);
     return status;
+}
+
+enum step_status heap_tracker_no_moment(const struct heap_tracker *tracker, enum step_status status,
+                                        const char *path, struct step_error *error)
+{
+    return step_error_set(error, status, path, STEP_NO_OFFSET,
+                          "the trace has no such moment: it ends at %s and has %llu collection%s",
+                          quantity_of_ns((double) tracker->now_ns).text,
+                          (unsigned long long) tracker->collections, plural(tracker->collections));
 }
 
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)

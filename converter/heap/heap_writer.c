@@ -162,11 +162,7 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     struct heap_sink *sink = (struct heap_sink *) base;
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
-        status = step_error_set(
-            error, STEP_STATUS_NOT_FOUND, NULL, STEP_NO_OFFSET,
-            "the trace has no such moment: it ends at %s and has %llu collection%s",
-            quantity_of_ns((double) sink->tracker.now_ns).text,
-            (unsigned long long) sink->tracker.collections, plural(sink->tracker.collections));
+        status = heap_tracker_no_moment(&sink->tracker, STEP_STATUS_NOT_FOUND, NULL, error);
     return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 

@@ -12,7 +12,6 @@
 #include "converter/heap/heap_sites.h"
 #include "converter/numbers/statistics_report.h"
 #include "converter/report/report_model.h"
-#include "converter/sites/site_stores.h"
 #include "format/json/json_output.h"
 #include "steptrace/live.h"
 
@@ -242,10 +241,9 @@ struct writer {
 static uint64_t used_threads(const struct statistics *statistics)
 {
     uint64_t used = 0;
-    for (uint32_t i = 1; id_table_next(&statistics->threads, &i); i++) {
-        const struct thread_totals *thread = id_table_find(&statistics->threads, i);
-        used += thread != NULL && thread->is_used;
-    }
+    const struct thread_totals *thread;
+    for (uint32_t i = 1; (thread = id_table_next(&statistics->threads, &i)) != NULL; i++)
+        used += thread->is_used;
     return used;
 }
 
@@ -500,11 +498,10 @@ static bool put_listed(struct writer *writer, const char *key, const struct id_t
 {
     uint32_t *ids = calloc((size_t) count + 1, sizeof *ids);
     bool ok = ids != NULL;
-    for (uint32_t i = 0; ok && id_table_next(numbers, &i); i++) {
-        const uint32_t *number = id_table_find(numbers, i);
-        if (number != NULL && *number != 0)
+    const uint32_t *number;
+    for (uint32_t i = 0; ok && (number = id_table_next(numbers, &i)) != NULL; i++)
+        if (*number != 0)
             ids[*number - 1] = i;
-    }
     json_begin_array(&writer->json, key);
     for (uint32_t i = 0; ok && i < count; i++) {
         if (is_methods)

@@ -8,7 +8,6 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
 #include "converter/heap/heap_sites.h"
-#include "converter/sites/site_stores.h"
 #include "format/core/grow.h"
 
 /* Keeps the longest calls in a heap, whose first element is the next to be replaced. */
@@ -149,18 +148,6 @@ static bool fold(struct report_bins *bins)
 
 /* ---- the end of a bin ---- */
 
-static bool make_room(struct report_bins *bins, size_t count)
-{
-    if (count <= bins->before_count)
-        return true;
-    struct bin_change *before =
-        step_grown_zeroed(bins->before, &bins->before_count, count, sizeof *before);
-    if (before == NULL)
-        return false;
-    bins->before = before;
-    return true;
-}
-
 /* Returns the totals of a cell. */
 static struct bin_change totals_of(uint32_t cell, const struct heap_sums *now)
 {
@@ -179,7 +166,7 @@ static bool close_bin(struct report_bins *bins, const struct heap_tracker *track
     const struct heap_cells *cells = &tracker->cells;
     struct report_bin *bin = &bins->bins[bins->count];
     size_t changed = 0;
-    if (!make_room(bins, cells->count))
+    if (!STEP_MAKE_ZEROED_ROOM(bins->before, bins->before_count, cells->count))
         return false;
     for (size_t i = 0; i < cells->count; i++) {
         struct bin_change totals = totals_of((uint32_t) i, &cells->items[i].now);
@@ -425,11 +412,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
-        return step_error_set(
-            error, STEP_STATUS_INVALID, model->source->path, STEP_NO_OFFSET,
-            "the trace has no such moment: it ends at %s and has %llu collection%s",
-            quantity_of_ns((double) model->heap.now_ns).text,
-            (unsigned long long) model->heap.collections, plural(model->heap.collections));
+        return heap_tracker_no_moment(&model->heap, STEP_STATUS_INVALID, model->source->path,
+                                      error);
     statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];

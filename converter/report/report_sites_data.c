@@ -13,9 +13,10 @@
 
 #define REPORT_SITE_OTHER UINT32_MAX
 
+enum { LIVE_BYTES, LIVE_OBJECTS, ALLOCATED_BYTES, ALLOCATED_OBJECTS, SUMS };
+
 struct report_site_sums {
-    uint64_t live_bytes, live_objects; /* at the chosen moment */
-    uint64_t allocated_bytes, allocated_objects;
+    uint64_t of[SUMS]; /* those of what lives at the chosen moment */
 };
 
 struct report_site {
@@ -42,27 +43,29 @@ struct report_sites {
 
 static void add(struct report_site_sums *to, const struct report_site_sums *from)
 {
-    to->live_bytes += from->live_bytes;
-    to->live_objects += from->live_objects;
-    to->allocated_bytes += from->allocated_bytes;
-    to->allocated_objects += from->allocated_objects;
+    for (size_t i = 0; i < SUMS; i++)
+        to->of[i] += from->of[i];
+}
+
+static struct report_site_sums sums_of(const struct heap_row *row, bool is_moment)
+{
+    if (is_moment)
+        return (struct report_site_sums){
+            {[LIVE_BYTES] = row->live.bytes, [LIVE_OBJECTS] = row->live.objects}};
+    return (struct report_site_sums){
+        {[ALLOCATED_BYTES] = row->allocated.bytes, [ALLOCATED_OBJECTS] = row->allocated.objects}};
 }
 
 /* Returns the sums of each site of the trace, without its children. */
 static struct report_site_sums *own_sums(const struct report_model *model)
 {
     struct report_site_sums *sums = calloc(model->heap.sites.count, sizeof *sums);
-    if (sums == NULL)
-        return NULL;
-    const struct heap_snapshot *moment = report_moment(model);
-    for (size_t i = 0; i < moment->count; i++) {
-        sums[moment->rows[i].key.site].live_bytes += moment->rows[i].live.bytes;
-        sums[moment->rows[i].key.site].live_objects += moment->rows[i].live.objects;
-    }
-    const struct heap_snapshot *end = report_end(model);
-    for (size_t i = 0; i < end->count; i++) {
-        sums[end->rows[i].key.site].allocated_bytes += end->rows[i].allocated.bytes;
-        sums[end->rows[i].key.site].allocated_objects += end->rows[i].allocated.objects;
+    for (int is_moment = 0; sums != NULL && is_moment < 2; is_moment++) {
+        const struct heap_snapshot *snapshot = is_moment ? report_moment(model) : report_end(model);
+        for (size_t i = 0; i < snapshot->count; i++) {
+            const struct report_site_sums own = sums_of(&snapshot->rows[i], is_moment);
+            add(&sums[snapshot->rows[i].key.site], &own);
+        }
     }
     return sums;
 }
@@ -73,14 +76,10 @@ static struct report_site_sums *own_sums(const struct report_model *model)
  * share. */
 static uint64_t weight(const struct report_site_sums *sums, const struct report_site_sums *whole)
 {
-    const uint64_t part_of[][2] = {{sums->live_bytes, whole->live_bytes},
-                                   {sums->live_objects, whole->live_objects},
-                                   {sums->allocated_bytes, whole->allocated_bytes},
-                                   {sums->allocated_objects, whole->allocated_objects}};
     double most = 0;
-    for (size_t i = 0; i < sizeof part_of / sizeof part_of[0]; i++)
-        if (part_of[i][1] != 0 && (double) part_of[i][0] / (double) part_of[i][1] > most)
-            most = (double) part_of[i][0] / (double) part_of[i][1];
+    for (size_t i = 0; i < SUMS; i++)
+        if (whole->of[i] != 0 && (double) sums->of[i] / (double) whole->of[i] > most)
+            most = (double) sums->of[i] / (double) whole->of[i];
     return (uint64_t) ((most < 1 ? most : 1) * (1 << 20)); /* sums may have wrapped */
 }
 
@@ -140,15 +139,6 @@ static bool make_tree(const struct report_model *model, const struct report_site
 }
 
 /* ---- places ---- */
-
-static struct report_site_sums sums_of(const struct heap_row *row, bool is_moment)
-{
-    if (is_moment)
-        return (struct report_site_sums){.live_bytes = row->live.bytes,
-                                         .live_objects = row->live.objects};
-    return (struct report_site_sums){.allocated_bytes = row->allocated.bytes,
-                                     .allocated_objects = row->allocated.objects};
-}
 
 static int sites_by_place(const void *left, const void *right)
 {
@@ -471,10 +461,8 @@ static void put_places(struct json_output *json, const struct report_model *mode
         json_begin_array(json, NULL);
         json_number(json, NULL, place->leaf);
         json_bytes(json, NULL, trace_class_of(&model->source->names, place->class_id)->name);
-        json_number(json, NULL, place->sums.allocated_objects);
-        json_number(json, NULL, place->sums.allocated_bytes);
-        json_number(json, NULL, place->sums.live_objects);
-        json_number(json, NULL, place->sums.live_bytes);
+        for (size_t k = SUMS; k-- > 0;) /* allocated objects first */
+            json_number(json, NULL, place->sums.of[k]);
         json_end_array(json);
     }
     json_end_array(json);
@@ -510,15 +498,15 @@ static bool put_names(const struct report_model *model, struct json_output *json
 bool report_sites_put_data(const struct report_model *model, const struct report_options *options,
                            const struct statistics_report *report, struct json_output *json)
 {
+    static const char *const sum_names[SUMS] = {"live_bytes", "live_objects", "allocated_bytes",
+                                                "allocated_objects"};
     struct report_sites sites;
     bool ok = report_sites_make(model, SITE_NODES, (size_t) options->top, &sites);
     if (ok) {
         json_begin_object(json, "sites");
         put_column(json, &sites, "parent", &sites.items->parent);
-        put_column(json, &sites, "live_bytes", &sites.items->own.live_bytes);
-        put_column(json, &sites, "live_objects", &sites.items->own.live_objects);
-        put_column(json, &sites, "allocated_bytes", &sites.items->own.allocated_bytes);
-        put_column(json, &sites, "allocated_objects", &sites.items->own.allocated_objects);
+        for (size_t i = 0; i < SUMS; i++)
+            put_column(json, &sites, sum_names[i], &sites.items->own.of[i]);
         ok = put_names(model, json, &sites);
         json_end_object(json);
         put_places(json, model, &sites);

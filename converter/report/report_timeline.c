@@ -14,44 +14,40 @@ struct band {
     uint32_t class_id;
 };
 
-static int by_weight(const void *left, const void *right)
+/* Keeps the bands with most weight, the largest first. */
+static void put_band(struct band bands[BAND_CLASSES], size_t *count, struct band band)
 {
-    const struct band *a = left;
-    const struct band *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
-    return a->class_id < b->class_id ? -1 : a->class_id > b->class_id;
+    size_t at = *count;
+    while (at > 0 && bands[at - 1].weight < band.weight)
+        at--;
+    if (at == BAND_CLASSES)
+        return;
+    *count += *count < BAND_CLASSES;
+    memmove(&bands[at + 1], &bands[at], (*count - at - 1) * sizeof *bands);
+    bands[at] = band;
 }
 
-/* Selects the classes with most bytes over all steps.  Returns NULL if memory runs out. */
-static struct band *choose_bands(const struct timeline *timeline, size_t *count)
+/* Selects the classes with most bytes over all steps.  Returns false if memory runs out. */
+static bool choose_bands(const struct timeline *timeline, struct band bands[BAND_CLASSES],
+                         size_t *count)
 {
-    struct id_table numbers; /* uint32_t: 1 + index of the class's band */
-    struct band *bands = calloc(TIMELINE_STEPS * TIMELINE_CLASSES, sizeof *bands);
-    size_t found = 0;
-    id_table_init(&numbers, sizeof(uint32_t));
-    for (size_t i = 0; bands != NULL && i <= timeline->step; i++) {
-        for (size_t k = 0; k < timeline->steps[i].class_count; k++) {
-            const struct timeline_class *class = &timeline->steps[i].classes[k];
-            uint32_t *number = id_table_get(&numbers, class->class_id);
-            if (number == NULL)
-                goto out;
-            if (*number == 0) {
-                bands[found].class_id = class->class_id;
-                *number = (uint32_t) ++found;
-            }
-            bands[*number - 1].weight += class->bytes;
+    struct id_table weights; /* uint64_t */
+    bool ok = true;
+    *count = 0;
+    id_table_init(&weights, sizeof(uint64_t));
+    for (size_t i = 0; i <= timeline->step; i++)
+        for (size_t k = 0; ok && k < timeline->steps[i].class_count; k++) {
+            uint64_t *weight = id_table_get(&weights, timeline->steps[i].classes[k].class_id);
+            ok = weight != NULL;
+            if (ok)
+                *weight += timeline->steps[i].classes[k].bytes;
         }
-    }
-    if (found > 0)
-        qsort(bands, found, sizeof *bands, by_weight);
-    *count = found < BAND_CLASSES ? found : BAND_CLASSES;
-    id_table_reset(&numbers);
-    return bands;
-out:
-    id_table_reset(&numbers);
-    free(bands);
-    return NULL;
+    const uint64_t *sum;
+    for (uint32_t id = 0; ok && (sum = id_table_next(&weights, &id)) != NULL; id++)
+        if (*sum > 0)
+            put_band(bands, count, (struct band){*sum, id});
+    id_table_reset(&weights);
+    return ok;
 }
 
 static uint64_t bytes_in_step(const struct timeline_step *step, uint32_t class_id)
@@ -66,8 +62,8 @@ static bool put_bands(const struct report_model *model, struct json_output *json
 {
     const struct timeline *timeline = &model->timeline;
     size_t count;
-    struct band *bands = choose_bands(timeline, &count);
-    if (bands == NULL)
+    struct band bands[BAND_CLASSES];
+    if (!choose_bands(timeline, bands, &count))
         return false;
     json_begin_array(json, "classes");
     for (size_t i = 0; i < count; i++) {
@@ -80,7 +76,6 @@ static bool put_bands(const struct report_model *model, struct json_output *json
         json_end_object(json);
     }
     json_end_array(json);
-    free(bands);
     return true;
 }
 
@@ -131,12 +126,10 @@ bool timeline_init(struct timeline *timeline)
 
 void timeline_reset(struct timeline *timeline)
 {
-    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
-        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
-        if (thread != NULL) {
-            free(thread->allocated_bytes.items);
-            free(thread->calls.items);
-        }
+    struct timeline_thread *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&timeline->threads, &i)) != NULL; i++) {
+        free(thread->allocated_bytes.items);
+        free(thread->calls.items);
     }
     id_table_reset(&timeline->threads);
     id_table_reset(&timeline->class_bytes);
@@ -171,11 +164,10 @@ static void end_step(struct timeline *timeline)
     if (step->most_bytes < step->live_bytes)
         step->most_bytes = step->live_bytes;
     step->class_count = 0;
-    for (uint32_t i = 0; id_table_next(&timeline->class_bytes, &i); i++) {
-        const uint64_t *bytes = id_table_find(&timeline->class_bytes, i);
-        if (bytes != NULL && *bytes != 0)
+    const uint64_t *bytes;
+    for (uint32_t i = 0; (bytes = id_table_next(&timeline->class_bytes, &i)) != NULL; i++)
+        if (*bytes != 0)
             rank_class(step, i, *bytes);
-    }
 }
 
 /* ---- merging steps ---- */
@@ -211,12 +203,10 @@ static void fold(struct timeline *timeline)
     for (size_t i = 0; i < TIMELINE_STEPS / 2; i++)
         fold_step(&timeline->steps[i], &timeline->steps[2 * i], &timeline->steps[2 * i + 1]);
     memset(timeline->steps + TIMELINE_STEPS / 2, 0, TIMELINE_STEPS / 2 * sizeof *timeline->steps);
-    for (uint32_t i = 0; id_table_next(&timeline->threads, &i); i++) {
-        struct timeline_thread *thread = id_table_find(&timeline->threads, i);
-        if (thread != NULL) {
-            fold_amounts(&thread->allocated_bytes);
-            fold_amounts(&thread->calls);
-        }
+    struct timeline_thread *thread;
+    for (uint32_t i = 0; (thread = id_table_next(&timeline->threads, &i)) != NULL; i++) {
+        fold_amounts(&thread->allocated_bytes);
+        fold_amounts(&thread->calls);
     }
     timeline->step = TIMELINE_STEPS / 2;
     timeline->step_ns *= 2;

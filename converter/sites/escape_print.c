@@ -180,7 +180,7 @@ static void put_site(struct escape_row *row, const struct site_life *life,
         row->removed = life->born;
 }
 
-/* Returns false if out of memory.  escape_reset() is needed in each case. */
+/* Returns false if out of memory.  The caller frees `rows->items` in each case. */
 static bool escape_join(struct escape_rows *rows, const struct site_lives *lives,
                         const struct trace_names *names, struct jit_log *log)
 {
@@ -207,11 +207,6 @@ static bool escape_join(struct escape_rows *rows, const struct site_lives *lives
     for (size_t i = 1; i <= log->place_count; i++)
         rows->unmatched += !log->places[i].matched;
     return true;
-}
-
-static void escape_reset(struct escape_rows *rows)
-{
-    free(rows->items);
 }
 
 static void put_amount(const char *name, const struct site_amount *amount, FILE *out)
@@ -318,7 +313,7 @@ void escape_print_text(const struct site_report *report, FILE *out)
     for (size_t i = 0; i < shown; i++)
         put_row(report, &rows.items[i], out);
     table_print_rest(shown, count, "sites");
-    escape_reset(&rows);
+    free(rows.items);
 }
 
 static void json_row(const struct site_report *report, const struct escape_row *row,
@@ -382,5 +377,5 @@ void escape_print_json(const struct site_report *report, FILE *out)
         json_row(report, &rows.items[i], &json);
     json_end_array(&json);
     json_close(&json);
-    escape_reset(&rows);
+    free(rows.items);
 }

@@ -92,23 +92,11 @@ static uint32_t text_number(struct jit_log *log, enum text_kind kind, const char
     uint32_t number = name_index_find(&log->texts, kind, bytes);
     if (number != 0)
         return number;
-    char *copy = strdup(text);
+    const char *copy = step_arena_text(&log->memory, text, bytes.length);
     bytes.data = (const uint8_t *) copy;
     number = copy != NULL ? name_index_put(&log->texts, kind, bytes, &is_new) : 0;
-    if (number == 0) {
-        free(copy);
-        return 0;
-    }
-    if (number >= log->method_capacity) {
-        size_t before = log->method_capacity;
-        struct jit_method *methods = step_grown(log->methods, &log->method_capacity,
-                                                (size_t) number + 1, sizeof *log->methods);
-        if (methods == NULL)
-            return 0;
-        memset(methods + before, 0, (log->method_capacity - before) * sizeof *methods);
-        log->methods = methods;
-    }
-    return number;
+    bool has_room = STEP_MAKE_ZEROED_ROOM(log->methods, log->method_capacity, (size_t) number + 1);
+    return has_room ? number : 0;
 }
 
 /* Gives an id of the task its text.  Returns false if out of memory. */
@@ -273,13 +261,8 @@ static uint32_t place_number(struct jit_log *log, uint32_t class, uint32_t metho
         name_index_put(&log->places_index, (uint64_t) method << 32 | bytecode, NOTHING, &is_new);
     if (number == 0 || !is_new)
         return number;
-    if (number >= log->place_capacity) {
-        struct jit_place *places =
-            step_grown(log->places, &log->place_capacity, (size_t) number + 1, sizeof *log->places);
-        if (places == NULL)
-            return 0;
-        log->places = places;
-    }
+    if (!STEP_MAKE_ROOM(log->places, log->place_capacity, (size_t) number + 1))
+        return 0;
     log->places[number] = (struct jit_place){.method = method, .class = class};
     log->place_count = number;
     return number;
@@ -497,7 +480,7 @@ static enum step_status read_lines(struct jit_log *log, FILE *file, char *line,
 enum step_status jit_log_read(struct jit_log *log, const char *path, struct step_error *error)
 {
     struct stat about;
-    *log = (struct jit_log){.path = path};
+    *log = (struct jit_log){.path = path, .memory = {.limit = UINT64_MAX}};
     id_table_init(&log->ids, sizeof(struct jit_name));
     id_set_init(&log->discarded);
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -524,9 +507,7 @@ enum step_status jit_log_read(struct jit_log *log, const char *path, struct step
 
 void jit_log_reset(struct jit_log *log)
 {
-    for (size_t i = 1; i <= log->texts.count && log->texts.entries != NULL; i++)
-        if (i < log->texts.capacity)
-            free((char *) (uintptr_t) log->texts.entries[i].text.data);
+    step_arena_reset(&log->memory);
     name_index_reset(&log->texts);
     name_index_reset(&log->places_index);
     id_table_reset(&log->ids);

@@ -11,6 +11,7 @@
 #include "converter/base/id_set.h"
 #include "converter/base/id_table.h"
 #include "converter/base/name_index.h"
+#include "format/core/arena.h"
 #include "steptrace/status.h"
 
 #define JIT_ROOTS 3u
@@ -46,6 +47,7 @@ struct jit_removal {
 struct jit_log {
     const char *path; /* borrowed */
     struct name_index texts;
+    struct step_arena memory; /* of the texts */
     struct name_index places_index;
     struct jit_method *methods; /* by number of the text */
     size_t method_capacity;

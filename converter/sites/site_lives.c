@@ -12,6 +12,10 @@
 #define NO_SITE UINT32_MAX
 #define BYTES_MOST (UINT64_C(1) << 62)
 
+const char *const lifetime_words[LIFETIME_MEANINGS] = {[LIFETIMES_EXACT] = "exact",
+                                                       [LIFETIMES_AT_MOST] = "upper_bound",
+                                                       [LIFETIMES_ESTIMATED] = "estimate"};
+
 /* ---- life cycle ---- */
 
 bool site_lives_init(struct site_lives *lives)
@@ -59,14 +63,9 @@ static void add(struct site_amount *amount, uint64_t bytes)
 
 /* ---- collections ---- */
 
-static uint64_t collections_ended(const struct site_lives *lives)
-{
-    return lives->young_bytes != 0 ? lives->born.bytes / lives->young_bytes : lives->clock.ended;
-}
-
 uint64_t site_lives_collections(const struct site_lives *lives)
 {
-    return collections_ended(lives);
+    return lives->young_bytes != 0 ? lives->born.bytes / lives->young_bytes : lives->clock.ended;
 }
 
 /* A native program's frees are not those of a collection. */
@@ -125,7 +124,7 @@ static bool put_birth(struct site_lives *lives, const struct trace_event *event)
     lives->births[place] = (struct site_born){.position = lives->born.bytes,
                                               .births = life->born.objects,
                                               .time_ns = event->time_ns,
-                                              .collections = collections_ended(lives)};
+                                              .collections = site_lives_collections(lives)};
     add(&lives->born, event->size);
     lives->has_stacks |= event->stack_id != 0;
     object.value = place;
@@ -139,7 +138,7 @@ static bool put_birth(struct site_lives *lives, const struct trace_event *event)
 static void decide(const struct site_lives *lives, struct site_life *life,
                    const struct site_born *born, uint64_t size, bool is_dead)
 {
-    bool is_old = collections_ended(lives) - born->collections >= SURVIVED_OLD;
+    bool is_old = site_lives_collections(lives) - born->collections >= SURVIVED_OLD;
     if (is_dead || is_old)
         add(&life->decided, size);
     if (is_old)

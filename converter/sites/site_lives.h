@@ -31,7 +31,7 @@ struct site_elements {
     uint64_t used, used_most; /* of arrays of references: so many at least, at most */
 };
 
-/* References to and from a site's objects, which site_stores.h counts. */
+/* References to and from a site's objects, which site_stores.c counts. */
 struct site_references {
     struct site_amount stored; /* objects to which a field, an element or a root referred */
     uint64_t growths;          /* times that a field of an object got a longer array */
@@ -92,7 +92,7 @@ struct site_lives {
     uint64_t within;      /* of `reusable`; set by the caller */
     uint64_t young_bytes; /* not 0: a collection for each so many bytes of births, instead of
                              those of the trace; set by the caller */
-    bool has_lengths;     /* the trace has the lengths of arrays; set by site_stores.h */
+    bool has_lengths;     /* the trace has the lengths of arrays; set by site_stores_count() */
     bool is_native;       /* the program frees its objects itself; set by the caller */
     bool has_stacks;
 };
@@ -113,7 +113,13 @@ uint32_t site_lives_get(struct site_lives *lives, struct site_key key);
 uint64_t site_lives_collections(const struct site_lives *lives);
 
 /* How a site's lifetimes are to be read: as they are, as upper bounds, or as estimates. */
-enum lifetime_meaning { LIFETIMES_EXACT, LIFETIMES_AT_MOST, LIFETIMES_ESTIMATED };
+enum lifetime_meaning {
+    LIFETIMES_EXACT,
+    LIFETIMES_AT_MOST,
+    LIFETIMES_ESTIMATED,
+    LIFETIME_MEANINGS
+};
+extern const char *const lifetime_words[LIFETIME_MEANINGS];
 static inline enum lifetime_meaning site_meaning(const struct site_life *life)
 {
     if (life->bounds > 0)
@@ -129,5 +135,16 @@ enum site_precision {
     SITE_DELAYED,   /* the collections that found them dead: upper bounds */
 };
 enum site_precision site_lives_precision(const struct site_lives *lives);
+
+/*
+ * site_stores.c: counts at each allocation site which objects were ever stored, which got a longer
+ * array in place of a shorter one, and how many elements of the longest were used, in one pass over
+ * the references of a trace.  Memory is some 80 bytes for each living object, and 32 for each of
+ * its fields that has an array.  Returns END, without an error, if the trace has no stores of
+ * references.
+ */
+struct step_reader;
+enum step_status site_stores_count(struct step_reader *reader, struct site_lives *lives,
+                                   struct step_error *error);
 
 #endif

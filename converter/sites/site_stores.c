@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays stores of references, of which it keeps only the arrays in fields. */
-#include "converter/sites/site_stores.h"
+#include "converter/graph/graph_source.h"
+#include "converter/sites/site_lives.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -266,13 +267,9 @@ static uint32_t add_field(struct site_stores *stores, struct holder *holder, uin
     if (place != 0) {
         stores->free_field = stores->fields[place - 1].next;
     } else {
-        if (stores->field_count == stores->field_capacity) {
-            struct array_field *fields = step_grown(stores->fields, &stores->field_capacity,
-                                                    stores->field_count + 1, sizeof *fields);
-            if (fields == NULL || stores->field_count >= UINT32_MAX - 1)
-                return 0;
-            stores->fields = fields;
-        }
+        if (stores->field_count >= UINT32_MAX - 1 ||
+            !STEP_MAKE_ROOM(stores->fields, stores->field_capacity, stores->field_count + 1))
+            return 0;
         place = (uint32_t) ++stores->field_count;
     }
     stores->fields[place - 1] = (struct array_field){.field = number, .next = holder->first_field};

@@ -75,26 +75,6 @@ static bool enter(struct call_rows *rows, const struct trace_event *event)
     return true;
 }
 
-static bool put_names(struct call_rows *rows, uint32_t method_id)
-{
-    struct tables *tables = rows->base.tables;
-    struct row_builder *builder = &rows->base.builder;
-    if (builder->values[CALLS_METHOD] != NULL) {
-        uint32_t code = method_id != 0 ? tables_method_code(tables, method_id) : 0;
-        row_put_code(builder, CALLS_METHOD, code, method_id == 0);
-        if (code == NO_NAME_CODE)
-            return false;
-    }
-    if (builder->values[CALLS_CLASS] != NULL) {
-        uint64_t class_id = tables_method_class(tables, method_id);
-        uint32_t code = class_id != 0 ? tables_class_code(tables, class_id) : 0;
-        row_put_code(builder, CALLS_CLASS, code, class_id == 0);
-        if (code == NO_NAME_CODE)
-            return false;
-    }
-    return true;
-}
-
 /* Ends the innermost call and adds its row. */
 static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum ended ended)
 {
@@ -117,7 +97,9 @@ static bool put_call(struct call_rows *rows, struct thread_calls *calls, enum en
     row_put(builder, CALLS_DURATION, took, is_open);
     row_put(builder, CALLS_SELF, took > frame.inner_ns ? took - frame.inner_ns : 0, is_open);
     row_put_code(builder, CALLS_ENDED, rows->words[ended], false);
-    bool good = put_names(rows, frame.method_id);
+    bool good = row_put_method(&rows->base, CALLS_METHOD, frame.method_id) &&
+                row_put_class(&rows->base, CALLS_CLASS,
+                              tables_method_class(rows->base.tables, frame.method_id));
     row_builder_end_row(builder);
     return good;
 }
@@ -155,9 +137,10 @@ static bool leave(struct call_rows *rows, const struct trace_event *event)
 /* Selects the next thread with open calls.  Returns false if there is none. */
 static bool close_thread(struct call_rows *rows)
 {
-    for (; id_table_next(&rows->threads, &rows->next_thread); rows->next_thread++) {
-        const struct thread_calls *calls = id_table_find(&rows->threads, rows->next_thread);
-        if (calls == NULL || calls->stack.depth == 0)
+    const struct thread_calls *calls;
+    for (; (calls = id_table_next(&rows->threads, &rows->next_thread)) != NULL;
+         rows->next_thread++) {
+        if (calls->stack.depth == 0)
             continue;
         rows->is_closing = true;
         rows->closing_thread = rows->next_thread;
@@ -189,10 +172,8 @@ static enum step_status step(struct table_rows *base, bool *has_more, struct ste
 static void reset(struct table_rows *base)
 {
     struct call_rows *rows = (struct call_rows *) base;
-    for (uint32_t i = 0; id_table_next(&rows->threads, &i); i++) {
-        struct thread_calls *calls = id_table_find(&rows->threads, i);
-        if (calls == NULL)
-            continue;
+    struct thread_calls *calls;
+    for (uint32_t i = 0; (calls = id_table_next(&rows->threads, &i)) != NULL; i++) {
         call_stack_reset(&calls->stack);
         free(calls->open);
     }

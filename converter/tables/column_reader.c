@@ -76,23 +76,22 @@ const struct tables *shared_tables_borrow(const struct shared_tables *shared)
 /* Growing columns.  Huge pages do not help: if memory is fragmented, finding them takes the
  * kernel three times as long as filling small pages. */
 
-static size_t value_bytes(enum table_type type)
-{
-    return type == TABLE_BOOL   ? sizeof(uint8_t)
-           : type == TABLE_NAME ? sizeof(int32_t)
-                                : sizeof(uint64_t);
-}
-
 static bool is_text(enum table_type type)
 {
     return type == TABLE_TEXT || type == TABLE_DATA;
 }
 
+size_t whole_column_bytes(enum table_type type, size_t rows)
+{
+    return type == TABLE_BOOL   ? rows
+           : type == TABLE_NAME ? rows * sizeof(int32_t)
+                                : (rows + is_text(type)) * sizeof(uint64_t);
+}
+
 /* Changes the capacity from `old` to `capacity` rows.  Returns false if out of memory. */
 static bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
 {
-    void *values =
-        realloc(column->values, (capacity + is_text(column->type)) * value_bytes(column->type));
+    void *values = realloc(column->values, whole_column_bytes(column->type, capacity));
     if (values == NULL)
         return false;
     if (column->values == NULL && is_text(column->type))
@@ -179,18 +178,6 @@ static bool append_validity(struct whole_column *column, const struct table_vect
 
 /* ---- names ---- */
 
-static bool has_places(struct whole_column *column, size_t codes)
-{
-    if (codes <= column->place_count)
-        return true;
-    uint32_t *places =
-        step_grown_zeroed(column->places, &column->place_count, codes, sizeof *places);
-    if (places == NULL)
-        return false;
-    column->places = places;
-    return true;
-}
-
 static bool add_name(struct whole_column *column, struct step_bytes text)
 {
     static const int32_t first = 0;
@@ -213,7 +200,7 @@ static bool append_names(struct whole_column *column, const struct table_vector 
             values[i] = -1;
         return true;
     }
-    if (!has_places(column, vector->dictionary->count))
+    if (!STEP_MAKE_ZEROED_ROOM(column->places, column->place_count, vector->dictionary->count))
         return false;
     for (size_t i = 0; i < count; i++) {
         uint32_t place = column->places[codes[i]];
@@ -256,8 +243,8 @@ static bool append_texts(struct whole_column *column, const struct table_vector 
 /* Prefaults memory somewhat ahead of the next rows. */
 static void ask_memory(struct whole_column *column, size_t rows, size_t capacity)
 {
-    size_t all = (capacity + is_text(column->type)) * value_bytes(column->type);
-    size_t needed = (rows + is_text(column->type)) * value_bytes(column->type);
+    size_t all = whole_column_bytes(column->type, capacity);
+    size_t needed = whole_column_bytes(column->type, rows);
     if (needed <= column->fresh_bytes || all < FRESH_MEMORY_BYTES)
         return;
     size_t to = needed + FRESH_MEMORY_BYTES < all ? needed + FRESH_MEMORY_BYTES : all;
@@ -273,14 +260,14 @@ static void *whole_column_place(struct whole_column *column, size_t rows, size_t
     if (column->type == TABLE_NAME || is_text(column->type))
         return NULL;
     ask_memory(column, rows + count, capacity);
-    return (uint8_t *) column->values + rows * value_bytes(column->type);
+    return (uint8_t *) column->values + whole_column_bytes(column->type, rows);
 }
 
 /* Copies values unless they are already in place. */
 static void append_values(struct whole_column *column, const struct table_vector *vector,
                           size_t from, size_t count, size_t at)
 {
-    size_t bytes = value_bytes(column->type);
+    size_t bytes = whole_column_bytes(column->type, 1);
     const uint8_t *values = (const uint8_t *) (const void *) vector->numbers + from * bytes;
     uint8_t *to = (uint8_t *) column->values + at * bytes;
     if (values != to)

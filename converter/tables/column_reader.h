@@ -48,6 +48,9 @@ struct whole_column {
     size_t place_count;
 };
 
+/* Returns the size of the values of so many rows. */
+size_t whole_column_bytes(enum table_type type, size_t rows);
+
 struct whole_columns {
     size_t row_count;
     struct whole_column *columns; /* in the order of the query's columns */

@@ -8,7 +8,7 @@
 #include "converter/base/id_table.h"
 #include "converter/base/no_memory.h"
 #include "converter/step/event_of_record.h"
-#include "converter/tables/block_choice.h"
+#include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
 #include "format/core/grow.h"
@@ -59,8 +59,7 @@ static const struct java_column thread_columns[] = {THREADS_COLUMNS(MADE_COLUMN)
 enum { SITES_COLUMNS(COLUMN_NUMBER) };
 static const struct java_column site_columns[] = {SITES_COLUMNS(MADE_COLUMN)};
 
-/* Times of entries.  Reads only blocks that have such events, and decodes only times and ids. */
-
+/* Times of entries, from the events that say them. */
 struct entry_time {
     uint64_t begin_ns;
     uint64_t end_ns;
@@ -68,138 +67,39 @@ struct entry_time {
     bool is_existing;
 };
 
-/* The record types that contain the times. */
-struct entry_events {
-    const char *field; /* name of the field with the id */
-    int begin;         /* enum step_java_record */
-    int existing;      /* extends `begin` */
-    int end;           /* -1: none */
-};
-
-/* Zero-initialise for no times. */
-struct entry_times {
-    struct id_table times; /* struct entry_time */
-    bool is_read;
-};
-
-static const struct entry_events entry_times_of_classes = {"class", STEP_JAVA_CLASS_LOAD,
-                                                           STEP_JAVA_CLASS_EXISTING, -1};
-static const struct entry_events entry_times_of_threads = {
-    "thread", STEP_JAVA_THREAD_START, STEP_JAVA_THREAD_EXISTING, STEP_JAVA_THREAD_END};
-
-struct reading {
-    struct entry_times *times;
-    struct tables *tables;
-    struct table_field time, id;
-    uint32_t existing;
-    bool is_end;
-};
-
-static void entry_times_reset(struct entry_times *times)
-{
-    if (times->is_read)
-        id_table_reset(&times->times);
-    times->is_read = false;
-}
-
-/* Returns the times of an entry, which may be unknown; never NULL. */
-static const struct entry_time *entry_times_of(const struct entry_times *times, uint64_t id)
-{
-    static const struct entry_time nothing;
-    const struct entry_time *time =
-        times->is_read && id < UINT32_MAX ? id_table_find(&times->times, (uint32_t) id) : NULL;
-    return time != NULL ? time : &nothing;
-}
-
 /* Uses the first begin and the last end. */
-static bool note(const struct reading *reading, uint64_t id, uint64_t time_ns, uint32_t type)
+static bool note_time(struct id_table *times, const struct trace_event *event)
 {
-    struct entry_time *time =
-        id < UINT32_MAX ? id_table_get(&reading->times->times, (uint32_t) id) : NULL;
+    bool is_class = event->kind == EVENT_CLASS_LOAD;
+    struct entry_time *time = id_table_get(times, is_class ? event->class_id : event->thread_id);
     if (time == NULL)
-        return id >= UINT32_MAX;
-    if (reading->is_end) {
-        time->end_ns = time_ns;
+        return false;
+    if (event->kind == EVENT_THREAD_END) {
+        time->end_ns = event->time_ns;
         time->has_end = true;
     } else if (!time->has_begin) {
-        time->begin_ns = time_ns;
+        time->begin_ns = event->time_ns;
         time->has_begin = true;
-        time->is_existing = type == reading->existing;
+        time->is_existing = (event->flags & TRACE_EXISTING) != 0;
     }
     return true;
 }
 
-static enum step_status read_block(const struct reading *reading, struct step_block *block,
+static enum step_status read_times(struct id_table *times, struct tables *tables, uint32_t kinds,
                                    struct step_error *error)
 {
-    struct step_column_view times, ids, types;
-    uint32_t record = reading->time.record;
-    enum step_status status =
-        step_block_column(block, record, record, reading->time.slot, &times, error);
-    if (status == STEP_STATUS_OK)
-        status = step_block_column(block, record, record, reading->id.slot, &ids, error);
-    if (status == STEP_STATUS_OK)
-        status = step_block_types(block, record, &types, error);
-    for (size_t i = 0; status == STEP_STATUS_OK && i < times.count; i++)
-        if (!note(reading, ids.values[i * ids.step],
-                  tables_time_ns(reading->tables, times.values[i * times.step]),
-                  (uint32_t) types.values[i * types.step]))
-            status = no_memory(error);
-    return status;
-}
-
-static enum step_status read_blocks(const struct reading *reading, uint8_t **fields,
-                                    struct step_error *error)
-{
-    struct tables *tables = reading->tables;
-    struct step_block *block = NULL;
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < step_reader_block_count(tables->reader) && status == STEP_STATUS_OK;
-         i++) {
-        if (block_rows(tables, i, reading->time.record) == 0)
-            continue;
-        status = step_reader_load_fields(tables->reader, i, (const uint8_t *const *) fields, &block,
-                                         error);
-        if (status == STEP_STATUS_OK)
-            status = read_block(reading, block, error);
-        if (tables_is_damage(status))
-            status = STEP_STATUS_OK;
-    }
-    step_block_destroy(block);
-    return status;
-}
-
-static enum step_status read_records(struct reading *reading, int known, const char *id_field,
-                                     struct step_error *error)
-{
-    const struct tables *tables = reading->tables;
-    if (!tables_field(tables, known, known, "time", &reading->time) ||
-        !tables_field(tables, known, known, id_field, &reading->id))
-        return STEP_STATUS_OK;
-    uint8_t **fields = wanted_fields_create(tables->definition, reading->time.record);
-    if (fields == NULL)
+    const struct trace_event *event;
+    struct event_feed *feed = calloc(1, sizeof *feed);
+    if (feed == NULL)
         return no_memory(error);
-    wanted_fields_add(fields, tables->definition, &reading->time);
-    wanted_fields_add(fields, tables->definition, &reading->id);
-    enum step_status status = read_blocks(reading, fields, error);
-    wanted_fields_destroy(fields, tables->definition);
-    return status;
-}
-
-static enum step_status entry_times_read(struct entry_times *times, struct tables *tables,
-                                         const struct entry_events *events,
-                                         struct step_error *error)
-{
-    struct reading reading = {.times = times,
-                              .tables = tables,
-                              .existing = java_record_of(&tables->java, events->existing)};
-    id_table_init(&times->times, sizeof(struct entry_time));
-    times->is_read = true;
-    enum step_status status = read_records(&reading, events->begin, events->field, error);
-    reading.is_end = true;
-    if (status == STEP_STATUS_OK && events->end >= 0)
-        status = read_records(&reading, events->end, events->field, error);
-    return status;
+    enum step_status status = event_feed_open(feed, tables, kinds, true, error);
+    while (status == STEP_STATUS_OK &&
+           (status = event_feed_next(feed, tables, &event, error)) == STEP_STATUS_OK)
+        if (!note_time(times, event))
+            status = no_memory(error);
+    event_feed_close(feed);
+    free(feed);
+    return status == STEP_STATUS_END ? STEP_STATUS_OK : status;
 }
 
 enum { STACK_MOST = 1024, NAME_MOST = 256 };
@@ -213,10 +113,10 @@ typedef bool (*put_entry)(struct entry_rows *rows, uint64_t id);
 struct entry_rows {
     struct table_rows base;
     put_entry put;
-    struct entry_times times; /* of classes and threads */
-    uint64_t last;            /* the last entry returned */
-    uint64_t end;             /* the last entry that may be wanted */
-    void **texts;             /* of the current batch */
+    struct id_table times; /* struct entry_time, of classes and threads */
+    uint64_t last;         /* the last entry returned */
+    uint64_t end;          /* the last entry that may be wanted */
+    void **texts;          /* of the current batch */
     size_t text_count;
     size_t text_bytes;
     uint32_t *depths; /* by entry; 0: not computed yet */
@@ -225,10 +125,13 @@ struct entry_rows {
 
 /* ---- rows ---- */
 
-static bool put_name(struct entry_rows *rows, size_t column, uint32_t code, bool is_null)
+/* Returns the times of an entry, which may be unknown; never NULL. */
+static const struct entry_time *times_of(const struct entry_rows *rows, uint64_t id)
 {
-    row_put_code(&rows->base.builder, column, code, is_null);
-    return is_null || code != NO_NAME_CODE;
+    static const struct entry_time nothing;
+    const struct entry_time *time =
+        id < UINT32_MAX ? id_table_find(&rows->times, (uint32_t) id) : NULL;
+    return time != NULL ? time : &nothing;
 }
 
 static bool put_class(struct entry_rows *rows, uint64_t id)
@@ -236,7 +139,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_class entry;
-    const struct entry_time *time = entry_times_of(&rows->times, id);
+    const struct entry_time *time = times_of(rows, id);
     if (!java_class(&tables->java, id, &entry))
         return true;
     row_put(builder, CLASSES_ID, id, false);
@@ -245,7 +148,7 @@ static bool put_class(struct entry_rows *rows, uint64_t id)
     row_put_flag(builder, CLASSES_EXISTING, time->is_existing);
     struct step_bytes file = java_source(&tables->java, id)->file;
     row_put_text(builder, CLASSES_FILE, file.length > 0 ? file : step_text(""));
-    bool good = put_name(rows, CLASSES_CLASS, tables_class_code(tables, id), false);
+    bool good = row_put_class(&rows->base, CLASSES_CLASS, id);
     row_builder_end_row(builder);
     return good;
 }
@@ -262,9 +165,8 @@ static bool put_method(struct entry_rows *rows, uint64_t id)
     row_put_text(builder, METHODS_NAME, entry.name);
     row_put_text(builder, METHODS_DESCRIPTOR, entry.descriptor);
     row_put(builder, METHODS_MODIFIERS, entry.modifiers, false);
-    bool good =
-        put_name(rows, METHODS_METHOD, tables_method_code(tables, id), false) &&
-        put_name(rows, METHODS_CLASS, tables_class_code(tables, entry.class_), entry.class_ == 0);
+    bool good = row_put_method(&rows->base, METHODS_METHOD, id) &&
+                row_put_class(&rows->base, METHODS_CLASS, entry.class_);
     row_builder_end_row(builder);
     return good;
 }
@@ -274,7 +176,7 @@ static bool put_thread(struct entry_rows *rows, uint64_t id)
     struct row_builder *builder = &rows->base.builder;
     struct tables *tables = rows->base.tables;
     struct step_java_thread entry;
-    const struct entry_time *time = entry_times_of(&rows->times, id);
+    const struct entry_time *time = times_of(rows, id);
     uint64_t number;
     if (!java_thread(&tables->java, id, &entry, &number))
         return true;
@@ -292,16 +194,9 @@ static bool put_thread(struct entry_rows *rows, uint64_t id)
 
 static void keep_depth(struct entry_rows *rows, uint64_t id, uint64_t depth)
 {
-    size_t before = rows->depth_count;
-    if (id >= DEPTHS_MOST || depth > UINT32_MAX)
-        return;
-    if (id >= before) {
-        uint32_t *grown = step_grown(rows->depths, &rows->depth_count, id + 1, sizeof *grown);
-        if (grown == NULL)
-            return; /* not cached */
-        rows->depths = grown;
-        memset(grown + before, 0, (rows->depth_count - before) * sizeof *grown);
-    }
+    if (id >= DEPTHS_MOST || depth > UINT32_MAX ||
+        !STEP_MAKE_ZEROED_ROOM(rows->depths, rows->depth_count, id + 1))
+        return; /* not cached */
     rows->depths[id] = (uint32_t) depth;
 }
 
@@ -382,11 +277,9 @@ static bool put_stack(struct entry_rows *rows, const struct step_java_frame *fra
 static bool put_site(struct entry_rows *rows, uint64_t id)
 {
     struct row_builder *builder = &rows->base.builder;
-    struct tables *tables = rows->base.tables;
     struct step_java_frame frame;
     if (!java_frame(&rows->base.tables->java, id, &frame))
         return true;
-    uint64_t class_id = tables_method_class(tables, frame.method);
     row_put(builder, SITES_ID, id, false);
     row_put(builder, SITES_PARENT, frame.parent, frame.parent == 0);
     row_put(builder, SITES_METHOD_ID, frame.method, false);
@@ -394,10 +287,10 @@ static bool put_site(struct entry_rows *rows, uint64_t id)
     row_put(builder, SITES_BYTECODE, frame.bytecode - 1, frame.bytecode == 0);
     if (builder->values[SITES_DEPTH] != NULL)
         row_put(builder, SITES_DEPTH, depth_of(rows, id, frame), false);
-    bool good =
-        put_name(rows, SITES_METHOD, tables_method_code(tables, frame.method), frame.method == 0) &&
-        put_name(rows, SITES_CLASS, tables_class_code(tables, class_id), class_id == 0) &&
-        put_stack(rows, &frame);
+    bool good = row_put_method(&rows->base, SITES_METHOD, frame.method) &&
+                row_put_class(&rows->base, SITES_CLASS,
+                              tables_method_class(rows->base.tables, frame.method)) &&
+                put_stack(rows, &frame);
     row_builder_end_row(builder);
     return good;
 }
@@ -449,7 +342,7 @@ static void reset(struct table_rows *base)
     free_texts(rows);
     free(rows->texts);
     free(rows->depths);
-    entry_times_reset(&rows->times);
+    id_table_reset(&rows->times);
 }
 
 static put_entry putter_of(const struct tables *tables, uint32_t record)
@@ -467,6 +360,7 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     const struct table_request *request = base->request;
     enum step_status status = STEP_STATUS_OK;
     rows->put = putter_of(tables, request->table->record);
+    id_table_init(&rows->times, sizeof(struct entry_time));
     if (rows->put == put_site && request->needed[SITES_STACK] != 0) {
         rows->texts = calloc(request->batch_rows + 1, sizeof *rows->texts);
         if (rows->texts == NULL)
@@ -474,11 +368,13 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     }
     if (rows->put == put_class &&
         (request->needed[CLASSES_LOADED] != 0 || request->needed[CLASSES_EXISTING] != 0))
-        status = entry_times_read(&rows->times, tables, &entry_times_of_classes, error);
+        status = read_times(&rows->times, tables, TRACE_KIND_BIT(EVENT_CLASS_LOAD), error);
     if (rows->put == put_thread &&
         (request->needed[THREADS_STARTED] != 0 || request->needed[THREADS_ENDED] != 0 ||
          request->needed[THREADS_EXISTING] != 0))
-        status = entry_times_read(&rows->times, tables, &entry_times_of_threads, error);
+        status = read_times(&rows->times, tables,
+                            TRACE_KIND_BIT(EVENT_THREAD_BEGIN) | TRACE_KIND_BIT(EVENT_THREAD_END),
+                            error);
     return status == STEP_STATUS_OK ? restart(base, error) : status;
 }
 

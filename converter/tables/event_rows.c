@@ -19,13 +19,11 @@ enum step_status event_feed_open(struct event_feed *feed, struct tables *tables,
     return status;
 }
 
-/* Copies damage, as events are read with a different reader. */
-static void note_damage(const struct event_feed *feed, struct tables *tables)
+void tables_note_damage(struct tables *tables, const struct trace_about *about)
 {
-    const struct event_source *source = feed->source;
-    if (tables->damage.status != STEP_STATUS_OK || trace_damage_count(&source->about) == 0)
+    if (tables->damage.status != STEP_STATUS_OK || trace_damage_count(about) == 0)
         return;
-    const struct step_damage *damage = trace_damage(&source->about, 0);
+    const struct step_damage *damage = trace_damage(about, 0);
     step_error_set(&tables->damage, STEP_STATUS_CORRUPT, tables->path, damage->offset, "%s",
                    damage->message);
 }
@@ -39,7 +37,7 @@ enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
         enum step_status status =
             source->operations->read(source, feed->events, EVENT_BATCH, &feed->count, error);
         if (status == STEP_STATUS_END)
-            note_damage(feed, tables);
+            tables_note_damage(tables, &source->about);
         if (status != STEP_STATUS_OK)
             return status;
         if (source->names.no_memory)

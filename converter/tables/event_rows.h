@@ -22,4 +22,7 @@ enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
                                  const struct trace_event **event, struct step_error *error);
 void event_feed_close(struct event_feed *feed);
 
+/* Notes the first damage that a source found, which reads with a reader of its own. */
+void tables_note_damage(struct tables *tables, const struct trace_about *about);
+
 #endif

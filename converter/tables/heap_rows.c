@@ -9,6 +9,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
 #include "converter/step/stepfile.h"
+#include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
 #include "converter/trace/alloc_source.h"
@@ -304,12 +305,7 @@ static void finish(struct heap_rows *rows)
     rows->at_end = true;
     rows->cursor = (struct object_cursor){0};
     level_curve_put(&rows->curve, rows->last_ns, rows->live_bytes, rows->live.count);
-    if (trace_damage_count(&rows->source->about) > 0 &&
-        rows->base.tables->damage.status == STEP_STATUS_OK) {
-        const struct step_damage *damage = trace_damage(&rows->source->about, 0);
-        step_error_set(&rows->base.tables->damage, STEP_STATUS_CORRUPT, rows->base.tables->path,
-                       damage->offset, "%s", damage->message);
-    }
+    tables_note_damage(rows->base.tables, &rows->source->about);
 }
 
 /* An allocation at an occupied address also adds only one row, so the builder has room. */

@@ -47,6 +47,24 @@ uint64_t tables_method_class(struct tables *tables, uint64_t method_id)
     return java_method(&tables->java, method_id, &entry) ? entry.class_ : 0;
 }
 
+bool row_put_class(struct table_rows *rows, size_t column, uint64_t class_id)
+{
+    if (rows->builder.values[column] == NULL)
+        return true;
+    uint32_t code = class_id != 0 ? tables_class_code(rows->tables, class_id) : 0;
+    row_put_code(&rows->builder, column, code, class_id == 0);
+    return code != NO_NAME_CODE;
+}
+
+bool row_put_method(struct table_rows *rows, size_t column, uint64_t method_id)
+{
+    if (rows->builder.values[column] == NULL)
+        return true;
+    uint32_t code = method_id != 0 ? tables_method_code(rows->tables, method_id) : 0;
+    row_put_code(&rows->builder, column, code, method_id == 0);
+    return code != NO_NAME_CODE;
+}
+
 /* ---- collections ---- */
 
 static int compare(const void *a, const void *b)
@@ -61,12 +79,8 @@ static bool add_time(struct tables *tables, size_t *capacity, uint64_t time_ns)
     size_t count = tables->collection_count;
     if (count > 0 && tables->collections[count - 1] == time_ns)
         return true;
-    if (count == *capacity) {
-        uint64_t *times = step_grown(tables->collections, capacity, count + 1, sizeof *times);
-        if (times == NULL)
-            return false;
-        tables->collections = times;
-    }
+    if (!STEP_MAKE_ROOM(tables->collections, *capacity, count + 1))
+        return false;
     tables->collections[tables->collection_count++] = time_ns;
     return true;
 }

@@ -54,10 +54,24 @@ extern const struct java_table objects_table, calls_table, classes_table, method
     }
 /* What rows are made of, and what records that. */
 #define ALLOC STEP_JAVA_OBJECT_ALLOC
+#define ALLOC_AT STEP_JAVA_OBJECT_ALLOC_AT
 #define FREE STEP_JAVA_OBJECT_FREE
 #define BY_ALLOC ALLOC, "allocations (the agent's option events=alloc)"
 #define BY_FREE FREE, "deaths (the agent's option events=free; collections find deaths)"
 #define BY_ANY -1, NULL
+
+/* The number in a field of allocations, and columns of all their tables. */
+#define OF_ALLOC(field) CELL_NUMBER, ALLOC, field
+#define EXISTING_COLUMN                                                                            \
+    {                                                                                              \
+        {"existing", "", "it was there when tracing started", TABLE_BOOL, false}, CELL_IS,         \
+            STEP_JAVA_OBJECT_EXISTING, NULL                                                        \
+    }
+#define WEIGHT_COLUMN                                                                              \
+    {                                                                                              \
+        {"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},  \
+            CELL_WEIGHT, ALLOC, "size"                                                             \
+    }
 
 /* The columns of the tables `live`. */
 #define LIVE_COLUMNS(X)                                                                            \

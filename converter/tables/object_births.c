@@ -54,14 +54,15 @@ enum step_status object_births_open(struct object_births *births, struct tables 
                                 .thread_count = filter->thread_count,
                                 .class_glob = filter->class_glob,
                                 .part = &request->part,
-                                .batch_rows = request->batch_rows};
+                                .batch_rows = request->batch_rows,
+                                .by_time = true};
     if (ranges == NULL)
         return no_memory(error);
     for (size_t i = 0; i < filter->range_count; i++)
         if (!object_column_is_joined(filter->ranges[i].column))
             ranges[query.range_count++] = filter->ranges[i];
-    enum step_status status = table_scan_create_by_time(tables, &request->table->base, &query, true,
-                                                        &births->scan, error);
+    enum step_status status =
+        table_scan_create(tables, &request->table->base, &query, &births->scan, error);
     free(ranges);
     return status;
 }

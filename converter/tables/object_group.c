@@ -7,68 +7,30 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/block_choice.h"
+#include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
 #include "format/core/grow.h"
 #include "format/core/search.h"
 
 #define LOTS 0x1p53
 
-static bool add(struct life_weights *weights, uint64_t time_ns, uint64_t threshold, uint64_t object)
+static enum step_status add_change(void *user, const struct trace_fact *fact)
 {
+    struct life_weights *weights = user;
     bool is_new;
-    if (weights->count == weights->capacity) {
-        uint64_t *times =
-            step_grown(weights->times_ns, &weights->capacity, weights->count + 1, sizeof *times);
-        if (times == NULL)
-            return false;
-        weights->times_ns = times;
-        uint64_t *least = realloc(weights->least, weights->capacity * sizeof *least);
-        if (least == NULL)
-            return false;
-        weights->least = least;
-    }
-    weights->times_ns[weights->count] = time_ns;
-    weights->least[weights->count++] = threshold;
-    return object == 0 || id_set_add(&weights->given_up, object, &is_new);
-}
-
-static enum step_status take(struct life_weights *weights, const struct tables *tables,
-                             const struct step_record_view *view, struct step_error *error)
-{
-    struct step_java_object_given_up entry;
-    if (!step_java_object_given_up_get(&tables->java.binding, view, &entry))
-        return STEP_STATUS_OK;
-    uint64_t time_ns = tables_time_ns(tables, entry.time);
+    size_t capacity = weights->capacity;
     uint64_t last_ns = weights->count > 0 ? weights->times_ns[weights->count - 1] : 0;
-    if (entry.threshold == 0 || (double) entry.threshold > LOTS || time_ns < last_ns)
-        return step_error_set(
-            error, STEP_STATUS_FORMAT, tables->path, STEP_NO_OFFSET,
-            "its records ObjectGivenUp are not in order, or have no valid threshold");
-    return add(weights, time_ns, entry.threshold, entry.object) ? STEP_STATUS_OK : no_memory(error);
-}
-
-static enum step_status read_blocks(struct life_weights *weights, struct tables *tables,
-                                    const uint8_t *wanted, uint32_t record,
-                                    struct step_error *error)
-{
-    struct step_block *block = NULL;
-    struct step_record_view view;
-    enum step_status status = STEP_STATUS_OK;
-    for (size_t i = 0; i < step_reader_block_count(tables->reader) && status == STEP_STATUS_OK;
-         i++) {
-        if (block_rows(tables, i, record) == 0)
-            continue;
-        status = step_reader_load(tables->reader, i, wanted, &block, error);
-        bool is_read = status == STEP_STATUS_OK;
-        if (tables_is_damage(status)) /* the reader has noted it */
-            status = STEP_STATUS_OK;
-        while (is_read && status == STEP_STATUS_OK &&
-               step_block_next(block, &view) == STEP_STATUS_OK)
-            status = take(weights, tables, &view, error);
-    }
-    step_block_destroy(block);
-    return status;
+    if (fact->kind != TRACE_GIVEN_UP)
+        return STEP_STATUS_OK;
+    if (fact->threshold == 0 || (double) fact->threshold > LOTS || fact->time_ns < last_ns)
+        return STEP_STATUS_FORMAT;
+    if (!STEP_MAKE_ROOM(weights->times_ns, weights->capacity, weights->count + 1) ||
+        !STEP_MAKE_ROOM(weights->least, capacity, weights->capacity) ||
+        (fact->object != 0 && !id_set_add(&weights->given_up, fact->object, &is_new)))
+        return STEP_STATUS_NO_MEMORY;
+    weights->times_ns[weights->count] = fact->time_ns;
+    weights->least[weights->count++] = fact->threshold;
+    return STEP_STATUS_OK;
 }
 
 /* Makes a tree of the thresholds: node i has the least of nodes 2 i and 2 i + 1. */
@@ -90,19 +52,20 @@ static bool make_tree(struct life_weights *weights)
 enum step_status life_weights_read(struct life_weights *weights, struct tables *tables,
                                    struct step_error *error)
 {
-    uint32_t record = java_record_of(&tables->java, STEP_JAVA_OBJECT_GIVEN_UP);
+    struct event_feed *feed = calloc(1, sizeof *feed);
     *weights = (struct life_weights){.count = 0};
     id_set_init(&weights->given_up);
-    uint8_t *wanted = calloc(tables->definition->record_count + 1, 1);
-    if (wanted == NULL)
+    if (feed == NULL)
         return no_memory(error);
-    enum step_status status = STEP_STATUS_OK;
-    if (record != STEP_NO_RECORD) {
-        wanted[record] = 1;
-        status = read_blocks(weights, tables, wanted, record, error);
-    }
-    free(wanted);
-    if (status == STEP_STATUS_OK && !make_tree(weights))
+    enum step_status status = event_feed_open(feed, tables, 0, true, error);
+    if (status == STEP_STATUS_OK)
+        status = event_source_facts(feed->source, add_change, weights, error);
+    if (status == STEP_STATUS_FORMAT)
+        step_error_set(error, status, tables->path, STEP_NO_OFFSET,
+                       "its records ObjectGivenUp are not in order, or have no valid threshold");
+    event_feed_close(feed);
+    free(feed);
+    if (status == STEP_STATUS_NO_MEMORY || (status == STEP_STATUS_OK && !make_tree(weights)))
         return no_memory(error);
     return status;
 }

@@ -9,7 +9,6 @@
 #include "converter/base/birth_pages.h"
 #include "converter/base/id_set.h"
 #include "converter/base/object_table.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
 /*

@@ -12,23 +12,6 @@
 #include "converter/tables/makers.h"
 #include "converter/tables/tables_trace.h"
 
-/* Fills columns, with a function for each kind of cell. */
-
-struct slice_room;
-
-struct record_batch {
-    struct tables *tables; /* borrowed, as are `wish` and `vectors` */
-    const struct table_request *request;
-    struct table_vector *vectors; /* filled by record_batch_fill(), by column */
-    struct slice_room *room;
-    /* The current block, set by the caller. */
-    struct step_column_view *views; /* by column */
-    struct step_column_view types;
-    struct collected_view deaths;  /* for CELL_COLLECTION */
-    struct step_column_view drawn; /* for CELL_WEIGHT; no rows: all with the trace's interval */
-    uint64_t bound_ticks;          /* maximum time of the block */
-};
-
 /* Memory for a column of the current batch. */
 struct slice_room {
     void *values;
@@ -36,46 +19,41 @@ struct slice_room {
     char *json; /* for CELL_JSON: the texts, concatenated */
 };
 
-/* Returns false if out of memory.  Reset is allowed then, and for a zero-initialised batch. */
-static bool record_batch_init(struct record_batch *batch, struct tables *tables,
-                              const struct table_request *request, struct table_vector *vectors)
+struct record_rows {
+    struct table_rows base;
+    struct slice_room *room; /* by column */
+    struct block_choice choice;
+    size_t at; /* index into `choice` */
+    uint8_t **fields;
+    struct table_field collected, drawn;
+    bool has_collected, has_drawn;
+    /* The current block. */
+    struct step_block *block;
+    size_t row, row_count;
+    struct step_column_view *views; /* by column */
+    struct step_column_view types;
+    struct collected_view deaths; /* for CELL_COLLECTION */
+    struct step_column_view
+        drawn_view;       /* for CELL_WEIGHT; no rows: all with the trace's interval */
+    uint64_t bound_ticks; /* maximum time of the block */
+};
+
+/* Returns whether the column's values are of a field. */
+static bool is_of_field(const struct table_cell *cell)
 {
-    size_t columns = request->table->base.column_count;
-    *batch = (struct record_batch){.tables = tables, .request = request, .vectors = vectors};
-    batch->views = calloc(columns + 1, sizeof *batch->views);
-    batch->room = calloc(columns + 1, sizeof *batch->room);
-    return batch->views != NULL && batch->room != NULL;
+    return cell->kind != CELL_MADE && cell->kind != CELL_IS && cell->kind != CELL_TYPE;
 }
 
-static void record_batch_reset(struct record_batch *batch)
+/* Returns whether the column has a view of a field: the trace's definition may lack it. */
+static bool has_view(const struct table_cell *cell)
 {
-    for (size_t i = 0; batch->room != NULL && i < batch->request->table->base.column_count; i++) {
-        free(batch->room[i].values);
-        free(batch->room[i].validity);
-        free(batch->room[i].json);
-    }
-    free(batch->room);
-    free(batch->views);
+    return is_of_field(cell) && cell->owner != STEP_NO_RECORD;
 }
 
-/* Returns whether the trace's definition lacks the column's field. */
-static bool record_cell_is_absent(const struct table_cell *cell)
+static bool has_room(struct record_rows *rows, size_t column, size_t bytes)
 {
-    return cell->owner == STEP_NO_RECORD && cell->kind != CELL_MADE && cell->kind != CELL_IS &&
-           cell->kind != CELL_TYPE;
-}
-
-/* Returns whether the column has a view of a field. */
-static bool record_cell_has_view(const struct table_cell *cell)
-{
-    return cell->kind != CELL_MADE && cell->kind != CELL_IS && cell->kind != CELL_TYPE &&
-           !record_cell_is_absent(cell);
-}
-
-static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
-{
-    struct slice_room *room = &batch->room[column];
-    size_t count = batch->request->batch_rows;
+    struct slice_room *room = &rows->room[column];
+    size_t count = rows->base.request->batch_rows;
     if (room->values == NULL)
         room->values = malloc(count * bytes + 1);
     if (room->validity == NULL)
@@ -84,11 +62,11 @@ static bool has_room(struct record_batch *batch, size_t column, size_t bytes)
 }
 
 /* Copies the validity of the rows from `from` on to a bitmap that starts with them. */
-static void take_validity(struct record_batch *batch, size_t column, size_t from, size_t count,
+static void take_validity(struct record_rows *rows, size_t column, size_t from, size_t count,
                           struct table_vector *vector)
 {
-    const uint8_t *validity = batch->views[column].validity;
-    uint8_t *out = batch->room[column].validity;
+    const uint8_t *validity = rows->views[column].validity;
+    uint8_t *out = rows->room[column].validity;
     vector->validity = NULL;
     vector->null_count = 0;
     if (validity == NULL)
@@ -112,24 +90,24 @@ static void put_numbers(const struct step_column_view *view, size_t from, size_t
 }
 
 /* From sizes, the bits of doubles. */
-static void put_weights(const struct record_batch *batch, const struct step_column_view *view,
+static void put_weights(const struct record_rows *rows, const struct step_column_view *view,
                         size_t from, size_t count, uint64_t *out)
 {
-    const struct step_column_view *drawn = &batch->drawn;
+    const struct step_column_view *drawn = &rows->drawn_view;
     for (size_t i = 0; i < count; i++) {
         uint64_t interval = drawn->count > 0 ? drawn->values[(from + i) * drawn->step] : 0;
         double weight = sample_weight(
             view->values[(from + i) * view->step],
-            java_interval(interval) != 0 ? interval : batch->tables->sample_interval_bytes);
+            java_interval(interval) != 0 ? interval : rows->base.tables->sample_interval_bytes);
         memcpy(&out[i], &weight, sizeof weight);
     }
 }
 
-static void put_times(const struct record_batch *batch, const struct step_column_view *view,
+static void put_times(const struct record_rows *rows, const struct step_column_view *view,
                       size_t from, size_t count, uint64_t *out)
 {
-    const struct tables *tables = batch->tables;
-    if (tables_time_ns(tables, batch->bound_ticks) < UINT64_MAX) {
+    const struct tables *tables = rows->base.tables;
+    if (tables_time_ns(tables, rows->bound_ticks) < UINT64_MAX) {
         for (size_t i = 0; i < count; i++)
             out[i] = view->values[(from + i) * view->step] * tables->resolution_ns;
         return;
@@ -139,10 +117,10 @@ static void put_times(const struct record_batch *batch, const struct step_column
 }
 
 /* Makes zeros null. */
-static void null_zeros(struct record_batch *batch, size_t column, const uint64_t *values,
+static void null_zeros(struct record_rows *rows, size_t column, const uint64_t *values,
                        size_t count, struct table_vector *vector)
 {
-    uint8_t *validity = batch->room[column].validity;
+    uint8_t *validity = rows->room[column].validity;
     size_t zeros = 0;
     for (size_t i = 0; i < count; i++)
         zeros += values[i] == 0;
@@ -163,14 +141,14 @@ static uint32_t code_of(struct tables *tables, enum cell_kind kind, uint64_t id)
 }
 
 /* Looks up the names of ids; id 0 becomes null. */
-static bool put_codes(struct record_batch *batch, size_t column, size_t from, size_t count,
+static bool put_codes(struct record_rows *rows, size_t column, size_t from, size_t count,
                       struct table_vector *vector)
 {
-    struct tables *tables = batch->tables;
-    enum cell_kind kind = batch->request->table->cells[column].kind;
-    const struct step_column_view *view = &batch->views[column];
-    uint32_t *codes = batch->room[column].values;
-    uint8_t *validity = batch->room[column].validity;
+    struct tables *tables = rows->base.tables;
+    enum cell_kind kind = rows->base.request->table->cells[column].kind;
+    const struct step_column_view *view = &rows->views[column];
+    uint32_t *codes = rows->room[column].values;
+    uint8_t *validity = rows->room[column].validity;
     uint64_t last = 0;
     uint32_t last_code = 0;
     bool last_known = false;
@@ -207,13 +185,13 @@ static void put_texts(const struct step_column_view *view, size_t from, size_t c
     }
 }
 
-static bool put_json(struct record_batch *batch, size_t column, size_t from, size_t count)
+static bool put_json(struct record_rows *rows, size_t column, size_t from, size_t count)
 {
-    const struct tables *tables = batch->tables;
-    const struct table_cell *cell = &batch->request->table->cells[column];
+    const struct tables *tables = rows->base.tables;
+    const struct table_cell *cell = &rows->base.request->table->cells[column];
     const struct step_field *field = &tables->definition->records[cell->owner].fields[cell->field];
-    const struct step_column_view *view = &batch->views[column];
-    struct slice_room *room = &batch->room[column];
+    const struct step_column_view *view = &rows->views[column];
+    struct slice_room *room = &rows->room[column];
     struct step_bytes *texts = room->values;
     struct record_values values;
     size_t length = 0;
@@ -239,20 +217,20 @@ static bool put_json(struct record_batch *batch, size_t column, size_t from, siz
     return true;
 }
 
-static void put_flags(const struct record_batch *batch, uint32_t owner, size_t from, size_t count,
+static void put_flags(const struct record_rows *rows, uint32_t owner, size_t from, size_t count,
                       uint8_t *out)
 {
-    const struct step_definition *definition = batch->tables->definition;
+    const struct step_definition *definition = rows->base.tables->definition;
     uint64_t last = UINT64_MAX;
     bool is = false;
-    if (batch->types.step == 0 && count > 0) { /* all records have the same type */
+    if (rows->types.step == 0 && count > 0) { /* all records have the same type */
         is = owner != STEP_NO_RECORD &&
-             step_record_extends(definition, (uint32_t) batch->types.values[0], owner);
+             step_record_extends(definition, (uint32_t) rows->types.values[0], owner);
         memset(out, is, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t type = batch->types.values[(from + i) * batch->types.step];
+        uint64_t type = rows->types.values[(from + i) * rows->types.step];
         if (type != last)
             is = owner != STEP_NO_RECORD && step_record_extends(definition, (uint32_t) type, owner);
         last = type;
@@ -260,54 +238,54 @@ static void put_flags(const struct record_batch *batch, uint32_t owner, size_t f
     }
 }
 
-static void put_types(const struct record_batch *batch, size_t from, size_t count, uint32_t *out)
+static void put_types(const struct record_rows *rows, size_t from, size_t count, uint32_t *out)
 {
     for (size_t i = 0; i < count; i++)
-        out[i] = (uint32_t) batch->types.values[(from + i) * batch->types.step];
+        out[i] = (uint32_t) rows->types.values[(from + i) * rows->types.step];
 }
 
-static void put_collections(const struct record_batch *batch, size_t from, size_t count,
+static void put_collections(const struct record_rows *rows, size_t from, size_t count,
                             uint64_t *out)
 {
     uint64_t last = 0;
     uint64_t number = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t ticks = collected_view_ticks(&batch->deaths, from + i);
+        uint64_t ticks = collected_view_ticks(&rows->deaths, from + i);
         if (i == 0 || ticks != last)
-            number =
-                1 + tables_collections_before(batch->tables, tables_time_ns(batch->tables, ticks));
+            number = 1 + tables_collections_before(rows->base.tables,
+                                                   tables_time_ns(rows->base.tables, ticks));
         last = ticks;
         out[i] = number;
     }
 }
 
-static void put_nothing(struct record_batch *batch, size_t column, size_t count,
+static void put_nothing(struct record_rows *rows, size_t column, size_t count,
                         struct table_vector *vector)
 {
     static const struct table_dictionary nothing;
-    memset(batch->room[column].values, 0, count * sizeof(struct step_bytes));
-    memset(batch->room[column].validity, 0, count / 8 + 1);
-    vector->numbers = batch->room[column].values;
-    vector->validity = batch->room[column].validity;
+    memset(rows->room[column].values, 0, count * sizeof(struct step_bytes));
+    memset(rows->room[column].validity, 0, count / 8 + 1);
+    vector->numbers = rows->room[column].values;
+    vector->validity = rows->room[column].validity;
     vector->null_count = count;
     vector->dictionary = &nothing;
 }
 
 /* Fills a column with rows of the block from `from` on, replacing its contents.  Returns false
  * if out of memory. */
-static bool record_batch_fill(struct record_batch *batch, size_t column, size_t from, size_t count)
+static bool fill(struct record_rows *rows, size_t column, size_t from, size_t count)
 {
-    const struct table_cell *cell = &batch->request->table->cells[column];
-    const struct step_column_view *view = &batch->views[column];
-    struct table_vector *vector = &batch->vectors[column];
-    if (!has_room(batch, column, sizeof(struct step_bytes)))
+    const struct table_cell *cell = &rows->base.request->table->cells[column];
+    const struct step_column_view *view = &rows->views[column];
+    struct table_vector *vector = &rows->base.vectors[column];
+    if (!has_room(rows, column, sizeof(struct step_bytes)))
         return false;
-    void *values = batch->room[column].values;
-    if (record_cell_is_absent(cell)) {
-        put_nothing(batch, column, count, vector);
+    void *values = rows->room[column].values;
+    if (is_of_field(cell) && !has_view(cell)) {
+        put_nothing(rows, column, count, vector);
         return true;
     }
-    take_validity(batch, column, from, count, vector);
+    take_validity(rows, column, from, count, vector);
     switch (cell->kind) {
     case CELL_ID:
     case CELL_NUMBER:
@@ -317,36 +295,36 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
             vector->numbers = values;
         }
         if (cell->kind == CELL_ID)
-            null_zeros(batch, column, vector->numbers, count, vector);
+            null_zeros(rows, column, vector->numbers, count, vector);
         return true;
     case CELL_TICKS:
-        put_times(batch, view, from, count, values);
+        put_times(rows, view, from, count, values);
         break;
     case CELL_CLASS:
     case CELL_METHOD:
     case CELL_METHOD_CLASS:
-        return put_codes(batch, column, from, count, vector);
+        return put_codes(rows, column, from, count, vector);
     case CELL_TEXT:
         put_texts(view, from, count, values);
         vector->texts = values;
         return true;
     case CELL_JSON:
         vector->texts = values;
-        return put_json(batch, column, from, count);
+        return put_json(rows, column, from, count);
     case CELL_IS:
-        put_flags(batch, cell->owner, from, count, values);
+        put_flags(rows, cell->owner, from, count, values);
         vector->flags = values;
         return true;
     case CELL_TYPE:
-        put_types(batch, from, count, values);
+        put_types(rows, from, count, values);
         vector->codes = values;
-        vector->dictionary = &batch->tables->type_names.dictionary;
+        vector->dictionary = &rows->base.tables->type_names.dictionary;
         return true;
     case CELL_COLLECTION:
-        put_collections(batch, from, count, values);
+        put_collections(rows, from, count, values);
         break;
     case CELL_WEIGHT:
-        put_weights(batch, view, from, count, values);
+        put_weights(rows, view, from, count, values);
         break;
     case CELL_MADE:
     case CELL_LIFE_WEIGHT:
@@ -356,38 +334,26 @@ static bool record_batch_fill(struct record_batch *batch, size_t column, size_t 
     return true;
 }
 
-struct record_rows {
-    struct table_rows base;
-    struct block_choice choice;
-    size_t at; /* index into `choice` */
-    uint8_t **fields;
-    struct step_block *block;
-    size_t row, row_count; /* in the current block */
-    struct record_batch batch;
-    struct table_field collected, drawn;
-    bool has_collected, has_drawn;
-};
-
 static enum step_status view_block(struct record_rows *rows, struct step_error *error)
 {
     const struct table_definition *table = rows->base.request->table;
     enum step_status status = STEP_STATUS_OK;
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
         const struct table_cell *cell = &table->cells[i];
-        if (rows->base.request->needed[i] == 0 || !record_cell_has_view(cell))
+        if (rows->base.request->needed[i] == 0 || !has_view(cell))
             continue;
         status = step_block_column(rows->block, table->record, cell->owner, cell->slot,
-                                   &rows->batch.views[i], error);
+                                   &rows->views[i], error);
         if (status == STEP_STATUS_OK && cell->kind == CELL_COLLECTION)
-            status = collected_view_set(&rows->batch.deaths, rows->block, table->record, cell->slot,
+            status = collected_view_set(&rows->deaths, rows->block, table->record, cell->slot,
                                         rows->has_collected ? &rows->collected : NULL, error);
         if (status == STEP_STATUS_OK && cell->kind == CELL_WEIGHT && rows->has_drawn)
             status = step_block_column(rows->block, table->record, rows->drawn.record,
-                                       rows->drawn.slot, &rows->batch.drawn, error);
+                                       rows->drawn.slot, &rows->drawn_view, error);
     }
     if (status == STEP_STATUS_OK)
-        status = step_block_types(rows->block, table->record, &rows->batch.types, error);
-    rows->row_count = rows->batch.types.count;
+        status = step_block_types(rows->block, table->record, &rows->types, error);
+    rows->row_count = rows->types.count;
     return status;
 }
 
@@ -403,7 +369,7 @@ static enum step_status load(struct record_rows *rows, struct step_error *error)
         enum step_status status = step_reader_load_fields(
             reader, block, (const uint8_t *const *) rows->fields, &rows->block, error);
         rows->base.work.blocks_read++;
-        rows->batch.bound_ticks = step_reader_block_info(reader, block)->time_max;
+        rows->bound_ticks = step_reader_block_info(reader, block)->time_max;
         if (status == STEP_STATUS_OK)
             status = view_block(rows, error);
         if (status != STEP_STATUS_OK && !tables_is_damage(status))
@@ -428,7 +394,7 @@ static enum step_status next(struct table_rows *base, size_t *count, struct step
     for (size_t i = 0; i < table->column_count; i++) {
         if (base->request->needed[i] == 0)
             continue;
-        if (!record_batch_fill(&rows->batch, i, rows->row, *count))
+        if (!fill(rows, i, rows->row, *count))
             return no_memory(error);
     }
     rows->row += *count;
@@ -457,7 +423,13 @@ const struct block_choice *record_rows_choice(const struct table_rows *base)
 static void reset(struct table_rows *base)
 {
     struct record_rows *rows = (struct record_rows *) base;
-    record_batch_reset(&rows->batch);
+    for (size_t i = 0; rows->room != NULL && i < base->request->table->base.column_count; i++) {
+        free(rows->room[i].values);
+        free(rows->room[i].validity);
+        free(rows->room[i].json);
+    }
+    free(rows->room);
+    free(rows->views);
     wanted_fields_destroy(rows->fields, base->tables->definition);
     step_block_destroy(rows->block);
     block_choice_reset(&rows->choice);
@@ -479,13 +451,14 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     struct tables *tables = rows->base.tables;
     enum step_status status = STEP_STATUS_OK;
     rows->fields = wanted_fields_create(tables->definition, table->record);
-    if (!record_batch_init(&rows->batch, tables, request, rows->base.vectors) ||
-        rows->fields == NULL)
+    rows->views = calloc(table->base.column_count + 1, sizeof *rows->views);
+    rows->room = calloc(table->base.column_count + 1, sizeof *rows->room);
+    if (rows->fields == NULL || rows->views == NULL || rows->room == NULL)
         return no_memory(error);
     for (size_t i = 0; i < table->base.column_count && status == STEP_STATUS_OK; i++) {
         if (request->needed[i] == 0)
             continue;
-        if (record_cell_has_view(&table->cells[i]))
+        if (has_view(&table->cells[i]))
             wanted_fields_add(rows->fields, tables->definition,
                               &(struct table_field){table->cells[i].owner, table->cells[i].field,
                                                     table->cells[i].slot});

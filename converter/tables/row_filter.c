@@ -12,11 +12,6 @@
 
 #define SIGN (UINT64_C(1) << 63)
 
-static bool has_numbers(enum table_type type)
-{
-    return type == TABLE_UINT || type == TABLE_INT || type == TABLE_TIME || type == TABLE_DURATION;
-}
-
 static enum step_status check_ranges(const struct table *table, const struct table_range *ranges,
                                      size_t count, struct step_error *error)
 {
@@ -24,7 +19,7 @@ static enum step_status check_ranges(const struct table *table, const struct tab
         if (ranges[i].column >= table->column_count)
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "table %s has no column %zu", table->name, ranges[i].column);
-        if (!has_numbers(table->columns[ranges[i].column].type))
+        if (!table_type_has_numbers(table->columns[ranges[i].column].type))
             return step_error_set(error, STEP_STATUS_INVALID, NULL, STEP_NO_OFFSET,
                                   "column %s of table %s has no numbers",
                                   table->columns[ranges[i].column].name, table->name);
@@ -175,12 +170,8 @@ static enum step_status keep_classes(struct row_filter *filter, const struct tab
                                      size_t count, struct step_error *error)
 {
     size_t codes = vector->dictionary->count;
-    if (codes > filter->class_capacity) {
-        uint8_t *room = step_grown_zeroed(filter->class_is, &filter->class_capacity, codes, 1);
-        if (room == NULL)
-            return no_memory(error);
-        filter->class_is = room;
-    }
+    if (!STEP_MAKE_ZEROED_ROOM(filter->class_is, filter->class_capacity, codes))
+        return no_memory(error);
     for (size_t i = 0; i < count; i++)
         filter->keep[i] &=
             !table_vector_is_null(vector, i) && class_is_wanted(filter, vector, vector->codes[i]);

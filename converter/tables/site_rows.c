@@ -7,7 +7,6 @@
 #include "converter/base/sampled_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/sites/advice.h"
-#include "converter/sites/site_stores.h"
 #include "converter/tables/event_rows.h"
 #include "converter/tables/makers.h"
 
@@ -49,11 +48,6 @@ static const struct java_column lifetime_columns[] = {LIFETIMES_COLUMNS(MADE_COL
 enum { ADVICE_COLUMNS(COLUMN_NUMBER) };
 static const struct java_column advice_columns[] = {ADVICE_COLUMNS(MADE_COLUMN)};
 
-enum { WORDS = 3 };
-
-/* How lifetimes are to be read, by enum lifetime_meaning. */
-static const char *const meanings[WORDS] = {"exact", "upper_bound", "estimate"};
-
 struct site_rows {
     struct table_rows base;
     struct event_feed feed; /* its names are those of the sites */
@@ -61,22 +55,17 @@ struct site_rows {
     struct advice_list list;
     bool is_advice; /* for the table `advice` */
     bool is_read;
-    size_t at;                                          /* next row */
-    uint32_t meanings[WORDS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
+    size_t at;                                                      /* next row */
+    uint32_t meanings[LIFETIME_MEANINGS], kinds[ADVICE_KIND_COUNT]; /* codes of words */
 };
 
 /* ---- rows ---- */
 
 static bool put_names(struct site_rows *rows, const struct site_key *key, size_t first)
 {
-    struct row_builder *builder = &rows->base.builder;
-    uint32_t code = 0;
-    if (builder->values[first] != NULL && key->class_id != 0)
-        code = tables_class_code(rows->base.tables, key->class_id);
-    row_put_code(builder, first, code, key->class_id == 0);
-    row_put(builder, first + 1, key->class_id, false);
-    row_put(builder, first + 2, key->stack_id, key->stack_id == 0);
-    return code != NO_NAME_CODE;
+    row_put(&rows->base.builder, first + 1, key->class_id, false);
+    row_put(&rows->base.builder, first + 2, key->stack_id, key->stack_id == 0);
+    return row_put_class(&rows->base, first, key->class_id);
 }
 
 static void put_percentile(struct site_rows *rows, size_t column, const struct lifetimes *lifetimes,
@@ -212,7 +201,7 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     struct table_names *words = &base->tables->words;
     rows->is_advice = strcmp(base->request->table->base.name, "advice") == 0;
     if (!site_lives_init(&rows->lives) ||
-        !table_names_codes(words, meanings, WORDS, rows->meanings) ||
+        !table_names_codes(words, lifetime_words, LIFETIME_MEANINGS, rows->meanings) ||
         !table_names_codes(words, advice_words, ADVICE_KIND_COUNT, rows->kinds))
         return no_memory(error);
     enum step_status status = event_feed_open(&rows->feed, base->tables, kinds, true, error);

@@ -80,6 +80,11 @@ bool tables_have_class(const struct tables *tables, const char *glob, char *text
 /* Finds a column of a table in the same way. */
 enum step_status table_find_column(const struct table *table, const char *name, size_t *out,
                                    struct step_error *error);
+/* Returns whether a range can select rows by the values of a column of this type. */
+static inline bool table_type_has_numbers(enum table_type type)
+{
+    return type == TABLE_UINT || type == TABLE_INT || type == TABLE_TIME || type == TABLE_DURATION;
+}
 /* Returns "uint", "int", "time", "duration", "bool", "name", "text", "data" or "real". */
 const char *table_type_name(enum table_type type);
 
@@ -123,6 +128,8 @@ struct table_query {
     const char *class_glob;        /* pattern for column `class` (event_selection.h); NULL: all */
     const struct table_part *part; /* NULL: the whole table */
     size_t batch_rows;             /* maximum number of rows of a batch; 0: TABLE_BATCH_ROWS */
+    bool by_time;                  /* rows of blocks in the order of the blocks' first times instead
+                                      of the file's */
 };
 #define TABLE_BATCH_ROWS ((size_t) 65536)
 
@@ -154,6 +161,15 @@ struct table_vector {
     size_t null_count;
     const struct table_dictionary *dictionary; /* of the codes */
 };
+
+/* Returns the size of a value of a vector. */
+static inline size_t table_value_bytes(enum table_type type)
+{
+    return type == TABLE_BOOL                         ? sizeof(uint8_t)
+           : type == TABLE_NAME                       ? sizeof(uint32_t)
+           : type == TABLE_TEXT || type == TABLE_DATA ? sizeof(struct step_bytes)
+                                                      : sizeof(uint64_t);
+}
 
 static inline bool table_vector_is_null(const struct table_vector *vector, size_t row)
 {

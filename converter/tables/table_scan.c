@@ -6,25 +6,9 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/tables/row_builder.h"
 #include "converter/tables/tables_trace.h"
 
 /* Storage of batches. */
-
-static size_t value_bytes(enum table_type type)
-{
-    switch (type) {
-    case TABLE_BOOL:
-        return sizeof(uint8_t);
-    case TABLE_NAME:
-        return sizeof(uint32_t);
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        return sizeof(struct step_bytes);
-    default:
-        return sizeof(uint64_t);
-    }
-}
 
 static enum step_status row_builder_init(struct row_builder *builder, const struct table *table,
                                          const uint8_t *needed, size_t batch_rows,
@@ -40,7 +24,7 @@ static enum step_status row_builder_init(struct row_builder *builder, const stru
     for (size_t i = 0; i < table->column_count; i++) {
         if (needed[i] == 0)
             continue;
-        builder->own[i] = malloc(builder->capacity * value_bytes(table->columns[i].type));
+        builder->own[i] = malloc(builder->capacity * table_value_bytes(table->columns[i].type));
         builder->values[i] = builder->own[i];
         if (table->columns[i].nullable)
             builder->validity[i] = calloc(builder->capacity / 8 + sizeof(uint64_t), 1);
@@ -219,9 +203,9 @@ static enum step_status start(struct table_scan *scan, struct step_error *error)
     return status;
 }
 
-enum step_status table_scan_create_by_time(struct tables *tables, const struct table *table,
-                                           const struct table_query *query, bool by_time,
-                                           struct table_scan **out, struct step_error *error)
+enum step_status table_scan_create(struct tables *tables, const struct table *table,
+                                   const struct table_query *query, struct table_scan **out,
+                                   struct step_error *error)
 {
     *out = NULL;
     struct table_scan *scan = calloc(1, sizeof *scan);
@@ -231,7 +215,7 @@ enum step_status table_scan_create_by_time(struct tables *tables, const struct t
     scan->request.table = table_definition_of(table);
     scan->request.part = query->part != NULL ? *query->part : (struct table_part){0, SIZE_MAX, 0};
     scan->request.batch_rows = query->batch_rows != 0 ? query->batch_rows : TABLE_BATCH_ROWS;
-    scan->request.by_time = by_time;
+    scan->request.by_time = query->by_time;
     enum step_status status = row_filter_init(&scan->request.filter, table, query, error);
     if (status == STEP_STATUS_OK)
         status = choose_columns(scan, query, error);
@@ -243,13 +227,6 @@ enum step_status table_scan_create_by_time(struct tables *tables, const struct t
     }
     *out = scan;
     return status;
-}
-
-enum step_status table_scan_create(struct tables *tables, const struct table *table,
-                                   const struct table_query *query, struct table_scan **out,
-                                   struct step_error *error)
-{
-    return table_scan_create_by_time(tables, table, query, false, out, error);
 }
 
 enum step_status table_scan_restart(struct table_scan *scan, const struct table_range *ranges,
@@ -304,7 +281,7 @@ static bool has_room(struct table_scan *scan, struct table_scan_room *room, enum
 {
     size_t rows = scan->request.batch_rows;
     if (room->values == NULL)
-        room->values = malloc(rows * value_bytes(type));
+        room->values = malloc(rows * table_value_bytes(type));
     if (room->validity == NULL)
         room->validity = malloc(rows / 8 + 1);
     return room->values != NULL && room->validity != NULL;
@@ -323,7 +300,7 @@ static void gather(const struct table_vector *from, const uint32_t *selected, si
                    struct table_scan_room *room, struct table_vector *to)
 {
     *to = *from;
-    switch (value_bytes(from->type)) {
+    switch (table_value_bytes(from->type)) {
     case sizeof(uint8_t):
         GATHER(flags, uint8_t);
         break;

@@ -20,27 +20,19 @@
 enum { COLUMNS_MOST = 20 };
 
 #define DEATH STEP_JAVA_OBJECT_DEATH
+#define FREE_UNKNOWN STEP_JAVA_OBJECT_FREE_UNKNOWN
 #define COUNT STEP_JAVA_METHOD_COUNT
 
 static const struct java_column allocations[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, ALLOC, "time"},
-    {{"thread", "", "0: the VM", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "thread"},
+    {{"thread", "", "0: the VM", TABLE_UINT, false}, OF_ALLOC("thread")},
     {{"class", "", "", TABLE_NAME, true}, CELL_CLASS, ALLOC, "class"},
-    {{"class_id", "", "number in classes", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "class"},
-    {{"object", "", "its number", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "object"},
-    {{"size", "bytes", "", TABLE_UINT, false}, CELL_NUMBER, ALLOC, "size"},
-    {{"site", "", "number in sites", TABLE_UINT, true},
-     CELL_ID,
-     STEP_JAVA_OBJECT_ALLOC_AT,
-     "stack"},
-    {{"existing", "", "it was there when tracing started", TABLE_BOOL, false},
-     CELL_IS,
-     STEP_JAVA_OBJECT_EXISTING,
-     NULL},
-    {{"weight", "", "of a sampled trace only: objects that it stands for", TABLE_REAL, false},
-     CELL_WEIGHT,
-     ALLOC,
-     "size"}};
+    {{"class_id", "", "number in classes", TABLE_UINT, false}, OF_ALLOC("class")},
+    {{"object", "", "its number", TABLE_UINT, false}, OF_ALLOC("object")},
+    {{"size", "bytes", "", TABLE_UINT, false}, OF_ALLOC("size")},
+    {{"site", "", "number in sites", TABLE_UINT, true}, CELL_ID, ALLOC_AT, "stack"},
+    EXISTING_COLUMN,
+    WEIGHT_COLUMN};
 
 static const struct java_column frees[] = {
     {{"time", "ns", "", TABLE_TIME, false}, CELL_TICKS, FREE, "time"},
@@ -48,7 +40,7 @@ static const struct java_column frees[] = {
     {{"collection", "", "number in collections", TABLE_UINT, false}, CELL_COLLECTION, FREE, "time"},
     {{"class", "", "where the trace lacks the allocation", TABLE_NAME, true},
      CELL_CLASS,
-     STEP_JAVA_OBJECT_FREE_UNKNOWN,
+     FREE_UNKNOWN,
      "class"},
     {{"collected", "ns", "when that found it; null: `time` is that", TABLE_TIME, true},
      CELL_TICKS,
@@ -60,23 +52,18 @@ static const struct java_column frees[] = {
      DEATH,
      "how"}};
 
+#define OF_COUNT(field) CELL_NUMBER, COUNT, field
 static const struct java_column method_counts[] = {
     {{"method", "", "", TABLE_NAME, true}, CELL_METHOD, COUNT, "method"},
     {{"class", "", "of the method", TABLE_NAME, true}, CELL_METHOD_CLASS, COUNT, "method"},
-    {{"method_id", "", "number in methods", TABLE_UINT, false}, CELL_NUMBER, COUNT, "method"},
-    {{"calls", "", "", TABLE_UINT, false}, CELL_NUMBER, COUNT, "calls"},
+    {{"method_id", "", "number in methods", TABLE_UINT, false}, OF_COUNT("method")},
+    {{"calls", "", "", TABLE_UINT, false}, OF_COUNT("calls")},
     {{"exceptions", "", "calls that an exception ended", TABLE_UINT, false},
-     CELL_NUMBER,
-     COUNT,
-     "exceptions"},
+     OF_COUNT("exceptions")},
     {{"inclusive", "ns", "in outermost calls of each thread", TABLE_DURATION, false},
-     CELL_NUMBER,
-     COUNT,
-     "inclusive"},
+     OF_COUNT("inclusive")},
     {{"exclusive", "ns", "without the methods that it called", TABLE_DURATION, false},
-     CELL_NUMBER,
-     COUNT,
-     "exclusive"}};
+     OF_COUNT("exclusive")}};
 
 static const struct java_table allocations_table =
     RECORD_TABLE("allocations", "one row an allocation", allocations, NULL, ALLOC, BY_ALLOC);
@@ -193,7 +180,7 @@ static void add_column(struct growing_table *table, const char *name, const char
 {
     if (table->count == COLUMNS_OF_RECORDS_MOST || table->failed)
         return;
-    char *copy = strdup(name);
+    char *copy = step_arena_text(&table->tables->memory, name, strlen(name));
     if (copy == NULL) {
         table->failed = true;
         return;
@@ -295,8 +282,6 @@ static enum step_status record_tables_add(struct tables *tables, struct step_err
     for (uint32_t i = 0; i < tables->definition->record_count && status == STEP_STATUS_OK; i++) {
         table.count = 0;
         status = add_record(tables, i, &table, error);
-        for (size_t k = 0; k < table.count; k++)
-            free((void *) (uintptr_t) table.columns[k].name);
     }
     free(table.columns);
     free(table.cells);
@@ -347,6 +332,7 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
         free(tables);
         return no_memory(error);
     }
+    tables->memory.limit = UINT64_MAX;
     enum step_status status = open_with_weights(path, &tables->reader, error);
     if (status == STEP_STATUS_FORMAT)
         step_error_set(error, status, path, STEP_NO_OFFSET,
@@ -372,25 +358,12 @@ enum step_status tables_open(const char *path, struct tables **out, struct step_
     return status;
 }
 
-static void free_definition(struct table_definition *definition)
-{
-    for (size_t i = 0; i < definition->base.column_count; i++) {
-        free((void *) (uintptr_t) definition->base.columns[i].name);
-        free((void *) (uintptr_t) definition->base.columns[i].doc);
-    }
-    free((void *) (uintptr_t) definition->base.columns);
-    free((void *) (uintptr_t) definition->base.name);
-    free((void *) (uintptr_t) definition->base.doc);
-    free((void *) (uintptr_t) definition->cells);
-}
-
 void tables_close(struct tables *tables)
 {
     if (tables == NULL)
         return;
-    for (size_t i = 0; i < tables->count; i++)
-        free_definition(&tables->items[i]);
     free(tables->items);
+    step_arena_reset(&tables->memory);
     java_records_reset(&tables->java);
     table_names_reset(&tables->class_names);
     table_names_reset(&tables->method_names);

@@ -16,7 +16,7 @@
 enum step_status table_names_init(struct table_names *names, uint64_t numbers,
                                   struct step_error *error)
 {
-    *names = (struct table_names){0};
+    *names = (struct table_names){.joined = {.limit = UINT64_MAX}};
     names->code_count = (size_t) (numbers < NUMBERS_MOST ? numbers : NUMBERS_MOST);
     names->codes = malloc((names->code_count + 1) * sizeof *names->codes);
     if (names->codes == NULL)
@@ -27,9 +27,7 @@ enum step_status table_names_init(struct table_names *names, uint64_t numbers,
 
 void table_names_reset(struct table_names *names)
 {
-    for (size_t i = 0; i < names->owned_count; i++)
-        free(names->owned[i]);
-    free(names->owned);
+    step_arena_reset(&names->joined);
     free(names->codes);
     free(names->texts);
     name_index_reset(&names->index);
@@ -39,14 +37,9 @@ void table_names_reset(struct table_names *names)
 uint32_t table_names_code(struct table_names *names, struct step_bytes text)
 {
     bool is_new = false;
-    if (names->dictionary.count == names->capacity) {
-        struct step_bytes *texts =
-            step_grown(names->texts, &names->capacity, names->capacity + 1, sizeof *texts);
-        if (texts == NULL)
-            return NO_NAME_CODE;
-        names->texts = texts;
-        names->dictionary.texts = texts;
-    }
+    if (!STEP_MAKE_ROOM(names->texts, names->capacity, names->dictionary.count + 1))
+        return NO_NAME_CODE;
+    names->dictionary.texts = names->texts;
     uint32_t number = name_index_put(&names->index, 0, text, &is_new);
     if (number == 0)
         return NO_NAME_CODE;
@@ -64,28 +57,13 @@ bool table_names_codes(struct table_names *names, const char *const *texts, size
     return true;
 }
 
-static bool own(struct table_names *names, void *text)
-{
-    if (names->owned_count == names->owned_capacity) {
-        void **owned = step_grown(names->owned, &names->owned_capacity, names->owned_capacity + 1,
-                                  sizeof *owned);
-        if (owned == NULL)
-            return false;
-        names->owned = owned;
-    }
-    names->owned[names->owned_count++] = text;
-    return true;
-}
-
 uint32_t table_names_join(struct table_names *names, struct step_bytes first,
                           struct step_bytes second)
 {
     size_t length = first.length + 1 + second.length;
-    uint8_t *joined = malloc(length + 1);
-    if (joined == NULL || !own(names, joined)) {
-        free(joined);
+    uint8_t *joined = step_arena_take(&names->joined, length, 1);
+    if (joined == NULL)
         return NO_NAME_CODE;
-    }
     if (first.length > 0)
         memcpy(joined, first.data, first.length);
     joined[first.length] = '.';
@@ -170,37 +148,22 @@ bool table_has_fast_range(const struct tables *tables, const struct table *table
     return table_definition_of(table)->rows_from == ROWS_OF_DICTIONARY && column == 0;
 }
 
-/* ---- adding tables ---- */
-
-/* Copies the texts of `from`, whose columns may be temporary. */
-static bool copy_definition(struct table_definition *to, const struct table_definition *from)
-{
-    size_t count = from->base.column_count;
-    struct table_column *columns = calloc(count + 1, sizeof *columns);
-    struct table_cell *cells = calloc(count + 1, sizeof *cells);
-    *to = *from;
-    to->base.name = strdup(from->base.name);
-    to->base.doc = strdup(from->base.doc);
-    to->base.columns = columns;
-    to->cells = cells;
-    bool good = to->base.name != NULL && to->base.doc != NULL && columns != NULL && cells != NULL;
-    to->base.column_count = good ? count : 0;
-    for (size_t i = 0; good && i < count; i++) {
-        columns[i] = from->base.columns[i];
-        columns[i].name = strdup(from->base.columns[i].name);
-        columns[i].doc = strdup(from->base.columns[i].doc);
-        cells[i] = from->cells != NULL ? from->cells[i] : (struct table_cell){.kind = CELL_MADE};
-        good = columns[i].name != NULL && columns[i].doc != NULL;
-    }
-    return good;
-}
-
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error)
 {
-    if (!STEP_MAKE_ROOM(tables->items, tables->capacity, tables->count + 1))
+    size_t count = definition->base.column_count;
+    struct table_column *columns =
+        step_arena_zeroed(&tables->memory, (count + 1) * sizeof *columns);
+    struct table_cell *cells = step_arena_zeroed(&tables->memory, (count + 1) * sizeof *cells);
+    if (columns == NULL || cells == NULL ||
+        !STEP_MAKE_ROOM(tables->items, tables->capacity, tables->count + 1))
         return no_memory(error);
+    memcpy(columns, definition->base.columns, count * sizeof *columns);
+    if (definition->cells != NULL)
+        memcpy(cells, definition->cells, count * sizeof *cells);
     struct table_definition *added = &tables->items[tables->count++];
-    bool good = copy_definition(added, definition);
-    return good ? STEP_STATUS_OK : no_memory(error);
+    *added = *definition;
+    added->base.columns = columns;
+    added->cells = cells;
+    return STEP_STATUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "converter/step/java_records.h"
 #include "converter/tables/table.h"
 #include "converter/tables/table_rows.h"
+#include "format/core/arena.h"
 
 /*
  * Names by the ids in a trace's records.  Dictionaries have no duplicate texts: two classes with
@@ -23,8 +24,7 @@ struct table_names {
     struct step_bytes *texts; /* the dictionary's texts */
     size_t capacity;
     struct name_index index; /* 1 + code, by text */
-    void **owned;            /* texts that were allocated here */
-    size_t owned_count, owned_capacity;
+    struct step_arena joined;
     uint32_t *codes; /* by id; NO_NAME_CODE: not looked up yet */
     size_t code_count;
 };
@@ -55,6 +55,7 @@ struct tables {
     uint64_t sample_interval_bytes; /* of a sampled trace; 0: it has all objects */
     struct table_definition *items;
     size_t count, capacity;
+    struct step_arena memory; /* of their columns */
     /* Java traces. */
     struct java_records java;
     struct table_names class_names, method_names;
@@ -72,6 +73,10 @@ uint32_t tables_class_code(struct tables *tables, uint64_t class_id);
 uint32_t tables_method_code(struct tables *tables, uint64_t method_id);
 /* Returns the id of a method's class; 0 if it is unknown. */
 uint64_t tables_method_class(struct tables *tables, uint64_t method_id);
+
+/* Put the name of a class or a method; id 0 is null.  Return false if out of memory. */
+bool row_put_class(struct table_rows *rows, size_t column, uint64_t class_id);
+bool row_put_method(struct table_rows *rows, size_t column, uint64_t method_id);
 
 /* Converts ticks to nanoseconds, saturating at UINT64_MAX. */
 static inline uint64_t tables_time_ns(const struct tables *tables, uint64_t ticks)
@@ -131,7 +136,7 @@ static inline bool tables_is_damage(enum step_status status)
 /* Returns the number of records of that type in the block. */
 uint64_t block_rows(const struct tables *tables, size_t block, uint32_t record);
 
-/* Adds a table.  Copies its name, columns and cells. */
+/* Adds a table.  Copies its columns and cells, but no texts. */
 enum step_status tables_add(struct tables *tables, const struct table_definition *definition,
                             struct step_error *error);
 

@@ -8,7 +8,6 @@
 #include "converter/formats/input.h"
 #include "converter/records/record_dump.h"
 #include "converter/sites/site_report.h"
-#include "converter/sites/site_stores.h"
 #include "converter/verbs/verb.h"
 
 /* The caller sets what it wants, of the report too; read_sites() sets the rest. */

@@ -75,7 +75,7 @@ static enum step_status show(struct watch_feed *feed, long pid, const struct wat
                                   ? watch_once(&view, &options->settings, &error)
                                   : watch_on_terminal(&view, &options->settings, &error);
     if (status == STEP_STATUS_OK && feed->tail.state != WATCH_RUNNING)
-        report_unmatched(feed->tail.path, watch_feed_names(feed), &feed->selected,
+        report_unmatched(feed->tail.path, feed->model.names, &feed->selected,
                          view.total.objects + view.total.calls == 0);
     watch_table_reset(&view.table);
     if (status == STEP_STATUS_OK)

@@ -13,6 +13,14 @@
 static const char *const field_names[WATCH_FIELDS] = {"time",   "thread", "class", "size",
                                                       "object", "stack",  "method"};
 
+/* Births come before deaths. */
+static const struct {
+    int record;
+    uint8_t kind;
+} event_records[WATCH_EVENTS] = {{STEP_JAVA_OBJECT_ALLOC, EVENT_OBJECT_ALLOC},
+                                 {STEP_JAVA_METHOD_ENTRY, EVENT_METHOD_ENTRY},
+                                 {STEP_JAVA_OBJECT_FREE, EVENT_OBJECT_FREE}};
+
 static void find_field(const struct watch_tail *tail, uint32_t record, enum watch_field field,
                        struct watch_columns *columns)
 {
@@ -34,12 +42,12 @@ bool watch_schema_init(struct watch_schema *schema, const struct watch_tail *tai
 {
     const struct java_records *java = &tail->decoder.java;
     watch_schema_reset(schema);
-    find_columns(tail, STEP_JAVA_OBJECT_ALLOC, &schema->births);
-    find_columns(tail, STEP_JAVA_OBJECT_FREE, &schema->deaths);
-    find_columns(tail, STEP_JAVA_METHOD_ENTRY, &schema->calls);
+    for (size_t i = 0; i < WATCH_EVENTS; i++)
+        find_columns(tail, event_records[i].record, &schema->events[i]);
+    struct watch_columns *births = &schema->events[0];
     uint32_t with_stack = java_record_of(java, STEP_JAVA_OBJECT_ALLOC_AT);
-    if (with_stack != STEP_NO_RECORD && schema->births.record != STEP_NO_RECORD)
-        find_field(tail, with_stack, WATCH_STACK, &schema->births);
+    if (with_stack != STEP_NO_RECORD && births->record != STEP_NO_RECORD)
+        find_field(tail, with_stack, WATCH_STACK, births);
     schema->facts = java_record_of(java, STEP_JAVA_METHOD_COUNT);
     schema->given_up = java_record_of(java, STEP_JAVA_OBJECT_GIVEN_UP);
     schema->wanted = calloc(java->count + 1, 1);
@@ -113,46 +121,21 @@ static void name_event(struct watch_tail *tail, const struct watch_model *model,
         watch_tail_has_names(tail, event);
 }
 
-static void put_births(struct watch_tail *tail, const struct columns *columns,
+/* Fields that the record does not have are 0.  Nobody asks which thread a death is of. */
+static void put_events(struct watch_tail *tail, uint8_t kind, const struct columns *columns,
                        struct watch_model *model)
 {
     const struct step_column_view *views = columns->views;
     for (size_t i = 0; i < columns->count; i++) {
         const struct trace_event event = {
-            .kind = EVENT_OBJECT_ALLOC,
+            .kind = kind,
             .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
             .object = value_at(&views[WATCH_OBJECT], i),
             .size = value_at(&views[WATCH_SIZE], i),
-            .class_id = id_at(&views[WATCH_CLASS], i),
-            .stack_id = id_at(&views[WATCH_STACK], i),
-            .thread_id = id_at(&views[WATCH_THREAD], i)};
-        name_event(tail, model, &event);
-        watch_model_put(model, &event);
-    }
-}
-
-static void put_deaths(struct watch_tail *tail, const struct columns *columns,
-                       struct watch_model *model)
-{
-    const struct step_column_view *views = columns->views;
-    for (size_t i = 0; i < columns->count; i++) {
-        watch_model_put(model, &(struct trace_event){.kind = EVENT_OBJECT_FREE,
-                                                     .time_ns = watch_tail_time_ns(
-                                                         tail, value_at(&views[WATCH_TIME], i)),
-                                                     .object = value_at(&views[WATCH_OBJECT], i)});
-    }
-}
-
-static void put_calls(struct watch_tail *tail, const struct columns *columns,
-                      struct watch_model *model)
-{
-    const struct step_column_view *views = columns->views;
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct trace_event event = {
-            .kind = EVENT_METHOD_ENTRY,
-            .time_ns = watch_tail_time_ns(tail, value_at(&views[WATCH_TIME], i)),
             .method_id = id_at(&views[WATCH_METHOD], i),
-            .thread_id = id_at(&views[WATCH_THREAD], i)};
+            .stack_id = id_at(&views[WATCH_STACK], i),
+            .class_id = id_at(&views[WATCH_CLASS], i),
+            .thread_id = kind != EVENT_OBJECT_FREE ? id_at(&views[WATCH_THREAD], i) : 0};
         name_event(tail, model, &event);
         watch_model_put(model, &event);
     }
@@ -211,23 +194,15 @@ static enum step_status put_columns(struct watch_tail *tail, const struct watch_
                                     struct watch_model *model, struct step_error *error)
 {
     struct columns columns;
-    bool has_facts = false;
-    for (size_t i = 0; i < info->type_count; i++)
-        has_facts |= info->counts[i].record == schema->facts;
-    enum step_status status = load_columns(block, &schema->births, &columns, error);
-    if (status == STEP_STATUS_OK) {
-        put_births(tail, &columns, model);
-        status = load_columns(block, &schema->calls, &columns, error);
+    enum step_status status = STEP_STATUS_OK;
+    for (size_t i = 0; i < WATCH_EVENTS && status == STEP_STATUS_OK; i++) {
+        status = load_columns(block, &schema->events[i], &columns, error);
+        if (status == STEP_STATUS_OK)
+            put_events(tail, event_records[i].kind, &columns, model);
     }
-    if (status == STEP_STATUS_OK) {
-        put_calls(tail, &columns, model);
-        status = load_columns(block, &schema->deaths, &columns, error);
-    }
-    if (status == STEP_STATUS_OK) {
-        put_deaths(tail, &columns, model);
-        if (has_facts)
+    for (size_t i = 0; i < info->type_count && status == STEP_STATUS_OK; i++)
+        if (info->counts[i].record == schema->facts)
             put_facts(tail, block, model);
-    }
     return status;
 }
 

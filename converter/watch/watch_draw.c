@@ -368,31 +368,15 @@ static void drawing_lay_out(const struct drawing *drawing, struct drawing_layout
 static struct quantity cell(const struct drawing_layout *layout, const struct watch_line *line,
                             enum watch_column column, bool has_rates, bool marked)
 {
-    struct quantity none = {"-"};
-    switch (column) {
-    case WATCH_LIVE_BYTES:
-        return quantity_of_bytes((double) watch_live_bytes(&line->now));
-    case WATCH_LIVE_OBJECTS:
-        return drawing_count((double) watch_live_objects(&line->now), false);
-    case WATCH_BYTES:
-        return quantity_of_bytes((double) line->now.bytes);
-    case WATCH_OBJECTS:
-        return drawing_count((double) line->now.objects, false);
-    case WATCH_CALLS:
-        return drawing_count((double) line->now.calls, false);
-    case WATCH_GROWTH:
-        if (!marked)
-            return none;
-        return layout->calls ? drawing_count(line->growth, true)
-                             : drawing_signed_bytes(line->growth);
-    case WATCH_RATE:
-        if (!has_rates)
-            return none;
-        return layout->calls ? drawing_count(line->rate, false)
-                             : quantity_of_bytes(line->rate > 0 ? line->rate : 0);
-    default:
-        return none;
-    }
+    bool is_growth = column == WATCH_GROWTH, is_rate = column == WATCH_RATE;
+    bool is_bytes = column == WATCH_LIVE_BYTES || column == WATCH_BYTES ||
+                    ((is_growth || is_rate) && !layout->calls);
+    double value = watch_line_value(line, column);
+    if ((is_growth && !marked) || (is_rate && !has_rates))
+        return (struct quantity){"-"};
+    if (!is_bytes)
+        return drawing_count(value, is_growth);
+    return is_growth ? drawing_signed_bytes(value) : quantity_of_bytes(value > 0 ? value : 0);
 }
 
 static void drawing_titles(struct drawing *drawing, const struct drawing_layout *layout)

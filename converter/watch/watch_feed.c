@@ -431,11 +431,6 @@ enum step_status watch_feed_refresh(struct watch_feed *feed, uint64_t elapsed_ns
 
 /* ---- progress ---- */
 
-const struct trace_names *watch_feed_names(const struct watch_feed *feed)
-{
-    return feed->model.names;
-}
-
 bool watch_feed_is_exact(const struct watch_feed *feed)
 {
     if (is_in_order(feed))

@@ -37,15 +37,14 @@
 
 struct watch_curve {
     uint64_t step_ns;
-    size_t count; /* steps in use, from time 0 on */
-    uint64_t allocated[WATCH_CURVE_STEPS];
-    uint64_t freed[WATCH_CURVE_STEPS];
-    int64_t pending[WATCH_CURVE_STEPS]; /* replaced at each look */
+    size_t count;                        /* steps in use, from time 0 on */
+    uint64_t changes[WATCH_CURVE_STEPS]; /* modulo 2^64, as all changes */
+    uint64_t pending[WATCH_CURVE_STEPS]; /* replaced at each look */
 };
 
 void watch_curve_init(struct watch_curve *curve);
-void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
-void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes);
+/* Changes the live bytes; `pending`: by an event of the live file. */
+void watch_curve_put(struct watch_curve *curve, uint64_t time_ns, uint64_t change, bool pending);
 
 /* Writes the live bytes at the end of each of `columns` equal parts of the time from 0 to
  * `end_ns`. */
@@ -357,10 +356,12 @@ struct watch_columns {
     size_t slots[WATCH_FIELDS];
 };
 
+enum { WATCH_EVENTS = 3 };
+
 struct watch_schema {
-    uint8_t *wanted; /* by record */
-    struct watch_columns births, deaths, calls;
-    uint32_t facts;    /* record type of facts; STEP_NO_RECORD: none */
+    uint8_t *wanted;                           /* by record */
+    struct watch_columns events[WATCH_EVENTS]; /* births, calls, deaths */
+    uint32_t facts;                            /* record type of facts; STEP_NO_RECORD: none */
     uint32_t given_up; /* the same, of a sampled trace: of objects that were given up */
 };
 
@@ -425,8 +426,6 @@ static inline bool watch_feed_is_sampled(const struct watch_feed *feed)
 {
     return feed->tail.sample_bytes != 0;
 }
-/* Returns the names of the model's rows. */
-const struct trace_names *watch_feed_names(const struct watch_feed *feed);
 /* Returns true if everything recorded until the last look has been read.  Otherwise sums are lower
  * bounds, and live amounts are of an earlier moment. */
 bool watch_feed_is_exact(const struct watch_feed *feed);

@@ -64,12 +64,10 @@ static void fold(struct watch_curve *curve)
 {
     size_t half = WATCH_CURVE_STEPS / 2;
     for (size_t i = 0; i < half; i++) {
-        curve->allocated[i] = curve->allocated[2 * i] + curve->allocated[2 * i + 1];
-        curve->freed[i] = curve->freed[2 * i] + curve->freed[2 * i + 1];
+        curve->changes[i] = curve->changes[2 * i] + curve->changes[2 * i + 1];
         curve->pending[i] = curve->pending[2 * i] + curve->pending[2 * i + 1];
     }
-    memset(curve->allocated + half, 0, half * sizeof *curve->allocated);
-    memset(curve->freed + half, 0, half * sizeof *curve->freed);
+    memset(curve->changes + half, 0, half * sizeof *curve->changes);
     memset(curve->pending + half, 0, half * sizeof *curve->pending);
     curve->count = (curve->count + 1) / 2;
     curve->step_ns *= 2;
@@ -86,20 +84,9 @@ static size_t step_at(struct watch_curve *curve, uint64_t time_ns)
     return step;
 }
 
-void watch_curve_alloc(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes)
+void watch_curve_put(struct watch_curve *curve, uint64_t time_ns, uint64_t change, bool pending)
 {
-    curve->allocated[step_at(curve, time_ns)] += bytes;
-}
-
-void watch_curve_free(struct watch_curve *curve, uint64_t time_ns, uint64_t bytes)
-{
-    curve->freed[step_at(curve, time_ns)] += bytes;
-}
-
-/* Changes the live bytes of the live file's events, which are replaced at each look. */
-static void watch_curve_pend(struct watch_curve *curve, uint64_t time_ns, int64_t bytes)
-{
-    curve->pending[step_at(curve, time_ns)] += bytes;
+    (pending ? curve->pending : curve->changes)[step_at(curve, time_ns)] += change;
 }
 
 void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t *out,
@@ -110,7 +97,7 @@ void watch_curve_live(const struct watch_curve *curve, uint64_t end_ns, uint64_t
     for (size_t i = 0; i < columns; i++) {
         double until = (double) end_ns * (double) (i + 1) / (double) columns;
         while (step < curve->count && (double) step * (double) curve->step_ns < until) {
-            live += curve->allocated[step] - curve->freed[step] + (uint64_t) curve->pending[step];
+            live += curve->changes[step] + curve->pending[step];
             step++;
         }
         out[i] = live <= INT64_MAX ? live : 0;
@@ -414,10 +401,7 @@ static void bury(struct watch_model *model, const struct live_object *object, ui
     struct origin origin = origin_of(object);
     count_death(model, &origin, object->size, pending);
     bury_sample(model, object, &origin, time_ns, pending);
-    if (pending)
-        watch_curve_pend(&model->curve, time_ns, -(int64_t) object->size);
-    else
-        watch_curve_free(&model->curve, time_ns, object->size);
+    watch_curve_put(&model->curve, time_ns, 0 - object->size, pending);
 }
 
 static void put_alloc(struct watch_model *model, const struct trace_event *event)
@@ -426,7 +410,7 @@ static void put_alloc(struct watch_model *model, const struct trace_event *event
     struct live_object object = {event->object, pack(&origin), event->size, event->class_id};
     count_birth(model, &origin, event->size, false);
     weigh(model, event, &origin);
-    watch_curve_alloc(&model->curve, event->time_ns, event->size);
+    watch_curve_put(&model->curve, event->time_ns, event->size, false);
     if (model->early_count > 0 && id_set_has(&model->early, event->object))
         bury(model, &object, event->time_ns, false);
     else if (!object_table_put(&model->live, &object))
@@ -561,7 +545,7 @@ void watch_model_pend_object(struct watch_model *model, const struct trace_event
             weigh_pending(model, &origin, event->size, weight, false);
     }
     if (lives)
-        watch_curve_pend(&model->curve, event->time_ns, (int64_t) event->size);
+        watch_curve_put(&model->curve, event->time_ns, event->size, true);
     else
         count_death(model, &origin, event->size, true);
 }

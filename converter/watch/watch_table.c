@@ -84,19 +84,19 @@ static size_t put_plain(char *out, size_t out_size, size_t at, const char *text)
 static size_t method_text(const struct watch_feed *feed, uint32_t id, struct frame_place place,
                           char room[FRAME_TEXT])
 {
-    const struct trace_method *method = trace_method_of(watch_feed_names(feed), id);
+    const struct trace_method *method = trace_method_of(feed->model.names, id);
     struct step_bytes class_name = {NULL, 0};
     if (!feed->tail.is_heap) /* functions of native programs have no classes */
-        class_name = trace_class_of(watch_feed_names(feed), method->class_id)->name;
+        class_name = trace_class_of(feed->model.names, method->class_id)->name;
     return frame_text(class_name, method->name, place, room, FRAME_TEXT);
 }
 
 static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FRAME_TEXT])
 {
     const struct watch_feed *feed = frames;
-    const struct trace_frame *frame = trace_frame_of(watch_feed_names(feed), (uint32_t) *id);
+    const struct trace_frame *frame = trace_frame_of(feed->model.names, (uint32_t) *id);
     struct frame_place place =
-        trace_place(watch_feed_names(feed), frame->method_id, frame->line, frame->bytecode);
+        trace_place(feed->model.names, frame->method_id, frame->line, frame->bytecode);
     *id = frame->parent;
     return (struct step_bytes){(const uint8_t *) room,
                                method_text(feed, frame->method_id, place, room)};
@@ -104,7 +104,7 @@ static struct step_bytes frame_of(const void *frames, uint64_t *id, char room[FR
 
 static size_t put_thread(struct watch_feed *feed, uint32_t id, char *out, size_t out_size)
 {
-    const struct trace_thread *thread = trace_thread_of(watch_feed_names(feed), id);
+    const struct trace_thread *thread = trace_thread_of(feed->model.names, id);
     char number[32];
     if (id == 0)
         return put_plain(out, out_size, 0, "(no thread)");
@@ -123,7 +123,7 @@ size_t watch_name(struct watch_feed *feed, enum watch_axis axis, uint32_t id, ch
         stepfile_decoder_name(&feed->tail.decoder, records[axis], id);
     switch (axis) {
     case WATCH_CLASSES:
-        return put_text(out, out_size, 0, trace_class_of(watch_feed_names(feed), id)->name);
+        return put_text(out, out_size, 0, trace_class_of(feed->model.names, id)->name);
     case WATCH_SITES:
         return id == 0 ? 0
                        : stack_show((struct stack_text){frame_of, feed, id, FRAMES_SHOWN}, out,
@@ -184,7 +184,7 @@ static double sampled_key_of(const struct watch_model *model, const struct watch
     }
 }
 
-static double key_of(const struct watch_line *line, enum watch_column by)
+double watch_line_value(const struct watch_line *line, enum watch_column by)
 {
     switch (by) {
     case WATCH_LIVE_BYTES:
@@ -282,7 +282,7 @@ bool watch_table_make(struct watch_table *table, struct watch_feed *feed,
             line.estimates = watch_estimates_now(&feed->model, estimates);
         line.key = watch_model_is_sampled(&feed->model)
                        ? sampled_key_of(&feed->model, &line, order->by)
-                       : key_of(&line, order->by);
+                       : watch_line_value(&line, order->by);
         if (!is_empty(&line) && (!searches || watch_search_matches(&table->search, feed, id)) &&
             !add_line(table, &line))
             return false;

@@ -80,6 +80,9 @@ struct watch_order {
     double seconds;   /* duration of a completed trace, for its rates */
 };
 
+/* Returns a figure of a row; 0 for its name. */
+double watch_line_value(const struct watch_line *line, enum watch_column column);
+
 void watch_table_reset(struct watch_table *table);
 /* Returns false if memory runs out. */
 bool watch_table_make(struct watch_table *table, struct watch_feed *feed,

@@ -53,7 +53,7 @@ struct parsed_query {
     uint64_t *threads;
     PyObject *class_bytes; /* owner of the glob's bytes */
 };
-/* Returns false with an exception.  The query may be reset in either case. */
+/* Returns false with an exception; the query is reset then. */
 bool query_parse(PyObject *tuple, const struct table *table, struct parsed_query *out);
 void query_reset(struct parsed_query *parsed);
 

@@ -25,10 +25,11 @@ static bool take_number(PyObject *number, uint64_t *out)
     return number != NULL && PyErr_Occurred() == NULL;
 }
 
-/* Reads a number, item `i` of a tuple. */
-static bool take_part_of(PyObject *tuple, Py_ssize_t i, uint64_t *out)
+/* Reads a tuple of three numbers. */
+static bool take_three(PyObject *tuple, unsigned long long out[3])
 {
-    return take_number(PyTuple_GetItem(tuple, i), out);
+    return tuple != NULL && PyTuple_Check(tuple) &&
+           PyArg_ParseTuple(tuple, "KKK", &out[0], &out[1], &out[2]);
 }
 
 static bool take_columns(PyObject *given, struct parsed_query *out)
@@ -49,18 +50,16 @@ static bool take_columns(PyObject *given, struct parsed_query *out)
 
 static bool take_ranges(PyObject *given, const struct table *table, struct parsed_query *out)
 {
-    uint64_t column = 0;
+    unsigned long long of[3];
     out->ranges = take_items(given, sizeof *out->ranges, &out->query.range_count);
     for (size_t i = 0; out->ranges != NULL && i < out->query.range_count; i++) {
-        struct table_range *range = &out->ranges[i];
         PyObject *item = PySequence_GetItem(given, (Py_ssize_t) i);
-        bool good = item != NULL && PyTuple_Check(item) && take_part_of(item, 0, &column) &&
-                    take_part_of(item, 1, &range->least) && take_part_of(item, 2, &range->most);
+        bool good = take_three(item, of);
         Py_XDECREF(item);
         if (!good)
             return false;
-        range->column = (size_t) column;
-        range->is_signed = column < table->column_count && table->columns[column].type == TABLE_INT;
+        bool is_signed = of[0] < table->column_count && table->columns[of[0]].type == TABLE_INT;
+        out->ranges[i] = (struct table_range){(size_t) of[0], of[1], of[2], is_signed};
     }
     out->query.ranges = out->ranges;
     return PyErr_Occurred() == NULL;
@@ -94,14 +93,12 @@ static bool take_class(PyObject *given, struct parsed_query *out)
 
 static bool take_part(PyObject *given, struct parsed_query *out)
 {
-    uint64_t first, end;
+    unsigned long long of[3];
     if (given == Py_None)
         return true;
-    if (!PyTuple_Check(given) || !take_part_of(given, 0, &first) || !take_part_of(given, 1, &end) ||
-        !take_part_of(given, 2, &out->part.rows))
+    if (!take_three(given, of))
         return false;
-    out->part.first_block = (size_t) first;
-    out->part.end_block = (size_t) end;
+    out->part = (struct table_part){(size_t) of[0], (size_t) of[1], of[2]};
     out->query.part = &out->part;
     return true;
 }
@@ -116,6 +113,7 @@ bool query_parse(PyObject *tuple, const struct table *table, struct parsed_query
         return true;
     if (PyErr_Occurred() == NULL)
         PyErr_SetString(PyExc_TypeError, "a query is of numbers");
+    query_reset(out);
     return false;
 }
 

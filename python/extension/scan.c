@@ -44,21 +44,6 @@ static bool has_reader(PyObject *self)
 
 /* ---- rows ---- */
 
-static size_t value_bytes(const struct whole_column *column, size_t rows)
-{
-    switch (column->type) {
-    case TABLE_BOOL:
-        return rows;
-    case TABLE_NAME:
-        return rows * sizeof(int32_t);
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        return (rows + 1) * sizeof(uint64_t);
-    default:
-        return rows * sizeof(uint64_t);
-    }
-}
-
 /* Wraps the memory in an object. */
 static PyObject *give(struct extension_state *state, void **memory, size_t length)
 {
@@ -92,7 +77,7 @@ static PyObject *column_of(struct extension_state *state, struct whole_column *c
         free(validity);
         validity = NULL;
     }
-    PyObject *values = give(state, &column->values, value_bytes(column, rows));
+    PyObject *values = give(state, &column->values, whole_column_bytes(column->type, rows));
     PyObject *valid = has_nulls ? buffer_create(state, validity, rows / 8 + 1) : Py_NewRef(Py_None);
     PyObject *names = names_of(column);
     PyObject *text = buffer_create(state, bytes, column->bytes.length);

@@ -261,12 +261,8 @@ static PyObject *parts(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "sOK", &name, &query, &rows))
         return NULL;
     const struct table *table = find(self, name);
-    if (table == NULL)
+    if (table == NULL || !query_parse(query, table, &parsed))
         return NULL;
-    if (!query_parse(query, table, &parsed)) {
-        query_reset(&parsed);
-        return NULL;
-    }
     enum step_status status =
         table_parts(lock(self), table, &parsed.query, rows, &found, &count, &error);
     shared_tables_unlock(of(self)->shared);
@@ -290,12 +286,8 @@ static PyObject *scan(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "sO", &name, &query))
         return NULL;
     const struct table *table = find(self, name);
-    if (table == NULL)
+    if (table == NULL || !query_parse(query, table, &parsed))
         return NULL;
-    if (!query_parse(query, table, &parsed)) {
-        query_reset(&parsed);
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS status =
         column_reader_create(of(self)->shared, table, &parsed.query, &reader, &error);
     Py_END_ALLOW_THREADS query_reset(&parsed);

@@ -20,18 +20,13 @@ enum { VTAB_DISTINCT_SINCE = 3038000 };
 
 /* ---- planning ---- */
 
-static bool has_numbers(enum table_type type)
-{
-    return type == TABLE_UINT || type == TABLE_INT || type == TABLE_TIME || type == TABLE_DURATION;
-}
-
 /* Returns the letter of a condition that a scan can use, or 0. */
 static char letter_of(const struct table *table, int column, unsigned char operation)
 {
     if (column < 0 || (size_t) column >= table->column_count)
         return 0;
     const struct table_column *of = &table->columns[column];
-    if (has_numbers(of->type))
+    if (table_type_has_numbers(of->type))
         return operation == SQLITE_INDEX_CONSTRAINT_EQ   ? '='
                : operation == SQLITE_INDEX_CONSTRAINT_GT ? '>'
                : operation == SQLITE_INDEX_CONSTRAINT_GE ? ')'
@@ -202,8 +197,8 @@ static void read_condition(struct sql_plan *plan, char letter, size_t column, sq
     plan->ranges[plan->range_count++] = range;
 }
 
-/* Decodes a plan.  Returns true; a condition that cannot be decoded sets no limit. */
-static bool sql_plan_read(struct sql_plan *plan, const struct table *table, const char *text,
+/* Decodes a plan; a condition that cannot be decoded sets no limit. */
+static void sql_plan_read(struct sql_plan *plan, const struct table *table, const char *text,
                           sqlite3_value **values)
 {
     char *end = NULL;
@@ -222,37 +217,9 @@ static bool sql_plan_read(struct sql_plan *plan, const struct table *table, cons
             plan->group_columns[plan->group_count++] = column;
         }
     }
-    return true;
 }
-
-static void sql_plan_reset(struct sql_plan *plan)
-{
-    sqlite3_free(plan->class_glob);
-    *plan = (struct sql_plan){0};
-}
-
-SQLITE_EXTENSION_INIT3
 
 enum { LOOKED_UP_MOST = 1 << 18, LOOK_UPS_BEFORE_ALL = 8 };
-
-struct sql_cursor {
-    struct tables *tables;
-    const struct table *table;
-    struct table_scan *scan;
-    const struct table_batch *batch;
-    size_t row, row_end;       /* in the batch */
-    struct sql_groups *groups; /* of the scan, if rows are grouped */
-    sqlite3_int64 row_number;
-    size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
-    size_t *columns;
-    size_t column_count;
-    bool at_end;
-    char *plan;             /* the plan of the scan */
-    struct table_scan *all; /* the whole dictionary */
-    const struct table_batch *entries;
-    uint64_t look_ups;
-    bool is_look_up; /* the current row is in `entries` */
-};
 
 struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *table)
 {
@@ -445,7 +412,7 @@ enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
         cursor->at_end = true;
     else
         status = start(cursor, &plan, text, error);
-    sql_plan_reset(&plan);
+    sqlite3_free(plan.class_glob);
     return status;
 }
 
@@ -459,30 +426,16 @@ enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *e
     return ++cursor->row < cursor->row_end ? STEP_STATUS_OK : take_batch(cursor, error);
 }
 
-bool sql_cursor_is_at_end(const struct sql_cursor *cursor)
+int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
-    return cursor->at_end;
-}
-
-sqlite3_int64 sql_cursor_row(const struct sql_cursor *cursor)
-{
-    return cursor->row_number;
-}
-
-struct table_scan_work sql_cursor_work(const struct sql_cursor *cursor)
-{
-    return cursor->scan != NULL ? table_scan_work(cursor->scan) : (struct table_scan_work){0};
-}
-
-void sql_cursor_column(const struct sql_cursor *cursor, sqlite3_context *context, int column)
-{
+    const struct sql_cursor *cursor = (const struct sql_cursor *) base;
     size_t place = cursor->places[column];
     if (place == SIZE_MAX)
-        return;
+        return SQLITE_OK;
     const struct table_vector *vector = &cursor->batch->vectors[place];
     size_t row = cursor->row;
     if (table_vector_is_null(vector, row))
-        return;
+        return SQLITE_OK;
     struct step_bytes text;
     double real;
     switch (vector->type) {
@@ -511,4 +464,5 @@ void sql_cursor_column(const struct sql_cursor *cursor, sqlite3_context *context
     default:
         sqlite3_result_int64(context, (sqlite3_int64) vector->numbers[row]);
     }
+    return SQLITE_OK;
 }

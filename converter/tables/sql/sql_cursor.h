@@ -52,7 +52,25 @@ struct sql_plan {
     size_t group_count;
 };
 
-struct sql_cursor;
+struct sql_cursor {
+    sqlite3_vtab_cursor base;
+    struct tables *tables;
+    const struct table *table;
+    struct table_scan *scan;
+    const struct table_batch *batch;
+    size_t row, row_end;       /* in the batch */
+    struct sql_groups *groups; /* of the scan, if rows are grouped */
+    sqlite3_int64 row_number;
+    size_t *places; /* by column: its position in the batch; SIZE_MAX: none */
+    size_t *columns;
+    size_t column_count;
+    bool at_end;
+    char *plan;             /* the plan of the scan */
+    struct table_scan *all; /* the whole dictionary */
+    const struct table_batch *entries;
+    uint64_t look_ups;
+    bool is_look_up; /* the current row is in `entries` */
+};
 
 struct sql_cursor *sql_cursor_create(struct tables *tables, const struct table *table);
 void sql_cursor_destroy(struct sql_cursor *cursor);
@@ -62,9 +80,7 @@ void sql_cursor_destroy(struct sql_cursor *cursor);
 enum step_status sql_cursor_start(struct sql_cursor *cursor, const char *text,
                                   sqlite3_value **values, struct step_error *error);
 enum step_status sql_cursor_next(struct sql_cursor *cursor, struct step_error *error);
-bool sql_cursor_is_at_end(const struct sql_cursor *cursor);
-void sql_cursor_column(const struct sql_cursor *cursor, sqlite3_context *context, int column);
-sqlite3_int64 sql_cursor_row(const struct sql_cursor *cursor);
-struct table_scan_work sql_cursor_work(const struct sql_cursor *cursor);
+/* xColumn of the module. */
+int sql_cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column);
 
 #endif

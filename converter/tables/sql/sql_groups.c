@@ -97,15 +97,6 @@ static uint32_t hash_of(const struct key *key)
     return (uint32_t) hash;
 }
 
-static bool grow(void **items, size_t *capacity, size_t item_bytes)
-{
-    void *room = step_grown(*items, capacity, *capacity + 1, item_bytes);
-    if (room == NULL)
-        return false;
-    *items = room;
-    return true;
-}
-
 /* Returns the group of a key, adding it if necessary; NO_GROUP if out of memory. */
 static uint32_t find_group(struct sql_groups *groups, const struct key *key)
 {
@@ -115,8 +106,7 @@ static uint32_t find_group(struct sql_groups *groups, const struct key *key)
             return number;
     number = (uint32_t) groups->count;
     if (groups->count == NO_GROUP - 1 ||
-        (groups->count == groups->capacity &&
-         !grow((void **) &groups->groups, &groups->capacity, sizeof *groups->groups)) ||
+        !STEP_MAKE_ROOM(groups->groups, groups->capacity, groups->count + 1) ||
         !step_index_add(&groups->index, hash, number))
         return NO_GROUP;
     groups->groups[groups->count++] = (struct group){.key = *key, .first = NO_GROUP};
@@ -146,8 +136,7 @@ static bool group_rows(struct sql_groups *groups, const struct table_batch *batc
 static bool add_segment(struct sql_groups *groups, struct group *group, struct segment segment)
 {
     if (groups->segment_count == NO_GROUP - 1 ||
-        (groups->segment_count == groups->segment_capacity &&
-         !grow((void **) &groups->segments, &groups->segment_capacity, sizeof *groups->segments)))
+        !STEP_MAKE_ROOM(groups->segments, groups->segment_capacity, groups->segment_count + 1))
         return false;
     uint32_t number = (uint32_t) groups->segment_count++;
     groups->segments[number] = segment;
@@ -180,15 +169,11 @@ static bool place_rows(struct sql_groups *groups, size_t row_count)
     return true;
 }
 
-static size_t value_bytes(enum table_type type)
-{
-    return type == TABLE_BOOL ? 1 : type == TABLE_NAME ? sizeof(uint32_t) : sizeof(uint64_t);
-}
-
 /* Returns the size of a column with its validity, rounded up to 8. */
 static size_t column_bytes(const struct table_vector *vector, size_t rows)
 {
-    size_t bytes = rows * value_bytes(vector->type) + (vector->validity != NULL ? rows / 8 + 1 : 0);
+    size_t bytes =
+        rows * table_value_bytes(vector->type) + (vector->validity != NULL ? rows / 8 + 1 : 0);
     return (bytes + 7) / 8 * 8;
 }
 
@@ -237,7 +222,7 @@ static void scatter(const struct sql_groups *groups, const struct table_vector *
         SCATTER(numbers, uint64_t);
     if (from->validity == NULL)
         return;
-    uint8_t *validity = at + rows * value_bytes(from->type);
+    uint8_t *validity = at + rows * table_value_bytes(from->type);
     memset(validity, 0, rows / 8 + 1);
     for (size_t i = 0; i < rows; i++)
         validity[places[i] / 8] |=
@@ -247,8 +232,7 @@ static void scatter(const struct sql_groups *groups, const struct table_vector *
 
 static bool keep(struct sql_groups *groups, const struct table_batch *batch, size_t column_count)
 {
-    if (groups->batch_count == groups->batch_capacity &&
-        !grow((void **) &groups->batches, &groups->batch_capacity, sizeof *groups->batches))
+    if (!STEP_MAKE_ROOM(groups->batches, groups->batch_capacity, groups->batch_count + 1))
         return false;
     struct kept_batch *kept = &groups->batches[groups->batch_count++];
     struct table_vector *vectors = calloc(column_count + 1, sizeof *vectors);

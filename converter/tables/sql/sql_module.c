@@ -79,11 +79,6 @@ struct sql_table {
     const struct table *table;
 };
 
-struct module_cursor {
-    sqlite3_vtab_cursor base;
-    struct sql_cursor *inner;
-};
-
 static struct sql_table *table_of(sqlite3_vtab *base)
 {
     return (struct sql_table *) base;
@@ -91,7 +86,7 @@ static struct sql_table *table_of(sqlite3_vtab *base)
 
 static struct sql_cursor *cursor_of(sqlite3_vtab_cursor *base)
 {
-    return ((struct module_cursor *) base)->inner;
+    return (struct sql_cursor *) base;
 }
 
 static int code_of(enum step_status status)
@@ -211,15 +206,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     const struct sql_table *table = table_of(base);
-    struct module_cursor *cursor = sqlite3_malloc64(sizeof *cursor);
+    struct sql_cursor *cursor = sql_cursor_create(table->trace->tables, table->table);
     if (cursor == NULL)
         return SQLITE_NOMEM;
-    *cursor =
-        (struct module_cursor){.inner = sql_cursor_create(table->trace->tables, table->table)};
-    if (cursor->inner == NULL) {
-        sqlite3_free(cursor);
-        return SQLITE_NOMEM;
-    }
     *out = &cursor->base;
     return SQLITE_OK;
 }
@@ -227,11 +216,12 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
     struct connection *connection = table_of(base->pVtab)->connection;
-    struct table_scan_work work = sql_cursor_work(cursor_of(base));
+    const struct table_scan *scan = cursor_of(base)->scan;
+    struct table_scan_work work =
+        scan != NULL ? table_scan_work(scan) : (struct table_scan_work){0};
     connection->blocks_read += work.blocks_read;
     connection->blocks_passed += work.blocks_passed;
     sql_cursor_destroy(cursor_of(base));
-    sqlite3_free(base);
     return SQLITE_OK;
 }
 
@@ -262,18 +252,12 @@ static int next_row(sqlite3_vtab_cursor *base)
 
 static int is_at_end(sqlite3_vtab_cursor *base)
 {
-    return sql_cursor_is_at_end(cursor_of(base));
-}
-
-static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
-{
-    sql_cursor_column(cursor_of(base), context, column);
-    return SQLITE_OK;
+    return cursor_of(base)->at_end;
 }
 
 static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = sql_cursor_row(cursor_of(base));
+    *out = cursor_of(base)->row_number;
     return SQLITE_OK;
 }
 
@@ -289,7 +273,7 @@ static const sqlite3_module module = {
     .xFilter = filter,
     .xNext = next_row,
     .xEof = is_at_end,
-    .xColumn = column_value,
+    .xColumn = sql_cursor_column,
     .xRowid = row_id,
 };
 

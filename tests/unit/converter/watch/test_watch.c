@@ -183,17 +183,17 @@ static void test_curve(void)
     watch_curve_init(&forth);
     watch_curve_init(&back);
     for (uint64_t i = 0; i < 2000; i++) { /* past the last step several times */
-        watch_curve_alloc(&forth, i * 10000000, 10);
-        watch_curve_free(&forth, i * 10000000 + 5000000, 9);
-        watch_curve_alloc(&back, (1999 - i) * 10000000, 10);
-        watch_curve_free(&back, (1999 - i) * 10000000 + 5000000, 9);
+        watch_curve_put(&forth, i * 10000000, 10, false);
+        watch_curve_put(&forth, i * 10000000 + 5000000, -UINT64_C(9), false);
+        watch_curve_put(&back, (1999 - i) * 10000000, 10, false);
+        watch_curve_put(&back, (1999 - i) * 10000000 + 5000000, -UINT64_C(9), false);
     }
     watch_curve_live(&forth, 2000 * UINT64_C(10000000), a, 50);
     watch_curve_live(&back, 2000 * UINT64_C(10000000), b, 50);
     CU_ASSERT_EQUAL(a[49], 2000);
     for (size_t i = 0; i < 50; i++)
         CU_ASSERT(a[i] > 40 * i && a[i] < 40 * (i + 3) && a[i] == b[i]);
-    watch_curve_alloc(&forth, UINT64_MAX, 1); /* any time has its step */
+    watch_curve_put(&forth, UINT64_MAX, 1, false); /* any time has its step */
     CU_ASSERT(forth.count <= WATCH_CURVE_STEPS);
 }
 

@@ -154,44 +154,17 @@ static bool alloc_check_put(const struct hatf_record *record, uint64_t number)
 
 static void print_breach(void *user, enum alloc_rule rule, const char *text)
 {
-<<<<<<< HEAD
     struct json_output *json = check.run->json;
     struct alloc_source *allocs = check.run->input->allocs;
-    uint64_t offset = check.is_finished ? STEP_NO_OFFSET : alloc_source_offset(allocs);
+    uint64_t offset = check.is_finished ? STEP_NO_OFFSET : allocs->offset;
     (void) user;
     if (!check_run_prints(check.run))
-=======
-    return (struct heap_check *) run;
-}
-
-static void put_heap_breach(const struct heap_check *run, enum alloc_rule rule, const char *text)
-{
-    struct json_output *json = run->base.json;
-    struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = allocs->offset;
-    json_begin_object(json, NULL);
-    json_text(json, "rule", alloc_rule_text(rule));
-    if (!run->is_finished)
-        json_number(json, "record", allocs->number);
-    if (!run->is_finished && offset != STEP_NO_OFFSET)
-        json_number(json, "offset", offset);
-    json_text(json, "text", text);
-    json_end_object(json);
-}
-
-static void print_heap_breach(void *user, enum alloc_rule rule, const char *text)
-{
-    struct heap_check *run = user;
-    struct alloc_source *allocs = run->base.input->allocs;
-    uint64_t offset = allocs->offset;
-    if (!check_run_prints(&run->base))
->>>>>>> conv
         return;
     if (json != NULL) {
         json_begin_object(json, NULL);
         json_text(json, "rule", alloc_rule_text(rule));
         if (!check.is_finished)
-            json_number(json, "record", alloc_source_number(allocs));
+            json_number(json, "record", allocs->number);
         if (offset != STEP_NO_OFFSET)
             json_number(json, "offset", offset);
         json_text(json, "text", text);
@@ -201,13 +174,8 @@ static void print_heap_breach(void *user, enum alloc_rule rule, const char *text
     if (check.is_finished)
         printf("at the end");
     else
-<<<<<<< HEAD
-        printf("record %" PRIu64, alloc_source_number(allocs));
-    if (offset != STEP_NO_OFFSET)
-=======
         printf("record %" PRIu64, allocs->number);
-    if (!run->is_finished && offset != STEP_NO_OFFSET)
->>>>>>> conv
+    if (offset != STEP_NO_OFFSET)
         printf(", offset %" PRIu64, offset);
     printf(": %s\n", text);
 }
@@ -215,18 +183,12 @@ static void print_heap_breach(void *user, enum alloc_rule rule, const char *text
 static enum step_status visit_record(void *user, const struct hatf_record *record,
                                      struct step_error *error)
 {
-<<<<<<< HEAD
     (void) user;
     check.record_count++;
     return check.is_running ||
-                   alloc_check_put(record, alloc_source_number(check.run->input->allocs))
+                   alloc_check_put(record, check.run->input->allocs->number)
                ? STEP_STATUS_OK
                : no_memory(error);
-=======
-    struct heap_check *run = user;
-    return alloc_check_put(&run->check, record, run->base.input->allocs->number) ? STEP_STATUS_OK
-                                                                                 : no_memory(error);
->>>>>>> conv
 }
 
 static void print_verdict(struct check_run *run, bool is_damaged)

@@ -46,13 +46,22 @@ static void forget_counts(struct call_counts *counts)
     *counts = (struct call_counts){.session = 0};
 }
 
+/* Returns the thread's open calls in a session, NULL if it has none. */
+static inline struct call_stack *stack_of(uint64_t session, const struct java_thread *java)
+{
+    struct call_stack *stack = java->calls;
+    return stack != NULL && stack->session == session ? stack : NULL;
+}
+
 /* Detaches the cells' open calls from their thread. */
 static void disown(struct call_counts *counts, const struct java_thread *known)
 {
     struct count_cell *cell;
-    if (counts->owner == known && known != NULL && known->calls != NULL) {
-        for (size_t i = 0; i < known->calls->depth; i++)
-            if ((cell = cell_of(counts, known->calls->calls[i].method)) != NULL)
+    const struct call_stack *stack =
+        known != NULL && counts->owner == known ? stack_of(counts->session, known) : NULL;
+    if (stack != NULL) {
+        for (size_t i = 0; i < stack->depth; i++)
+            if ((cell = cell_of(counts, stack->calls[i].method)) != NULL)
                 cell->open--;
     } else if (counts->owner != NULL) {
         for (size_t i = 0; i < counts->page_count; i++)
@@ -67,15 +76,23 @@ static void adopt(struct call_counts *counts, const struct os_thread *os, struct
     struct count_cell *cell;
     if (counts->owner != NULL)
         disown(counts, os->own);
-    for (size_t i = 0; java->calls != NULL && i < java->calls->depth; i++)
-        if ((cell = cell_of(counts, java->calls->calls[i].method)) != NULL)
+    const struct call_stack *stack = stack_of(counts->session, java);
+    for (size_t i = 0; stack != NULL && i < stack->depth; i++)
+        if ((cell = cell_of(counts, stack->calls[i].method)) != NULL)
             cell->open++;
     counts->owner = java;
 }
 
+/* What an abandoned session has left is used again. */
 static struct call_stack *create_stack(struct session *session, struct java_thread *java)
 {
-    struct call_stack *stack = calloc(1, sizeof *stack);
+    struct call_stack *stack = java->calls;
+    if (stack != NULL) {
+        stack->depth = 0;
+        stack->session = session->number;
+        return stack;
+    }
+    stack = calloc(1, sizeof *stack);
     if (stack == NULL)
         return NULL;
     stack->session = session->number;
@@ -142,7 +159,7 @@ void method_counts_enter(struct session *session, struct os_thread *os, struct j
 {
     struct call_counts *counts = counts_of(session, os, java);
     struct count_cell *cell = counts != NULL ? cell_of(counts, method) : NULL;
-    struct call_stack *stack = java->calls;
+    struct call_stack *stack = stack_of(session->number, java);
     if (cell == NULL || (stack == NULL && (stack = create_stack(session, java)) == NULL) ||
         (stack->depth == stack->capacity && !grow_stack(stack)))
         return;
@@ -158,8 +175,8 @@ static void close_call(struct call_counts *counts, struct call_stack *stack, uin
 void method_counts_leave(struct session *session, struct os_thread *os, struct java_thread *java,
                          const void *key, enum method_leave how)
 {
-    struct call_stack *stack = java->calls;
-    size_t found = stack != NULL && stack->session == session->number ? stack->depth : 0;
+    struct call_stack *stack = stack_of(session->number, java);
+    size_t found = stack != NULL ? stack->depth : 0;
     while (found > 0 && stack->calls[found - 1].key != key)
         found--;
     struct call_counts *counts = found > 0 ? counts_of(session, os, java) : NULL;

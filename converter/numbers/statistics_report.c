@@ -12,10 +12,15 @@
 #define CURVE_LINES 24u
 #define BAR_WIDTH 40u
 
+static struct quantity time_of(const struct statistics *statistics, double ns)
+{
+    return statistics->has_no_clock ? quantity_of_count((uint64_t) ns) : quantity_of_ns(ns);
+}
+
 /* Formats a lifetime in the selected unit. */
 static struct quantity lifetime(const struct statistics *statistics, double value)
 {
-    return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : quantity_of_ns(value);
+    return statistics->lifetimes_in_bytes ? quantity_of_bytes(value) : time_of(statistics, value);
 }
 
 void statistics_print_kinds(const struct statistics *statistics)
@@ -29,8 +34,9 @@ void statistics_print_kinds(const struct statistics *statistics)
                quantity_of_count(statistics->kinds[i]).text);
         separator = ", ";
     }
-    printf(")\ntime      %s to %s\n", quantity_of_ns((double) statistics->first_ns).text,
-           quantity_of_ns((double) statistics->last_ns).text);
+    printf(")\ntime      %s to %s%s\n", time_of(statistics, (double) statistics->first_ns).text,
+           time_of(statistics, (double) statistics->last_ns).text,
+           statistics->has_no_clock ? " (no clock: steps, one more with each collection)" : "");
 }
 
 static void print_amount(const char *what, uint64_t objects, uint64_t bytes)
@@ -48,7 +54,7 @@ static void print_objects(const struct statistics *statistics)
     print_amount("freed     ", totals->freed_objects, totals->freed_bytes);
     print_amount("at end    ", statistics->live_objects, statistics->live_bytes);
     print_amount("peak      ", statistics->peak.objects, statistics->peak.bytes);
-    printf("  at      %s\n", quantity_of_ns((double) statistics->peak_ns).text);
+    printf("  at      %s\n", time_of(statistics, (double) statistics->peak_ns).text);
     if (totals->allocated_bytes == 0 && totals->allocated_objects > 0)
         printf("(the trace has no object sizes)\n");
 }
@@ -106,10 +112,10 @@ static void print_thread(const struct statistics *statistics, uint32_t id)
     const struct thread_totals *thread = id_table_find(&statistics->threads, id);
     char end[sizeof(struct quantity)] = "-";
     if (thread->has_end)
-        strcpy(end, quantity_of_ns((double) thread->end_ns).text);
+        strcpy(end, time_of(statistics, (double) thread->end_ns).text);
     printf("%12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %10s %10s  ", thread->allocated_objects,
            thread->allocated_bytes, thread->calls,
-           thread->has_start ? quantity_of_ns((double) thread->start_ns).text : "-", end);
+           thread->has_start ? time_of(statistics, (double) thread->start_ns).text : "-", end);
     statistics_print_thread_name(statistics, id);
 }
 
@@ -121,8 +127,8 @@ static void print_method(const struct statistics *statistics, uint32_t id)
     const struct method_totals *totals = id_table_find(&statistics->methods, id);
     const struct trace_method *method = trace_method_of(statistics->names, id);
     printf("%12" PRIu64 " %10" PRIu64 " %10s %10s  ", totals->calls, totals->exceptions,
-           quantity_of_ns((double) totals->exclusive_ns).text,
-           quantity_of_ns((double) totals->inclusive_ns).text);
+           statistics->has_no_clock ? "-" : quantity_of_ns((double) totals->exclusive_ns).text,
+           statistics->has_no_clock ? "-" : quantity_of_ns((double) totals->inclusive_ns).text);
     print_shown(trace_class_of(statistics->names, method->class_id)->name, stdout);
     putchar('.');
     print_shown(method->name, stdout);
@@ -173,8 +179,8 @@ static void print_curve(const struct statistics *statistics)
             most = curve->steps[i].most_bytes > most ? curve->steps[i].most_bytes : most;
         double until = (double) end * (double) curve->step_ns;
         printf("%10s %12s %12s %12" PRIu64 " ",
-               quantity_of_ns(until < (double) statistics->last_ns ? until
-                                                                   : (double) statistics->last_ns)
+               time_of(statistics,
+                       until < (double) statistics->last_ns ? until : (double) statistics->last_ns)
                    .text,
                quantity_of_bytes((double) most).text,
                quantity_of_bytes((double) curve->steps[end - 1].last_bytes).text,
@@ -369,7 +375,12 @@ static void put_summary(struct json_output *json, const struct statistics *stati
     json_end_object(json);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);
-    json_text(json, "lifetime_unit", statistics->lifetimes_in_bytes ? "bytes" : "ns");
+    if (statistics->has_no_clock)
+        json_bool(json, "clock", false);
+    json_text(json, "lifetime_unit",
+              statistics->lifetimes_in_bytes ? "bytes"
+              : statistics->has_no_clock     ? "steps"
+                                             : "ns");
     death_dates_put_json(&statistics->deaths, json);
     json_begin_object(json, "objects");
     put_totals(json, &statistics->all.objects);
@@ -425,6 +436,8 @@ static void put_method(struct json_output *json, const struct statistics *statis
     json_bytes(json, "descriptor", method->descriptor);
     json_number(json, "calls", totals->calls);
     json_number(json, "exceptions", totals->exceptions);
+    if (statistics->has_no_clock)
+        return;
     json_number(json, "exclusive_ns", totals->exclusive_ns);
     json_number(json, "inclusive_ns", totals->inclusive_ns);
 }

@@ -185,8 +185,7 @@ static enum step_status visit_record(void *user, const struct hatf_record *recor
 {
     (void) user;
     check.record_count++;
-    return check.is_running ||
-                   alloc_check_put(record, check.run->input->allocs->number)
+    return check.is_running || alloc_check_put(record, check.run->input->allocs->number)
                ? STEP_STATUS_OK
                : no_memory(error);
 }

@@ -192,7 +192,11 @@ def no_times(session):
                        if line.startswith(b"OF")}
             require(2 < last < 10000 and len(numbers) > 1 and max(numbers) <= last,
                     f"{last} ticks, frees in {sorted(numbers)}")
-    session.step("stats", "run.step")
+    require(b"(no clock: steps" in session.step("stats", "run.step"), "stats tells nanoseconds")
+    stats = json.loads(session.step("stats", "--json", "run.step"))
+    require(stats["clock"] is False and stats["lifetime_unit"] == "steps" and
+            not any("exclusive_ns" in method for method in stats["methods"]),
+            "stats --json tells nanoseconds")
     session.step("heap", "run.step")
     session.step("convert", "run.step", "-o", "run.hatf")
 

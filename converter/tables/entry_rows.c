@@ -92,7 +92,7 @@ static enum step_status read_times(struct id_table *times, struct tables *tables
     struct event_feed *feed = calloc(1, sizeof *feed);
     if (feed == NULL)
         return no_memory(error);
-    enum step_status status = event_feed_open(feed, tables, kinds, true, error);
+    enum step_status status = event_feed_open_weighed(feed, tables, kinds, error);
     while (status == STEP_STATUS_OK &&
            (status = event_feed_next(feed, tables, &event, error)) == STEP_STATUS_OK)
         if (!note_time(times, event))

@@ -2,6 +2,7 @@
 /* Opens the trace's events with a separate reader. */
 #include "converter/tables/event_rows.h"
 
+#include "converter/base/given_definition.h"
 #include "converter/step/stepfile.h"
 #include "format/core/no_memory.h"
 
@@ -17,6 +18,20 @@ enum step_status event_feed_open(struct event_feed *feed, struct tables *tables,
     enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);
     feed->source = opened.events;
     return status;
+}
+
+enum step_status event_feed_open_weighed(struct event_feed *feed, struct tables *tables,
+                                         uint32_t kinds, struct step_error *error)
+{
+    struct event_selection selected;
+    struct step_reader *reader = NULL;
+    event_selection_init(&selected);
+    selected.kinds = kinds;
+    selected.untracked = true;
+    enum step_status status = open_with_weights(tables->path, &reader, error);
+    return status == STEP_STATUS_OK
+               ? stepfile_event_source_create(tables->path, reader, &selected, &feed->source, error)
+               : status;
 }
 
 void tables_note_damage(struct tables *tables, const struct trace_about *about)

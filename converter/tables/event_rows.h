@@ -17,6 +17,10 @@ struct event_feed {
 /* Opens the events.  `kinds` is a bitmap of TRACE_KIND_BIT; `untracked` as in event_selection.h. */
 enum step_status event_feed_open(struct event_feed *feed, struct tables *tables, uint32_t kinds,
                                  bool untracked, struct step_error *error);
+/* The same for a zeroed feed, untracked, and also of a sampled trace, whose weights the caller
+ * knows. */
+enum step_status event_feed_open_weighed(struct event_feed *feed, struct tables *tables,
+                                         uint32_t kinds, struct step_error *error);
 /* Returns the next event, or END.  Damage that was skipped is noted in `tables` at the end. */
 enum step_status event_feed_next(struct event_feed *feed, struct tables *tables,
                                  const struct trace_event **event, struct step_error *error);

@@ -57,7 +57,7 @@ enum step_status life_weights_read(struct life_weights *weights, struct tables *
     id_set_init(&weights->given_up);
     if (feed == NULL)
         return no_memory(error);
-    enum step_status status = event_feed_open(feed, tables, 0, true, error);
+    enum step_status status = event_feed_open_weighed(feed, tables, 0, error);
     if (status == STEP_STATUS_OK)
         status = event_source_facts(feed->source, add_change, weights, error);
     if (status == STEP_STATUS_FORMAT)

@@ -62,6 +62,8 @@ LATER = (
      "capture/trace_store.* capture/writer_* agent/session/writer_entry.c converter/attach/target_*"),
     ("what is missing or does not match is said", "converter/base/trace_gap.* converter/trace/unmatched.* agent/deaths/canary.* converter/base/output_limit.*"),
     ("JDKs 21 to 28", "agent/hotspot/compilations.* agent/bytecode/huge_methods.*"),
+    ("waits that have a limit, exceptions that the agent keeps", "agent/base/patience.* agent/base/exceptions.*"),
+    ("time of writers and readers: shared pages, threads that compress", "format/step/columns/value_pages.* format/io/output_behind.* format/core/crew.*"),
     ("memory and pauses of the agent", "agent/base/memory.* agent/session/memory_account.* converter/verbs/attach_forecast.* "
      "agent/deaths/reference_blocks.*"),
     ("JFR, Callgrind, DHAT, Massif, OTLP, heapdump.proto, Elephant Tracks", "converter/formats/jfr/* converter/formats/callgrind.c converter/formats/dhat.c "

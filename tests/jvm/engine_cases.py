@@ -262,7 +262,7 @@ def counted_threads(session):
             title = f"{options} {vm} {kind}"
             require(not result.stderr, f"{title}: it says {shown(result.stderr)}")
             rows = counted(session, result.stdout, title)
-            times = [row["inclusive_ns"] + row["exclusive_ns"] for row in rows]
+            times = [row.get("inclusive_ns", 0) + row.get("exclusive_ns", 0) for row in rows]
             none = "none" in options.partition("resolution=")[2]
             require(any(times) != none, f"{title}: times {times}")
     for options in ("include=facts/CountedCalls*", "include=facts/CountedCalls*,internals=safe"):

@@ -272,7 +272,9 @@ static void put_dictionary(const struct parquet_column *column, struct parquet_e
 static void put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
                        enum parquet_encoding encoding, size_t from, size_t count)
 {
-    const uint64_t *numbers = (const uint64_t *) column->values + from;
+    /* texts have no numbers */
+    const uint64_t *numbers = column->values;
+    numbers = numbers != NULL ? numbers + from : NULL;
     if (encoding == PARQUET_RLE_DICTIONARY) {
         unsigned width = parquet_width(encoder->entry_count > 1 ? encoder->entry_count - 1 : 1);
         bytes_put_little(&encoder->raw, width, 1);
@@ -286,7 +288,8 @@ static void put_values(const struct parquet_column *column, struct parquet_encod
     } else {
         size_t start = from > 0 ? column->text_ends[from - 1] : 0;
         size_t end = count > 0 ? column->text_ends[from + count - 1] : start;
-        bytes_put(&encoder->raw, column->text.bytes.data + start, end - start);
+        if (end > start)
+            bytes_put(&encoder->raw, column->text.bytes.data + start, end - start);
     }
 }
 

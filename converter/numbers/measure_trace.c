@@ -355,8 +355,11 @@ static enum step_status go_through(struct measures *measures, struct input *inpu
     return status;
 }
 
-enum step_status measure_trace(struct measures *measures, const char *path, enum measure_side side,
-                               const struct event_selection *selected)
+/* Reads a trace and adds it as a run.  Reports errors and damage.  After CORRUPT, the intact part
+ * was added unless the run count is unchanged. */
+static enum step_status measure_trace(struct measures *measures, const char *path,
+                                      enum measure_side side,
+                                      const struct event_selection *selected)
 {
     struct event_selection plain = *selected;
     struct input input;

@@ -38,11 +38,6 @@ enum step_status trace_measure_finish(struct trace_measure *measure, struct meas
                                       struct input *input, const char *path, enum measure_side side,
                                       struct step_error *error);
 
-/* Reads a trace and adds it as a run.  Reports errors and damage.  After CORRUPT, the intact part
- * was added unless the run count is unchanged. */
-enum step_status measure_trace(struct measures *measures, const char *path, enum measure_side side,
-                               const struct event_selection *selected);
-
 /* The traces of several runs: a file, a comma-separated list, or a directory. */
 struct trace_set {
     char *paths[MEASURE_RUNS_MOST];

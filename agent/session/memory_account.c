@@ -12,8 +12,10 @@
 #define RING_SHARE 8u
 #define RECORDS_SHARE 4u
 /* Without memory=. Few threads fill blocks as before, many threads smaller ones. The ring keeps its
- * chunks until their records are written, so it is smaller, too. */
-#define RECORDS_BYTES ((size_t) 24 << 20)
+ * chunks until their records are written, so it is smaller, too. Records that do not wait in pages
+ * of columns need more, or blocks become so small that the drain takes twice as long. */
+#define COLUMNS_BYTES ((size_t) 24 << 20)
+#define RECORDS_BYTES ((size_t) 48 << 20)
 #define MIB ((uint64_t) 1 << 20)
 
 static const char *const names[MEMORY_COUNT] = {
@@ -25,7 +27,9 @@ static const char *const names[MEMORY_COUNT] = {
 void memory_account_limit(struct options *options, struct step_writer_options *writing)
 {
     uint64_t ring_bytes = options->memory_bytes / RING_SHARE;
-    writing->memory_bytes = RECORDS_BYTES;
+    bool in_columns =
+        options->stack == 0 && (options->events & (EVENT_METHOD | EVENT_REFERENCE)) == 0;
+    writing->memory_bytes = in_columns ? COLUMNS_BYTES : RECORDS_BYTES;
     if (ring_bytes == 0)
         return;
     if (options->buffer_bytes > ring_bytes)

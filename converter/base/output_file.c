@@ -467,20 +467,26 @@ static ssize_t write_some(void *cookie, const char *data, size_t length)
     return 0;
 }
 
+enum step_status output_pack(struct step_output *output, enum step_packing packing, int level,
+                             struct step_packed_output **packed, struct step_error *error)
+{
+    if (packing == STEP_PACKING_NONE)
+        return STEP_STATUS_OK;
+    enum step_status status = step_packed_output_create(packing, level, output, packed, error);
+    if (status == STEP_STATUS_OK)
+        status = step_packed_output_use_thread(*packed, error);
+    if (status == STEP_STATUS_OK)
+        *output = step_packed_output_as_output(*packed);
+    return status;
+}
+
 enum step_status output_stream_open(struct output_stream *stream, const struct step_output *to,
                                     enum step_packing packing, int level, struct step_error *error)
 {
     *stream = (struct output_stream){.to = *to, .error = {.offset = STEP_NO_OFFSET}};
-    enum step_status status =
-        packing != STEP_PACKING_NONE
-            ? step_packed_output_create(packing, level, to, &stream->packed, error)
-            : STEP_STATUS_OK;
-    if (status == STEP_STATUS_OK && packing != STEP_PACKING_NONE)
-        status = step_packed_output_use_thread(stream->packed, error);
+    enum step_status status = output_pack(&stream->to, packing, level, &stream->packed, error);
     if (status != STEP_STATUS_OK)
         return status;
-    if (packing != STEP_PACKING_NONE)
-        stream->to = step_packed_output_as_output(stream->packed);
     stream->file = fopencookie(stream, "w", (cookie_io_functions_t){.write = write_some});
     if (stream->file == NULL)
         return no_memory(error);

@@ -71,6 +71,11 @@ struct output_stream {
     struct step_error error;           /* the first error of a write */
 };
 
+/* Puts a packer, which compresses in a thread of its own, before the output, unless `packing` is
+ * NONE; then `*packed` stays as it is. */
+enum step_status output_pack(struct step_output *output, enum step_packing packing, int level,
+                             struct step_packed_output **packed, struct step_error *error);
+
 /* Opens the stream, which must not move afterwards, and compresses what is printed. */
 enum step_status output_stream_open(struct output_stream *stream, const struct step_output *to,
                                     enum step_packing packing, int level, struct step_error *error);

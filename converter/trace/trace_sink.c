@@ -19,17 +19,9 @@ static enum step_packing packing_of(const struct format_output *to)
 enum step_status trace_sink_pack(struct trace_sink *sink, const struct format_output *to,
                                  struct step_output *output, struct step_error *error)
 {
-    enum step_packing packing = packing_of(to);
     *output = output_file_as_output(to->file);
-    if (packing == STEP_PACKING_NONE)
-        return STEP_STATUS_OK;
-    enum step_status status = step_packed_output_create(
-        packing, format_settings_level(to->settings), output, &sink->packed, error);
-    if (status == STEP_STATUS_OK)
-        status = step_packed_output_use_thread(sink->packed, error);
-    if (status == STEP_STATUS_OK)
-        *output = step_packed_output_as_output(sink->packed);
-    return status;
+    return output_pack(output, packing_of(to), format_settings_level(to->settings), &sink->packed,
+                       error);
 }
 
 static void free_sink(struct trace_sink *sink)

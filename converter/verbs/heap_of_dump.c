@@ -179,12 +179,8 @@ static enum step_status write_all(struct heap_of_dump *import, struct output_fil
     struct step_packed_output *packed = NULL;
     struct heap_writer *writer = NULL;
     const struct heap_export heap = heap_export_of(job->settings);
-    enum step_status status = STEP_STATUS_OK;
-    if (job->format->packing != STEP_PACKING_NONE)
-        status = step_packed_output_create(
-            job->format->packing, format_settings_level(job->settings), &to, &packed, error);
-    if (packed != NULL)
-        to = step_packed_output_as_output(packed);
+    enum step_status status = output_pack(&to, job->format->packing,
+                                          format_settings_level(job->settings), &packed, error);
     if (status == STEP_STATUS_OK)
         status = heap_writer_create(job->format->heap_writer, &to, &heap, &import->infra.sites,
                                     &writer, error);

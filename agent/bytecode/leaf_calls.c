@@ -75,16 +75,6 @@ QUICK bool begin_count_quickly(struct quick *quick)
     return false;
 }
 
-/* Returns NULL if the thread has no calls in this session yet. */
-QUICK struct call_stack *calls_quickly(const struct quick *quick)
-{
-    struct call_stack *stack = quick->java->calls;
-    return __builtin_expect(stack != NULL, 1) &&
-                   __builtin_expect(stack->session == quick->session->number, 1)
-               ? stack
-               : NULL;
-}
-
 QUICK struct count_cell *cell_quickly(const struct quick *quick, uint32_t number, uint64_t *method)
 {
     return method_quickly(quick, number, method) ? count_cell_known(quick->os->counts, *method)
@@ -102,7 +92,7 @@ QUICK bool count_entry_quickly(uint32_t number)
     uint64_t method;
     if (!begin_count_quickly(&quick))
         return false;
-    struct call_stack *stack = calls_quickly(&quick);
+    struct call_stack *stack = call_stack_of(quick.session->number, quick.java);
     struct count_cell *cell = cell_quickly(&quick, number, &method);
     bool done =
         cell != NULL && stack != NULL && __builtin_expect(stack->depth != stack->capacity, 1);
@@ -119,7 +109,7 @@ QUICK bool count_exit_quickly(uint32_t number)
     struct quick quick;
     if (!begin_count_quickly(&quick))
         return false;
-    struct call_stack *stack = calls_quickly(&quick);
+    struct call_stack *stack = call_stack_of(quick.session->number, quick.java);
     const struct open_call *call = stack != NULL && __builtin_expect(stack->depth != 0, 1)
                                        ? &stack->calls[stack->depth - 1]
                                        : NULL;

@@ -46,19 +46,12 @@ static void forget_counts(struct call_counts *counts)
     *counts = (struct call_counts){.session = 0};
 }
 
-/* Returns the thread's open calls in a session, NULL if it has none. */
-static inline struct call_stack *stack_of(uint64_t session, const struct java_thread *java)
-{
-    struct call_stack *stack = java->calls;
-    return stack != NULL && stack->session == session ? stack : NULL;
-}
-
 /* Detaches the cells' open calls from their thread. */
 static void disown(struct call_counts *counts, const struct java_thread *known)
 {
     struct count_cell *cell;
     const struct call_stack *stack =
-        known != NULL && counts->owner == known ? stack_of(counts->session, known) : NULL;
+        known != NULL && counts->owner == known ? call_stack_of(counts->session, known) : NULL;
     if (stack != NULL) {
         for (size_t i = 0; i < stack->depth; i++)
             if ((cell = cell_of(counts, stack->calls[i].method)) != NULL)
@@ -76,7 +69,7 @@ static void adopt(struct call_counts *counts, const struct os_thread *os, struct
     struct count_cell *cell;
     if (counts->owner != NULL)
         disown(counts, os->own);
-    const struct call_stack *stack = stack_of(counts->session, java);
+    const struct call_stack *stack = call_stack_of(counts->session, java);
     for (size_t i = 0; stack != NULL && i < stack->depth; i++)
         if ((cell = cell_of(counts, stack->calls[i].method)) != NULL)
             cell->open++;
@@ -159,7 +152,7 @@ void method_counts_enter(struct session *session, struct os_thread *os, struct j
 {
     struct call_counts *counts = counts_of(session, os, java);
     struct count_cell *cell = counts != NULL ? cell_of(counts, method) : NULL;
-    struct call_stack *stack = stack_of(session->number, java);
+    struct call_stack *stack = call_stack_of(session->number, java);
     if (cell == NULL || (stack == NULL && (stack = create_stack(session, java)) == NULL) ||
         (stack->depth == stack->capacity && !grow_stack(stack)))
         return;
@@ -175,7 +168,7 @@ static void close_call(struct call_counts *counts, struct call_stack *stack, uin
 void method_counts_leave(struct session *session, struct os_thread *os, struct java_thread *java,
                          const void *key, enum method_leave how)
 {
-    struct call_stack *stack = stack_of(session->number, java);
+    struct call_stack *stack = call_stack_of(session->number, java);
     size_t found = stack != NULL ? stack->depth : 0;
     while (found > 0 && stack->calls[found - 1].key != key)
         found--;

@@ -39,6 +39,15 @@ struct call_stack {
     struct call_stack *next, *previous;
 };
 
+/* Returns the thread's open calls in a session, NULL if it has none. */
+static inline struct call_stack *call_stack_of(uint64_t session, const struct java_thread *java)
+{
+    struct call_stack *stack = java->calls;
+    return __builtin_expect(stack != NULL, 1) && __builtin_expect(stack->session == session, 1)
+               ? stack
+               : NULL;
+}
+
 /* A return; an exception that leaves the method; an exception that the method catches. */
 enum method_leave { LEAVE_RETURN, LEAVE_UNWIND, LEAVE_CAUGHT };
 

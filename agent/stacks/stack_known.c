@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "agent/base/memory.h"
 
@@ -19,9 +21,11 @@ struct known_slot {
     _Atomic uint64_t check, name;
 };
 
+/* A mapping of its own. */
 struct known_table {
     size_t mask;               /* number of slots - 1 */
-    struct known_table *older; /* readers may still use it */
+    size_t counted;            /* bytes */
+    struct known_table *older; /* readers may still use it, and find little */
     struct known_slot slots[] __attribute__((aligned(64)));
 };
 
@@ -31,20 +35,40 @@ struct stack_known {
     pthread_mutex_t growing;
 };
 
+static size_t bytes_of(size_t slots)
+{
+    return sizeof(struct known_table) + slots * sizeof(struct known_slot);
+}
+
 static struct known_table *table_create(size_t slots)
 {
-    size_t size = sizeof(struct known_table) + slots * sizeof(struct known_slot);
+    size_t bytes = bytes_of(slots);
     struct known_table *table =
-        memory_counted(MEMORY_STACKS, aligned_alloc(64, (size + 63) / 64 * 64));
-    if (table == NULL)
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table == MAP_FAILED)
         return NULL;
+    memory_add(MEMORY_STACKS, bytes);
     table->mask = slots - 1;
-    table->older = NULL;
-    for (size_t i = 0; i < slots; i++) {
-        atomic_init(&table->slots[i].check, 0);
-        atomic_init(&table->slots[i].name, 0);
-    }
+    table->counted = bytes;
     return table;
+}
+
+/* Gives back the memory of a table that was replaced, but for its first page. Slots that become
+ * zero while a reader looks at them are like those that are half-written. */
+static void table_empty(struct known_table *table)
+{
+    size_t page = (size_t) sysconf(_SC_PAGESIZE);
+    if (page >= table->counted ||
+        madvise((char *) table + page, table->counted - page, MADV_DONTNEED) != 0)
+        return;
+    memory_subtract(MEMORY_STACKS, table->counted - page);
+    table->counted = page;
+}
+
+static void table_destroy(struct known_table *table)
+{
+    memory_subtract(MEMORY_STACKS, table->counted);
+    munmap(table, bytes_of(table->mask + 1));
 }
 
 struct stack_known *stack_known_create(void)
@@ -53,7 +77,8 @@ struct stack_known *stack_known_create(void)
     struct known_table *table = table_create(FIRST_SLOTS);
     if (known == NULL || table == NULL) {
         free(known);
-        memory_free(MEMORY_STACKS, table);
+        if (table != NULL)
+            table_destroy(table);
         return NULL;
     }
     atomic_store(&known->table, table);
@@ -68,7 +93,7 @@ void stack_known_destroy(struct stack_known *known)
     struct known_table *table = atomic_load(&known->table);
     while (table != NULL) {
         struct known_table *older = table->older;
-        memory_free(MEMORY_STACKS, table);
+        table_destroy(table);
         table = older;
     }
     pthread_mutex_destroy(&known->growing);
@@ -130,6 +155,7 @@ static void grow(struct stack_known *known)
         table->older = old;
         atomic_store(&known->added, count);
         atomic_store_explicit(&known->table, table, memory_order_release);
+        table_empty(old);
     }
     pthread_mutex_unlock(&known->growing);
 }

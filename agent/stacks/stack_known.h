@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps keys of known stacks to their numbers: a hash table that threads read and write without a
- * lock. It grows as needed; at its limit new stacks replace old ones. */
+/* Maps keys of known stacks and frames to their numbers: a hash table that threads read and write
+ * without a lock. It grows as needed; at its limit new keys replace old ones. */
 #ifndef AGENT_STACKS_STACK_KNOWN_H
 #define AGENT_STACKS_STACK_KNOWN_H
 
@@ -9,7 +9,7 @@
 
 struct stack_known;
 
-/* A hash of everything that identifies a stack's frames. */
+/* A hash of everything that identifies a stack's frames, or a frame. */
 struct stack_key {
     uint64_t low, high;
 };

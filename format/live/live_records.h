@@ -28,8 +28,14 @@ struct batch_ends {
 };
 
 /* Groups of records that a stream's runs may contain (live_runs.c), as a bit set: short method
- * events, allocations, entries with an object. */
-enum { LIVE_RUN_METHODS = 1, LIVE_RUN_ALLOCATIONS = 2, LIVE_RUN_OBJECTS = 4, LIVE_RUN_LAYOUTS = 8 };
+ * events, allocations, entries with an object, allocations with a stack. */
+enum {
+    LIVE_RUN_METHODS = 1,
+    LIVE_RUN_ALLOCATIONS = 2,
+    LIVE_RUN_OBJECTS = 4,
+    LIVE_RUN_STACKS = 8,
+    LIVE_RUN_LAYOUTS = 16
+};
 
 struct live_decoder {
     struct live_streams streams;

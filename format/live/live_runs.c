@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decodes runs of the most frequent raw records directly into the writer's columns: method events
- * and, without stacks, consecutive allocations. */
+ * and consecutive allocations. */
 #include "format/live/live_records.h"
 
 #include <string.h>
 
 #include "steptrace/java_trace.h"
 
-enum { ENTRY_SLOTS = 4, EXIT_SLOTS = 3, ALLOC_SLOTS = 6, ALLOC_WORDS = 2, ENTRY_WORDS = 3 };
+enum {
+    ENTRY_SLOTS = 4,
+    EXIT_SLOTS = 3,
+    ALLOC_SLOTS = 6,
+    ALLOC_AT_SLOTS = 7,
+    ALLOC_WORDS = 2,
+    ENTRY_WORDS = 3
+};
 
 /* Columns of a run of frees, which are the slots. */
 enum { FREE_TIME, FREE_THREAD, FREED, FREE_COLUMNS };
 
 /* Columns of a run's layouts. */
-enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, PADDING, COLUMNS };
+enum { TIME, THREAD, METHOD, OBJECT, CLASS, SIZE, ALLOCATED, PADDING, STACK, COLUMNS };
 
 #define METHODS ((unsigned) LIVE_RUN_METHODS)
 #define ALLOCATIONS ((unsigned) LIVE_RUN_ALLOCATIONS)
 #define OBJECTS ((unsigned) LIVE_RUN_OBJECTS)
+#define STACKS ((unsigned) LIVE_RUN_STACKS)
 
 /* By raw kind. */
 static const struct {
-    uint16_t group; /* METHODS, ALLOCATIONS or OBJECTS; 0: never in runs */
-    uint16_t type;
+    uint16_t group; /* METHODS, ALLOCATIONS, OBJECTS or STACKS; 0: never in runs */
+    uint16_t type;  /* of allocations: without a stack */
 } rows[1u << STEP_LIVE_KIND_BITS] = {
     [STEP_LIVE_ENTRY_SHORT] = {METHODS, STEP_JAVA_METHOD_ENTRY},
     [STEP_LIVE_EXIT_SHORT] = {METHODS, STEP_JAVA_METHOD_EXIT},
     [STEP_LIVE_FRAME_POP_SHORT] = {METHODS, STEP_JAVA_FRAME_POP},
     [STEP_LIVE_ALLOC_NEXT] = {ALLOCATIONS, STEP_JAVA_OBJECT_ALLOC},
     [STEP_LIVE_ENTRY] = {OBJECTS, STEP_JAVA_METHOD_ENTRY},
+    [STEP_LIVE_STACK] = {STACKS, 0}, /* no record, but the stack of those that follow */
 };
 
 #define METHOD_KINDS                                                                               \
@@ -74,6 +83,13 @@ bool live_runs_init(struct step_run_layout layouts[LIVE_RUN_LAYOUTS],
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 3, SIZE, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 4, ALLOCATED, false, ALLOCATIONS},
         {STEP_JAVA_OBJECT_ALLOC, ALLOC_SLOTS, 5, PADDING, false, ALLOCATIONS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 0, TIME, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 1, THREAD, true, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 2, CLASS, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 3, SIZE, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 4, ALLOCATED, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 5, PADDING, false, STACKS},
+        {STEP_JAVA_OBJECT_ALLOC_AT, ALLOC_AT_SLOTS, 6, STACK, false, STACKS},
     };
     for (unsigned groups = 0; groups < LIVE_RUN_LAYOUTS; groups++) {
         layouts[groups].count = COLUMNS;
@@ -138,7 +154,7 @@ struct filling {
     uint64_t *times, *methods;
     uint16_t *types;
     uint64_t *objects; /* of entries; NULL: no entry has one */
-    size_t records, entries, allocations;
+    size_t records, entries, allocations, stacks;
 };
 
 /* Decodes the short method events at the start of `words`.  Returns their number. */
@@ -201,7 +217,11 @@ static void put_allocation(struct filling *filling, struct ticker *ticker, const
     run->values[SIZE][place] = step_live_alloc_size(words[1]);
     run->values[PADDING][place] = step_live_alloc_padding(words[1]);
     run->values[ALLOCATED][place] = ++ticker->state.last_object;
-    filling->types[filling->records++] = STEP_JAVA_OBJECT_ALLOC;
+    uint64_t stack = ticker->state.stack;
+    if (stack != 0)
+        run->values[STACK][filling->stacks++] = stack;
+    filling->types[filling->records++] =
+        stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC;
 }
 
 /* Decodes the records of `groups` at `words`.  Returns their number, and `*taken` words. */
@@ -229,6 +249,8 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
         } else if (group == ALLOCATIONS && count - at >= ALLOC_WORDS) {
             put_allocation(&filling, &ticker, words + at);
             at += ALLOC_WORDS;
+        } else if (group == STACKS) {
+            ticker.state.stack = words[at++] >> STEP_LIVE_KIND_BITS;
         } else {
             break;
         }
@@ -238,6 +260,7 @@ static size_t fill_run(const struct live_decoder *decoder, struct stream_state *
     run->counts[OBJECT] = filling.entries;
     run->counts[CLASS] = run->counts[SIZE] = run->counts[ALLOCATED] = filling.allocations;
     run->counts[PADDING] = filling.allocations;
+    run->counts[STACK] = filling.stacks;
     *state = ticker.state;
     state->next_record += filling.records;
     *taken = at;
@@ -266,10 +289,10 @@ enum step_status live_take_run(struct live_decoder *decoder, uint64_t stream,
     /* a full entry without object is the first of a chunk, or follows a long pause */
     if (group == OBJECTS && (count < ENTRY_WORDS || words[2] == 0))
         return STEP_STATUS_OK;
-    if (group == ALLOCATIONS && state->stack != 0)
-        return STEP_STATUS_OK;
+    if (group == STACKS || state->stack != 0)
+        group |= STACKS | ALLOCATIONS;
     state->run_groups |= group;
-    unsigned groups = state->run_groups & (state->stack != 0 ? ~ALLOCATIONS : ~0u);
+    unsigned groups = state->run_groups;
     const struct step_run_layout *layout = &decoder->run_layouts[groups];
     enum step_status status =
         step_writer_begin_run(decoder->streams.writer, stream, layout, count, &run);

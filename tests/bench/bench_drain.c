@@ -28,7 +28,7 @@ enum {
     STAMP_SHIFT = 32,
     STAMPS_A_NS = 3,
     EVENT_STAMPS = 60, /* between events of one tick */
-    FULL_WORDS = 3
+    FULL_WORDS = 4
 };
 
 struct settings {
@@ -44,6 +44,7 @@ struct chunk {
     uint64_t stream;
     uint64_t thread;
     uint64_t first; /* its first word */
+    uint64_t stack; /* of its latest allocation */
     size_t first_word;
     size_t words;
     size_t events;
@@ -80,7 +81,7 @@ static bool is_method_event(uint32_t record)
 static bool is_wanted_event(uint32_t record)
 {
     return is_method_event(record) || record == STEP_JAVA_OBJECT_ALLOC ||
-           record == STEP_JAVA_OBJECT_FREE;
+           record == STEP_JAVA_OBJECT_ALLOC_AT || record == STEP_JAVA_OBJECT_FREE;
 }
 
 static struct chunk *begin_chunk(struct replay *replay, uint64_t stream, uint64_t thread)
@@ -91,7 +92,7 @@ static struct chunk *begin_chunk(struct replay *replay, uint64_t stream, uint64_
             must(realloc(replay->chunks, replay->chunk_capacity * sizeof *replay->chunks));
     }
     struct chunk *chunk = &replay->chunks[replay->chunk_count++];
-    *chunk = (struct chunk){stream, thread, 0, replay->word_count, 0, 0};
+    *chunk = (struct chunk){.stream = stream, .thread = thread, .first_word = replay->word_count};
     if (stream >= replay->streams)
         replay->streams = stream + 1;
     return chunk;
@@ -128,16 +129,23 @@ static size_t method_words(const struct replay *replay, const struct chunk *chun
     return 1;
 }
 
-static size_t alloc_words(struct replay *replay, const struct chunk *chunk, const uint64_t *slots,
+/* A stack comes after a chunk's first event, so that this one's word is the chunk's first. */
+static size_t alloc_words(struct replay *replay, struct chunk *chunk, const uint64_t *slots,
                           uint64_t stamp, uint64_t *words)
 {
+    size_t length = 0;
     bool next = chunk->events != 0 && slots[4] == replay->last_object + 1;
     replay->last_object = slots[4];
-    words[0] =
+    if (chunk->events != 0 && slots[6] != chunk->stack) {
+        chunk->stack = slots[6];
+        words[length++] = (uint64_t) STEP_LIVE_STACK | slots[6] << STEP_LIVE_KIND_BITS;
+    }
+    words[length++] =
         (uint64_t) (next ? STEP_LIVE_ALLOC_NEXT : STEP_LIVE_ALLOC) | stamp << STEP_LIVE_KIND_BITS;
-    words[1] = slots[2] | slots[3] / 8 << 32;
-    words[2] = slots[4];
-    return next ? 2 : 3;
+    words[length++] = slots[2] | slots[3] / 8 << 32;
+    if (!next)
+        words[length++] = slots[4];
+    return length;
 }
 
 /* The first free of another time comes after the end of the batch before. */
@@ -160,9 +168,9 @@ static void add(struct replay *replay, uint64_t stream, uint32_t record, const u
     struct chunk *chunk;
     uint64_t *words = room(replay, stream, slots[1], stamp, &chunk);
     size_t length =
-        is_method_event(record) ? method_words(replay, chunk, record, slots, stamp, words)
-        : record == STEP_JAVA_OBJECT_ALLOC ? alloc_words(replay, chunk, slots, stamp, words)
-                                           : free_words(replay, slots, stamp, words);
+        is_method_event(record)           ? method_words(replay, chunk, record, slots, stamp, words)
+        : record == STEP_JAVA_OBJECT_FREE ? free_words(replay, slots, stamp, words)
+                                          : alloc_words(replay, chunk, slots, stamp, words);
     replay->has_objects = replay->has_objects || !is_method_event(record);
     if (chunk->events == 0)
         chunk->first = words[0];
@@ -177,16 +185,17 @@ static void add(struct replay *replay, uint64_t stream, uint32_t record, const u
 static void take_block(struct replay *replay, struct step_block *block, uint64_t stream)
 {
     struct step_record_view view;
-    enum { SLOTS = 5 };
+    enum { SLOTS = 7 };
     uint64_t ticks = UINT64_MAX, within = 0, tick = replay->tick;
     replay->last_object = 0;
     while (step_block_next(block, &view) == STEP_STATUS_OK) {
         uint64_t slots[SLOTS] = {0};
         if (!is_wanted_event(view.record))
             continue;
-        size_t count = is_method_event(view.record)           ? kinds[view.record].slots
-                       : view.record == STEP_JAVA_OBJECT_FREE ? 3
-                                                              : SLOTS;
+        size_t count = is_method_event(view.record)               ? kinds[view.record].slots
+                       : view.record == STEP_JAVA_OBJECT_FREE     ? 3
+                       : view.record == STEP_JAVA_OBJECT_ALLOC_AT ? SLOTS
+                                                                  : SLOTS - 1;
         memcpy(slots, view.slots, count * sizeof slots[0]);
         within = slots[0] == ticks ? within + EVENT_STAMPS : 1;
         if (within >= tick)

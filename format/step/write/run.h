@@ -8,7 +8,7 @@
 
 #include "steptrace/writer.h"
 
-enum { STEP_RUN_RECORDS = 8192, STEP_RUN_COLUMNS = 8 };
+enum { STEP_RUN_RECORDS = 8192, STEP_RUN_COLUMNS = 9 };
 
 /* Columns of a run (UINT32_MAX: none); for each, whether all its records have one common value, and
  * whether the values are ascending. */

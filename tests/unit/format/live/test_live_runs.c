@@ -14,7 +14,7 @@
 #include "steptrace/reader.h"
 #include "tests/unit/run_suite.h"
 
-enum { EVENTS = 12000, MOST_SLOTS = 6, STREAM = 2, WORDS = 8 };
+enum { EVENTS = 12000, MOST_SLOTS = 7, STREAM = 2, WORDS = 9 };
 
 /* What the trace must have. */
 struct event {
@@ -28,6 +28,7 @@ struct mix {
     unsigned allocations, allocations_in_full, methods_in_full, facts, pops, switches;
     uint64_t resolution;
     uint64_t most_past; /* stamps between events */
+    unsigned stacks;    /* of 100 events, how often a stack comes before one */
 };
 
 static uint64_t draw(uint64_t *state)
@@ -43,6 +44,7 @@ struct writing {
     uint64_t stamp, chunk_stamp; /* the last, in this chunk; 0: none */
     uint64_t thread, object;
     uint64_t ticks;
+    uint64_t stack; /* in this chunk; 0: none */
 };
 
 static const struct step_live_header clock_header = {
@@ -73,9 +75,10 @@ static size_t write_allocation(struct writing *writing, uint64_t *words, struct 
     words[0] = word(full ? STEP_LIVE_ALLOC : STEP_LIVE_ALLOC_NEXT, writing->stamp);
     words[1] = step_live_alloc_word(class, padding, units * 8);
     words[2] = writing->object;
-    *event = (struct event){
-        STEP_JAVA_OBJECT_ALLOC,
-        {tick(writing), writing->thread, class, units * 8, writing->object, padding}};
+    *event =
+        (struct event){writing->stack != 0 ? STEP_JAVA_OBJECT_ALLOC_AT : STEP_JAVA_OBJECT_ALLOC,
+                       {tick(writing), writing->thread, class, units * 8, writing->object, padding,
+                        writing->stack}};
     return full ? 3 : 2;
 }
 
@@ -124,6 +127,10 @@ static size_t write_event(struct writing *writing, uint64_t *words, struct event
         writing->thread = 1 + draw(&writing->seed) % 3;
         words[length++] = word(STEP_LIVE_THREAD_SWITCH, writing->thread);
     }
+    if (draw(&writing->seed) % 100 < mix->stacks) {
+        writing->stack = draw(&writing->seed) % 5;
+        words[length++] = word(STEP_LIVE_STACK, writing->stack);
+    }
     writing->stamp += past;
     if (chance < mix->allocations)
         length += write_allocation(writing, words + length, event);
@@ -147,7 +154,7 @@ static void write_events(const struct mix *mix, struct step_writer *writer, stru
     for (size_t i = 0; i < EVENTS;) {
         uint64_t words[4096];
         size_t count = 0, taken = 0;
-        writing.chunk_stamp = writing.object = 0;
+        writing.chunk_stamp = writing.object = writing.stack = 0;
         CU_ASSERT_EQUAL(live_streams_begin(decoder, STREAM, i, writing.thread), STEP_STATUS_OK);
         while (i < EVENTS && count + 2 * WORDS <= 4096)
             count += write_event(&writing, words + count, &events[i++]);
@@ -220,15 +227,18 @@ static void test_mix(const struct mix *mix, uint32_t block_records)
 static void test_mixes(void)
 {
     static const struct mix mixes[] = {
-        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60},
-        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60},
-        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0},
-        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300},
-        {"both", 20, 5, 5, 0, 1, 1, 1000, 90},
-        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900},
-        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90},
-        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90},
-        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90},
+        {"methods", 0, 0, 0, 0, 1, 0, 1000, 60, 0},
+        {"methods at 1 ns", 0, 0, 1, 0, 1, 1, 1, 60, 0},
+        {"methods at times that are the same", 0, 0, 0, 0, 0, 0, 1000, 0, 0},
+        {"allocations", 100, 1, 0, 0, 0, 0, 1000, 300, 0},
+        {"both", 20, 5, 5, 0, 1, 1, 1000, 90, 0},
+        {"both, at 10 us", 50, 20, 20, 0, 1, 10, 10000, 900, 0},
+        {"with facts", 20, 5, 5, 1, 1, 1, 100, 90, 0},
+        {"with many facts", 5, 5, 5, 30, 1, 1, 100, 90, 0},
+        {"nothing in short", 30, 100, 100, 0, 10, 1, 1000, 90, 0},
+        {"allocations with stacks", 100, 1, 0, 0, 0, 1, 1000, 300, 60},
+        {"a stack now and then", 100, 1, 0, 0, 0, 1, 1000, 300, 1},
+        {"both, with stacks", 50, 5, 5, 1, 1, 1, 1000, 90, 20},
     };
     static const uint32_t block_records[] = {0, 19, 1000};
     for (size_t i = 0; i < sizeof mixes / sizeof mixes[0]; i++)

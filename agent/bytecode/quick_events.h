@@ -241,7 +241,8 @@ QUICK bool can_remember_quickly(const struct quick *quick)
         atomic_load_explicit(&os->deaths.weak_page, memory_order_relaxed);
     uint32_t used = page != NULL ? atomic_load_explicit(&page->used, memory_order_relaxed) : 0;
     return !quick->session->keeps_references ||
-           (recycled != NULL && recycled->count != 0 && used != 0 && used != page->capacity &&
+           (recycled != NULL && recycled->count != 0 && used != 0 &&
+            weak_page_has_room(page, used) &&
             atomic_load_explicit(&os->deaths.weak_session, memory_order_relaxed) ==
                 quick->session->number);
 }

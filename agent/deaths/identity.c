@@ -13,11 +13,16 @@
 #define SHARDS 64u
 #define FIRST_ENTRIES 256u
 
+struct identity_entry {
+    uint64_t id; /* and the key above it; 0: free */
+    jweak reference;
+};
+
 struct shard {
     pthread_mutex_t lock;
     size_t mask; /* entries - 1 */
     size_t count;
-    struct weak_entry *entries; /* id 0: free */
+    struct identity_entry *entries;
 };
 
 static struct shard shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
@@ -45,13 +50,13 @@ static size_t home_of(const struct shard *shard, uint64_t word)
 void identity_expect(uint32_t key)
 {
     const struct shard *shard = &shards[key % SHARDS];
-    const struct weak_entry *entries = __atomic_load_n(&shard->entries, __ATOMIC_RELAXED);
+    const struct identity_entry *entries = __atomic_load_n(&shard->entries, __ATOMIC_RELAXED);
     size_t mask = __atomic_load_n(&shard->mask, __ATOMIC_RELAXED);
     uintptr_t home = (uintptr_t) entries + home_of_key(key, mask) * sizeof *entries;
     __builtin_prefetch((const char *) home, 1);
 }
 
-static void put(struct shard *shard, struct weak_entry entry)
+static void put(struct shard *shard, struct identity_entry entry)
 {
     size_t i = home_of(shard, entry.id);
     while (shard->entries[i].id != 0)
@@ -61,9 +66,9 @@ static void put(struct shard *shard, struct weak_entry entry)
 
 static bool resize(struct shard *shard, size_t size)
 {
-    struct weak_entry *old = shard->entries;
+    struct identity_entry *old = shard->entries;
     size_t old_size = old != NULL ? shard->mask + 1 : 0;
-    struct weak_entry *entries = memory_counted(MEMORY_TABLES, calloc(size, sizeof *entries));
+    struct identity_entry *entries = memory_counted(MEMORY_TABLES, calloc(size, sizeof *entries));
     if (entries == NULL)
         return old != NULL && shard->count < shard->mask;
     __atomic_store_n(&shard->entries, entries, __ATOMIC_RELAXED);
@@ -83,7 +88,7 @@ bool identity_add(struct session *session, uint32_t key, uint64_t id, jweak refe
     size_t size = shard->entries != NULL ? shard->mask + 1 : 0;
     bool room = shard->count * 2 < size || resize(shard, size == 0 ? FIRST_ENTRIES : size * 2);
     if (room) {
-        put(shard, (struct weak_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
+        put(shard, (struct identity_entry){(uint64_t) key << WEAK_ID_BITS | id, reference});
         shard->count++;
     }
     pthread_mutex_unlock(&shard->lock);

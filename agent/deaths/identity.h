@@ -10,7 +10,7 @@
 
 struct session;
 
-#define IDENTITY_KEY_BITS 24u
+#define IDENTITY_KEY_BITS 23u
 
 /* Returns the key of an object. The JVM draws an identity hash for it if it has none. */
 uint32_t identity_key(jobject object);

@@ -43,7 +43,7 @@ struct reaper_pass {
 
 #define PREFETCH_AHEAD 12u
 #define PAUSE_POLL_NS 100000L
-#define BEHIND_PAGES 4096u
+#define BEHIND_PAGES 2048u
 #define BEHIND_COLLECTIONS 2u
 
 /* State when the last completed pass began. */
@@ -102,55 +102,36 @@ static bool is_outdated(const struct reaper_pass *pass)
            pass->collection != atomic_load(&tracer.collections_begun);
 }
 
-static void look_at(struct reaper_pass *pass, struct weak_entry *entry)
+/* Returns true if the object is dead. `id` has the key above it. */
+static bool look_at(struct reaper_pass *pass, jweak reference, uint64_t id)
 {
-    if (entry->reference == NULL || !is_cleared(pass, entry->reference))
-        return;
+    if (!is_cleared(pass, reference))
+        return false;
     if (is_outdated(pass)) { /* a collection that began meanwhile may have cleared it */
         bury(pass);
         date_pass(pass);
     }
-    uint64_t id = entry->id & WEAK_ID_MASK;
     if (pass->session->finds_objects)
-        identity_remove(pass->session, (uint32_t) (entry->id >> WEAK_ID_BITS), id);
-    pass->dead_ids[pass->dead] = id;
-    pass->dead_references[pass->dead++] = entry->reference;
-    entry->reference = NULL;
+        identity_remove(pass->session, (uint32_t) (id >> WEAK_ID_BITS), id & WEAK_ID_MASK);
+    pass->dead_ids[pass->dead] = id & WEAK_ID_MASK;
+    pass->dead_references[pass->dead++] = reference;
     if (pass->dead == PASS_IDS)
         bury(pass);
+    return true;
 }
 
 static void look_at_page(struct reaper_pass *pass, struct weak_page *page)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
+    uint64_t id, next = 0;
     for (uint32_t i = 0; i < used; i++) {
         if (i + PREFETCH_AHEAD < used)
-            __builtin_prefetch((const void *) page->entries[i + PREFETCH_AHEAD].reference);
-        look_at(pass, &page->entries[i]);
+            __builtin_prefetch((const void *) (uintptr_t) page->words[i + PREFETCH_AHEAD]);
+        jweak reference = weak_page_read(page->words[i], &id, &next);
+        if (reference != NULL && look_at(pass, reference, id))
+            page->words[i] = 0;
     }
     bury(pass);
-}
-
-/* Removes the dead from a page that the reaper owns. */
-static void squeeze(struct weak_page *page)
-{
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
-    for (uint32_t i = 0; i < used; i++)
-        if (page->entries[i].reference != NULL)
-            page->entries[kept++] = page->entries[i];
-    atomic_store_explicit(&page->used, kept, memory_order_relaxed);
-}
-
-/* Moves all entries of `page` to `to`, if there is room. */
-static bool join(struct weak_page *to, const struct weak_page *page)
-{
-    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
-    uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
-    if (used > to->capacity - there)
-        return false;
-    memcpy(&to->entries[there], page->entries, used * sizeof page->entries[0]);
-    atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
-    return true;
 }
 
 static void look_at_owned(struct reaper_pass *pass)
@@ -159,8 +140,8 @@ static void look_at_owned(struct reaper_pass *pass)
     while (*link != NULL) {
         struct weak_page *page = *link;
         look_at_page(pass, page);
-        squeeze(page);
-        if (before != NULL && join(before, page)) {
+        weak_page_squeeze(page);
+        if (before != NULL && weak_page_join(before, page)) {
             *link = page->next;
             weak_table_free_page(page);
             continue;
@@ -379,9 +360,12 @@ static void visit_page(const struct weak_page *page,
                        void (*visit)(void *context, jobject object, uint64_t id), void *context)
 {
     uint32_t used = atomic_load_explicit(&page->used, memory_order_acquire);
-    for (uint32_t i = 0; i < used; i++)
-        if (page->entries[i].reference != NULL)
-            visit(context, page->entries[i].reference, page->entries[i].id & WEAK_ID_MASK);
+    uint64_t id, next = 0;
+    for (uint32_t i = 0; i < used; i++) {
+        jweak reference = weak_page_read(page->words[i], &id, &next);
+        if (reference != NULL)
+            visit(context, reference, id & WEAK_ID_MASK);
+    }
 }
 
 void reaper_visit(const struct session *session,
@@ -398,12 +382,16 @@ void reaper_visit(const struct session *session,
         visit_page(page, visit, context);
 }
 
+static void delete_reference(void *jni, jobject reference, uint64_t id)
+{
+    (void) id;
+    (*(JNIEnv *) jni)->DeleteWeakGlobalRef(jni, reference);
+}
+
 static void delete_references(JNIEnv *jni, const struct weak_page *page)
 {
     for (; page != NULL; page = page->next)
-        for (uint32_t i = 0; i < atomic_load(&page->used); i++)
-            if (page->entries[i].reference != NULL)
-                (*jni)->DeleteWeakGlobalRef(jni, page->entries[i].reference);
+        visit_page(page, delete_reference, jni);
 }
 
 static bool wait_for_probes(uint64_t limit_ns)

@@ -3,14 +3,14 @@
 #include "agent/deaths/weak_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/base/memory.h"
 #include "agent/deaths/reference_blocks.h"
 
 /* A thread's first page is small: most threads allocate few objects. */
-#define FIRST_ENTRIES 62u
-#define LATER_ENTRIES                                                                              \
-    ((REFERENCE_BLOCK_BYTES - sizeof(struct weak_page)) / sizeof(struct weak_entry))
+#define FIRST_WORDS 122u
+#define LATER_WORDS ((REFERENCE_BLOCK_BYTES - sizeof(struct weak_page)) / sizeof(uint64_t))
 
 void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
 {
@@ -23,15 +23,15 @@ void weak_table_hand_over(struct weak_table *table, struct weak_page *page)
 
 static struct weak_page *new_page(uint32_t capacity)
 {
-    if (capacity == LATER_ENTRIES)
+    if (capacity == LATER_WORDS)
         return reference_block_take();
-    size_t bytes = sizeof(struct weak_page) + capacity * sizeof(struct weak_entry);
+    size_t bytes = sizeof(struct weak_page) + capacity * sizeof(uint64_t);
     return memory_counted(MEMORY_REFERENCES, malloc(bytes));
 }
 
 void weak_table_free_page(struct weak_page *page)
 {
-    if (page->capacity == LATER_ENTRIES)
+    if (page->capacity == LATER_WORDS)
         reference_block_give(page);
     else
         memory_free(MEMORY_REFERENCES, page);
@@ -39,7 +39,7 @@ void weak_table_free_page(struct weak_page *page)
 
 struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_page *full)
 {
-    uint32_t capacity = full == NULL ? FIRST_ENTRIES : LATER_ENTRIES;
+    uint32_t capacity = full == NULL ? FIRST_WORDS : LATER_WORDS;
     if (full != NULL)
         weak_table_hand_over(table, full);
     struct weak_page *page = new_page(capacity);
@@ -48,6 +48,7 @@ struct weak_page *weak_table_turn_page(struct weak_table *table, struct weak_pag
     page->next = NULL;
     page->collected = false;
     page->capacity = capacity;
+    page->next_id = 0; /* which no object has */
     atomic_init(&page->used, 0);
     return page;
 }
@@ -72,6 +73,31 @@ void weak_table_collect(struct weak_table *table)
         table->last = oldest;
         oldest = next;
     }
+}
+
+void weak_page_squeeze(struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed), kept = 0;
+    uint64_t id, next = 0;
+    page->next_id = 0;
+    /* there is room: an id is written where there was one, or a dead object */
+    for (uint32_t i = 0; i < used; i++) {
+        jweak reference = weak_page_read(page->words[i], &id, &next);
+        if (reference != NULL)
+            kept = weak_page_put(page, kept, id, reference);
+    }
+    atomic_store_explicit(&page->used, kept, memory_order_relaxed);
+}
+
+bool weak_page_join(struct weak_page *to, const struct weak_page *page)
+{
+    uint32_t used = atomic_load_explicit(&page->used, memory_order_relaxed);
+    uint32_t there = atomic_load_explicit(&to->used, memory_order_relaxed);
+    if (used > to->capacity - there)
+        return false;
+    memcpy(&to->words[there], page->words, used * sizeof page->words[0]);
+    atomic_store_explicit(&to->used, there + used, memory_order_relaxed);
+    return true;
 }
 
 static void free_pages(struct weak_page *page)

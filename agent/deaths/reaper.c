@@ -256,7 +256,9 @@ static bool sentinel_watch(const struct session *session, struct os_thread *os, 
  * follow. */
 static const long look_again_ms[] = {20, 200, 1000};
 #define LOOKS (sizeof look_again_ms / sizeof look_again_ms[0])
-#define TRIMS 5u /* one a second, after the references of a session were deleted */
+/* Free memory is given back 1, 2, 4 ... seconds after the references of a session were deleted: the
+ * JVM frees their memory, and that of compilations which follow, in threads of its own. */
+#define LAST_TRIM_S 32u
 
 struct weak_table reaper_table;
 
@@ -439,20 +441,22 @@ bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
     return cleared;
 }
 
-/* A trace that ended by itself (limit, full disk) leaves events and references behind. The JVM
- * frees the memory of deleted references later, in a thread of its own. */
+/* A trace that ended by itself (limit, full disk) leaves events and references behind. */
 static void clean_up(JNIEnv *jni)
 {
-    static unsigned trims; /* to come */
+    static uint64_t ended_ns, trim_s; /* the next trim is that long after the end; 0: none */
     if (atomic_load(&tracer.session) != NULL)
         return;
     engine_switch_off();
+    uint64_t now = clock_monotonic_ns();
     if ((reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL) &&
-        reaper_clear(jni, 0))
-        trims = TRIMS;
-    if (trims != 0) {
+        reaper_clear(jni, 0)) {
+        ended_ns = now;
+        trim_s = 1;
+    }
+    if (trim_s != 0 && now - ended_ns >= trim_s * SECOND_NS) {
         memory_trim();
-        trims--;
+        trim_s = trim_s < LAST_TRIM_S ? 2 * trim_s : 0;
     }
 }
 

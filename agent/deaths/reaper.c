@@ -256,8 +256,10 @@ static bool sentinel_watch(const struct session *session, struct os_thread *os, 
  * follow. */
 static const long look_again_ms[] = {20, 200, 1000};
 #define LOOKS (sizeof look_again_ms / sizeof look_again_ms[0])
-/* Free memory is given back 1, 2, 4 ... seconds after the references of a session were deleted: the
- * JVM frees their memory, and that of compilations which follow, in threads of its own. */
+/* Free memory is given back 1, 2, 4 ... seconds after a session's references were deleted, and,
+ * lest programs pay that end soon, 8, 16, 32 seconds after a session began: compilations leave much
+ * of it behind, and the JVM frees the memory of references in a thread of its own. */
+#define TRIM_OF_SESSION_S 8u
 #define LAST_TRIM_S 32u
 
 struct weak_table reaper_table;
@@ -441,20 +443,27 @@ bool reaper_clear(JNIEnv *jni, uint64_t limit_ns)
     return cleared;
 }
 
-/* A trace that ended by itself (limit, full disk) leaves events and references behind. */
-static void clean_up(JNIEnv *jni)
+/* A trace that ended by itself (limit, full disk) leaves events and references behind. Returns true
+ * if there were references. */
+static bool clean_up(JNIEnv *jni)
 {
-    static uint64_t ended_ns, trim_s; /* the next trim is that long after the end; 0: none */
-    if (atomic_load(&tracer.session) != NULL)
-        return;
     engine_switch_off();
+    return (reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL) &&
+           reaper_clear(jni, 0);
+}
+
+static void give_memory_back(JNIEnv *jni)
+{
+    static const struct session *latest;
+    static uint64_t from_ns, trim_s; /* the next time is that long after the first; 0: none */
+    const struct session *session = atomic_load(&tracer.session);
     uint64_t now = clock_monotonic_ns();
-    if ((reaper_table.first != NULL || atomic_load(&reaper_table.handed_over) != NULL) &&
-        reaper_clear(jni, 0)) {
-        ended_ns = now;
-        trim_s = 1;
+    if (session == NULL ? clean_up(jni) : session != latest) {
+        from_ns = now;
+        trim_s = session == NULL ? 1 : TRIM_OF_SESSION_S;
     }
-    if (trim_s != 0 && now - ended_ns >= trim_s * SECOND_NS) {
+    latest = session;
+    if (trim_s != 0 && now - from_ns >= trim_s * SECOND_NS) {
         memory_trim();
         trim_s = trim_s < LAST_TRIM_S ? 2 * trim_s : 0;
     }
@@ -497,7 +506,7 @@ static void JNICALL reaper_run(jvmtiEnv *jvmti, JNIEnv *jni, void *data)
         if (tracer.dying) /* a JVM that ends waits 300 ms for threads in native code */
             return;
         reaper_pass(jni);
-        clean_up(jni);
+        give_memory_back(jni);
         if (also != NULL)
             also(jni);
     }

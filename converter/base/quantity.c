@@ -3,7 +3,9 @@
 #include "converter/base/quantity.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 struct unit {
     double factor;
@@ -23,8 +25,20 @@ static struct quantity scale(double value, const struct unit *units, unsigned co
     return quantity;
 }
 
+static bool uses_steps;
+
+void quantity_use_steps(void)
+{
+    uses_steps = true;
+}
+
 struct quantity quantity_of_ns(double ns)
 {
+    if (uses_steps) {
+        struct quantity steps = quantity_of_count((uint64_t) (ns + 0.5));
+        strcat(steps.text, ns == 1 ? " step" : " steps");
+        return steps;
+    }
     static const struct unit units[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
     return scale(ns, units, 4);
 }

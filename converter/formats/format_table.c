@@ -12,6 +12,7 @@
 
 #include "converter/base/arguments.h"
 #include "converter/base/joined_files.h"
+#include "converter/base/quantity.h"
 #include "steptrace/packed.h"
 
 #define ROW(name) &format_##name,
@@ -172,6 +173,8 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
         status = record_trace_source_create(trace.allocs, selected, out, error);
     if (made_of != NULL)
         *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
+    if (status == STEP_STATUS_OK && !event_source_has_times(*out))
+        quantity_use_steps();
     return status;
 }
 

@@ -375,6 +375,7 @@ bool compare_put_page_data(const void *report_pointer, FILE *out)
     json.is_compact = true;
     json.is_in_html = true;
     json_begin_object(&json, NULL);
+    json_bool(&json, "clock", !report->measures->lacks_times);
     json_begin_array(&json, "runs");
     for (size_t i = 0; i < report->measures->run_count; i++)
         put_curve(&json, &report->measures->runs[i]);

@@ -363,7 +363,9 @@ enum step_status gates_judge(const struct gates *gates, const char *verb,
             continue;
         free(verdicts);
         step_error_set(&error, STEP_STATUS_CORRUPT, NULL, STEP_NO_OFFSET,
-                       "'%s': a trace of engine=sampled has no estimate of %s",
+                       measures->lacks_times && gates->rules[i].metric->unit == UNIT_TIME
+                           ? "'%s': a trace without a clock (resolution=none) has no %s"
+                           : "'%s': a trace of engine=sampled has no estimate of %s",
                        gates->rules[i].text, gates->rules[i].metric->name);
         return report_error(&error);
     }

@@ -291,6 +291,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .first_ns = measure->first_ns,
                              .last_ns = measure->last_ns,
                              .has_sizes = measure->snapshots[END].has_sizes,
+                             .has_times = event_source_has_times(source),
                              .deaths = measure->heap.deaths,
                              .resolution_ns = trace_summary_of(&source->about).resolution_ns,
                              .kinds = recorded_kinds(source, measure->kinds),
@@ -299,6 +300,7 @@ static void note_run(struct folding *folding, const struct event_source *source,
                              .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
+    folding->measures->lacks_times |= !run->has_times;
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);
     all[SUM_COLLECTIONS] = measure->heap.collections;
     all[SUM_DURATION_NS] = measure->last_ns - measure->first_ns;

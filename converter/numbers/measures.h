@@ -97,6 +97,7 @@ struct measure_run {
     struct level_curve *curve;
     uint64_t first_ns, last_ns;
     bool has_sizes;
+    bool has_times;
     struct death_dates deaths;
     uint64_t resolution_ns;
     uint32_t kinds;                 /* bits of the kinds of events that were recorded */
@@ -115,6 +116,7 @@ struct measures {
     bool exact_names;   /* use names unchanged */
     bool with_lines;    /* frames are distinguished by line */
     bool has_estimates; /* some runs are sampled */
+    bool lacks_times;   /* some runs have no clock */
 };
 
 /* Allocates room for this many runs.  Returns false if memory runs out; reset is allowed then. */
@@ -165,7 +167,8 @@ static inline double *measures_variances(const struct measures *measures, enum m
 /* Returns whether all runs have the metric. */
 static inline bool measures_have(const struct measures *measures, const struct metric *metric)
 {
-    return !measures->has_estimates || metric->is_of_samples;
+    return (!measures->has_estimates || metric->is_of_samples) &&
+           (!measures->lacks_times || metric->unit != UNIT_TIME);
 }
 
 /* A value of a row or of a set: the median over its runs, with the minimum and maximum.  Of sampled

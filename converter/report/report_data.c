@@ -270,6 +270,7 @@ static void put_summary(struct writer *writer)
                 {"classes", statistics->kinds[EVENT_CLASS_LOAD]},
                 {"threads", used_threads(statistics)},
                 {"calls", statistics->kinds[EVENT_METHOD_ENTRY]}};
+    json_bool(&writer->json, "clock", event_source_has_times(writer->model->source));
     json_begin_object(&writer->json, "summary");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         json_number(&writer->json, rows[i].key, rows[i].value);

@@ -340,14 +340,14 @@ bool report_model_init(struct report_model *model, const struct event_source *so
         .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
     ok = statistics_init(&model->statistics, &source->names, false) && ok;
-    model->bins.step_ns = FIRST_STEP_NS;
+    model->bins.step_ns = event_source_has_times(source) ? FIRST_STEP_NS : 1;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
         ok = leak_tracker_init(&model->leaks, &source->names, false, NULL) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
     ok = report_advice_init(&model->advice, source, has_leaks && !model->is_sampled) && ok;
-    return timeline_init(&model->timeline) && ok;
+    return timeline_init(&model->timeline, model->bins.step_ns) && ok;
 }
 
 enum step_status report_model_weigh(struct report_model *model, struct event_source *source,

@@ -83,7 +83,7 @@ struct timeline {
 };
 
 /* Returns false if memory runs out; reset is allowed then. */
-bool timeline_init(struct timeline *timeline);
+bool timeline_init(struct timeline *timeline, uint64_t step_ns);
 void timeline_reset(struct timeline *timeline);
 /* Frees must have a class and a size.  Returns false if memory runs out. */
 bool timeline_put(struct timeline *timeline, const struct trace_event *events, size_t count);

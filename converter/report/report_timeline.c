@@ -113,11 +113,9 @@ bool report_timeline_put_data(const struct report_model *model, struct json_outp
     return ok;
 }
 
-#define FIRST_STEP_NS UINT64_C(1000)
-
-bool timeline_init(struct timeline *timeline)
+bool timeline_init(struct timeline *timeline, uint64_t step_ns)
 {
-    *timeline = (struct timeline){.step_ns = FIRST_STEP_NS, .is_empty = true};
+    *timeline = (struct timeline){.step_ns = step_ns, .is_empty = true};
     id_table_init(&timeline->class_bytes, sizeof(uint64_t));
     id_table_init(&timeline->threads, sizeof(struct timeline_thread));
     timeline->steps = calloc(TIMELINE_STEPS, sizeof *timeline->steps);

@@ -60,6 +60,7 @@ static void put_summary(struct writer *writer)
     struct json_output *json = &writer->json;
     char moment[48];
     heap_moment_print(&snapshot->moment, moment, sizeof moment);
+    json_bool(json, "clock", event_source_has_times(writer->model->source));
     json_number(json, "interval_bytes", statistics->sample_interval_bytes);
     json_number(json, "first_ns", statistics->first_ns);
     json_number(json, "last_ns", statistics->last_ns);

@@ -66,6 +66,10 @@ static bool is_other_program(const char *a, const char *b)
 static void report_differences(const struct measures *measures)
 {
     const struct measure_run *first = &measures->runs[0];
+    for (size_t i = 0; i < measures->run_count; i++)
+        if (!measures->runs[i].has_times)
+            report_line("%s has no clock (resolution=none): no times are compared",
+                        measures->runs[i].path);
     for (size_t i = 1; i < measures->run_count; i++) {
         const struct measure_run *run = &measures->runs[i];
         if (is_other_program(first->program, run->program))

@@ -3,6 +3,7 @@
 or that it does not, and other readers of the text."""
 import hashlib
 import json
+import re
 import os
 import pathlib
 import signal
@@ -197,7 +198,14 @@ def no_times(session):
     require(stats["clock"] is False and stats["lifetime_unit"] == "steps" and
             not any("exclusive_ns" in method for method in stats["methods"]),
             "stats --json tells nanoseconds")
-    session.step("heap", "run.step")
+    require(re.search(rb" steps?, ", session.step("heap", "run.step")), "heap tells nanoseconds")
+    compared = session.step("compare", "run.step", "run.step")
+    require(b"allocated" in compared and b"duration" not in compared and b" ns " not in compared,
+            "compare tells nanoseconds")
+    session.step("compare", "run.step", "run.step", "--fail-if=duration > 1s", codes=(3,))
+    session.step("report", "run.step", "-o", "run.html")
+    with open(session.path("run.html"), encoding="utf-8") as page:
+        require('"clock":false' in page.read(), "the page tells nanoseconds")
     session.step("convert", "run.step", "-o", "run.hatf")
 
 

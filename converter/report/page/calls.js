@@ -6,6 +6,7 @@
 function callTimeline() {
   const {threads, methods, calls} = data.calls;
   if (calls.length === 0) return explain("call-timeline", "The trace has no calls. Record it with events=class+thread+method to see them.");
+  if (!data.clock) return explain("call-timeline", "The trace has no clock (resolution=none), so it does not show how long calls took.");
   const ROW = 15, MOST_DEEP = 24;
   const deepest = threads.map(() => 0);
   for (const [, , thread, , depth] of calls) deepest[thread] = Math.max(deepest[thread], Math.min(depth, MOST_DEEP - 1));

@@ -10,7 +10,8 @@ function showSummary() {
   byId("title").textContent = data.title;
   document.title = data.title + " \u2013 StepTrace";
   const command = data.properties.find((pair) => pair[0] === "command-line");
-  byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns));
+  byId("subtitle").append(count(summary.events) + " events in " + time(summary.last_ns - summary.first_ns) +
+    (data.clock ? "" : "; the trace has no clock, a step ends with each collection"));
   if (command) byId("subtitle").after(element("details", {class: "command"}, element("summary", {}, "Command line"), element("code", {}, command[1])));
   byId("figures").before(...data.gaps.map((gap) => element("p", {class: "note"}, gap)));
   const objects = summary.allocated_objects === 0 ? [] : [
@@ -18,7 +19,7 @@ function showSummary() {
     figure("freed", bytes(summary.freed_bytes), count(summary.freed_objects) + " objects in " + count(summary.collections) + " collections"),
     figure("peak", bytes(summary.peak_bytes), count(summary.peak_objects) + " objects, at " + time(summary.peak_ns)),
     figure("alive at the end", bytes(summary.live_bytes), count(summary.live_objects) + " objects"),
-    figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, (summary.last_ns - summary.first_ns) / 1e9)) + "/s")];
+    ...(data.clock ? [figure("allocation rate", bytes(summary.allocated_bytes / Math.max(1e-9, (summary.last_ns - summary.first_ns) / 1e9)) + "/s")] : [])];
   byId("figures").append(...objects, figure("threads", count(summary.threads), count(summary.classes) + " classes"),
     ...(summary.calls > 0 ? [figure("calls", count(summary.calls))] : []));
   byId("properties").append(...data.properties.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]));
@@ -173,9 +174,9 @@ function showMethods() {
     return explain("method-table", "The trace has no calls. Record it with events=class+thread+method to see them.");
   sortableTable("method-table", "By method; " + count(data.methods.length) + (data.methods_left > 0 ? " of " + count(data.methods.length + data.methods_left) : "") + " methods", [
     {title: "Method", of: (row) => methodName(row[0]), text: true},
-    {title: "Own time", of: (row) => row[3], show: time, first: true},
-    {title: "With callees", of: (row) => row[4], show: time},
-    {title: "Calls", of: (row) => row[1], show: count},
+    ...(data.clock ? [{title: "Own time", of: (row) => row[3], show: time, first: true},
+      {title: "With callees", of: (row) => row[4], show: time}] : []),
+    {title: "Calls", of: (row) => row[1], show: count, first: !data.clock},
     {title: "Left by exceptions", of: (row) => row[2], show: count},
   ], data.methods);
 }

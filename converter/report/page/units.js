@@ -18,7 +18,9 @@ function scaled(x, units, step) {
 const bytes = (n) => scaled(n, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], 1024);
 const share = (part, whole) => whole > 0 ? three(100 * part / whole) + " %" : "-";
 
+/* Without a clock times are steps, one more with each collection. */
 function time(ns) {
+  if (data.clock === false) return count(ns) + (ns === 1 ? " step" : " steps");
   if (ns < 1e3) return count(ns) + " ns";
   if (ns < 1e6) return three(ns / 1e3) + " \u00b5s";
   if (ns < 1e9) return three(ns / 1e6) + " ms";

@@ -19,7 +19,7 @@ static struct trace_event event_of(uint8_t kind, uint64_t time_ns, uint64_t size
 static void test_folding(void)
 {
     struct timeline timeline;
-    CU_ASSERT_FATAL(timeline_init(&timeline));
+    CU_ASSERT_FATAL(timeline_init(&timeline, 1000));
     const uint64_t events = 50000;
     uint64_t allocated = 0;
     bool ok = true;
@@ -61,7 +61,7 @@ static void test_folding(void)
 static void test_end_of_time(void)
 {
     struct timeline timeline;
-    CU_ASSERT_FATAL(timeline_init(&timeline));
+    CU_ASSERT_FATAL(timeline_init(&timeline, 1000));
     const uint64_t times[] = {5, UINT64_MAX - 1, 7, UINT64_MAX, 0};
     bool ok = true;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
@@ -79,7 +79,7 @@ static void test_end_of_time(void)
 static void test_many_classes(void)
 {
     struct timeline timeline;
-    CU_ASSERT_FATAL(timeline_init(&timeline));
+    CU_ASSERT_FATAL(timeline_init(&timeline, 1000));
     bool ok = true;
     for (uint32_t i = 0; i < 4 * TIMELINE_CLASSES; i++) {
         struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, 10, (i * 7919) % 1009 + 1);
@@ -103,7 +103,7 @@ static void test_many_classes(void)
 static void test_many_threads(void)
 {
     struct timeline timeline;
-    CU_ASSERT_FATAL(timeline_init(&timeline));
+    CU_ASSERT_FATAL(timeline_init(&timeline, 1000));
     bool ok = true;
     for (uint32_t i = 1; i <= 1000; i++) {
         struct trace_event alloc = event_of(EVENT_OBJECT_ALLOC, 10 * i, 8);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "steptrace/live.h"
+
 struct unit {
     double factor;
     const char *name;
@@ -27,9 +29,10 @@ static struct quantity scale(double value, const struct unit *units, unsigned co
 
 static bool uses_steps;
 
-void quantity_use_steps(void)
+void quantity_note_clock(const char *clock)
 {
-    uses_steps = true;
+    if (clock != NULL && strcmp(clock, STEP_LIVE_CLOCK_NONE) == 0)
+        uses_steps = true;
 }
 
 struct quantity quantity_of_ns(double ns)

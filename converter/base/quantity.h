@@ -11,8 +11,9 @@ struct quantity {
 
 /* Formats a time: "1.50 s", "12.3 ms", "7 ns". */
 struct quantity quantity_of_ns(double ns);
-/* Call when a trace without a clock was opened: from then on all times are "7 steps". */
-void quantity_use_steps(void);
+/* Call with the property `clock` of each trace that is opened, NULL if it has none. After one
+ * without a clock all times are "7 steps". */
+void quantity_note_clock(const char *clock);
 /* Formats a size: "1.50 MiB", "12 B". */
 struct quantity quantity_of_bytes(double bytes);
 /* Returns the plural suffix of a noun: "1 object", "2 objects". */

@@ -173,8 +173,8 @@ enum step_status trace_open_events(const char *path, const struct trace_format *
         status = record_trace_source_create(trace.allocs, selected, out, error);
     if (made_of != NULL)
         *made_of = status == STEP_STATUS_OK ? trace.allocs : NULL;
-    if (status == STEP_STATUS_OK && !event_source_has_times(*out))
-        quantity_use_steps();
+    if (status == STEP_STATUS_OK)
+        quantity_note_clock(event_source_property(*out, "clock"));
     return status;
 }
 

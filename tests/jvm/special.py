@@ -3,9 +3,9 @@
 or that it does not, and other readers of the text."""
 import hashlib
 import json
-import re
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import zipfile

@@ -350,6 +350,19 @@ static enum step_status convert_opened(const struct arguments *arguments, struct
     }
 }
 
+/* STEP and Meta-TF have the property that says so. */
+static void report_no_clock(const struct input *input, const struct trace_format *to,
+                            const char *in)
+{
+    bool has_times = to->needs == FORMAT_NEEDS_EVENTS || to->needs == FORMAT_NEEDS_ALLOCATIONS ||
+                     to->needs == FORMAT_NEEDS_CALLS;
+    if (has_times && to != &format_step && to != &format_mtf &&
+        !event_source_has_times(input->source))
+        report_line("%s has no clock (resolution=none): its times are steps, one more with each "
+                    "collection",
+                    in);
+}
+
 static enum step_status convert_trace(const struct arguments *arguments,
                                       struct conversion *conversion, const char *in)
 {
@@ -367,6 +380,7 @@ static enum step_status convert_trace(const struct arguments *arguments,
     enum step_status status = input_open(&input, in, conversion->from, &conversion->selected);
     if (status != STEP_STATUS_OK)
         return status;
+    report_no_clock(&input, to, in);
     status = convert_opened(arguments, &input, conversion, in);
     input_close(&input);
     return status;

@@ -206,7 +206,9 @@ def no_times(session):
     session.step("report", "run.step", "-o", "run.html")
     with open(session.path("run.html"), encoding="utf-8") as page:
         require('"clock":false' in page.read(), "the page tells nanoseconds")
-    session.step("convert", "run.step", "-o", "run.hatf")
+    converted = session.run([session.steptrace, "convert", "run.step", "-o", "run.hatf"])
+    require(converted.returncode == 0 and b"its times are steps" in converted.stderr,
+            f"convert tells nanoseconds: {shown(converted.stderr)}")
 
 
 def small_buffer(session):

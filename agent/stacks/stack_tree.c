@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of frames: an open-addressing table from (parent, method, bytecode index, age) to a
- * number, read without a lock. Bytecode indexes of one line share a number, but with
- * places=bytecode. */
+/* The tree of frames. A frame that was seen before is found without a lock, by a key of (parent,
+ * method, bytecode index, age). Bytecode indexes of one line share a number, but with
+ * places=bytecode: the dictionary's own index decides, which also finds a frame again that the
+ * table of keys has lost. */
 #include "agent/stacks/stacks.h"
 
 #include <stdlib.h>
@@ -14,23 +15,6 @@
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
 
-#define FIRST_SLOTS ((size_t) 4096)
-
-/* A place under a parent.  `number` is written last: 0 is an empty slot. */
-struct stack_slot {
-    void *method;
-    int32_t bytecode;
-    uint32_t parent, age;
-    _Atomic uint32_t number;
-};
-
-struct stack_table {
-    size_t mask;
-    size_t count;
-    struct stack_table *older; /* readers may still use it */
-    struct stack_slot slots[];
-};
-
 /* A child of a parent by line, as the dictionary has it. Protected by the lock. */
 struct line {
     uint64_t method_and_parent; /* numbers */
@@ -38,53 +22,35 @@ struct line {
 };
 
 struct stack_tree {
-    _Atomic(struct stack_table *) table;
     pthread_mutex_t lock;
     struct line *lines; /* frames of the dictionary, from number 1 on */
     size_t count, capacity;
-    struct step_index index; /* of the lines */
-    struct stack_known *known;
+    struct step_index index;            /* of the lines */
+    struct stack_known *frames, *known; /* numbers of frames; of whole stacks */
 };
-
-static struct stack_table *table_create(size_t slots)
-{
-    struct stack_table *table =
-        memory_counted(MEMORY_STACKS, calloc(1, sizeof *table + slots * sizeof table->slots[0]));
-    if (table != NULL)
-        table->mask = slots - 1;
-    return table;
-}
 
 struct stack_tree *stack_tree_create(void)
 {
     struct stack_tree *tree = calloc(1, sizeof *tree);
-    struct stack_table *table = table_create(FIRST_SLOTS);
-    struct stack_known *known = stack_known_create();
-    if (tree == NULL || table == NULL || known == NULL) {
-        free(tree);
-        memory_free(MEMORY_STACKS, table);
-        stack_known_destroy(known);
+    if (tree == NULL)
         return NULL;
-    }
-    tree->known = known;
-    atomic_store(&tree->table, table);
     pthread_mutex_init(&tree->lock, NULL);
-    return tree;
+    tree->frames = stack_known_create();
+    tree->known = stack_known_create();
+    if (tree->frames != NULL && tree->known != NULL)
+        return tree;
+    stack_tree_destroy(tree);
+    return NULL;
 }
 
 void stack_tree_destroy(struct stack_tree *tree)
 {
     if (tree == NULL)
         return;
-    struct stack_table *table = atomic_load(&tree->table);
-    while (table != NULL) {
-        struct stack_table *older = table->older;
-        memory_free(MEMORY_STACKS, table);
-        table = older;
-    }
     memory_subtract(MEMORY_STACKS, tree->capacity * sizeof *tree->lines);
     free(tree->lines);
     step_index_reset(&tree->index);
+    stack_known_destroy(tree->frames);
     stack_known_destroy(tree->known);
     pthread_mutex_destroy(&tree->lock);
     free(tree);
@@ -95,60 +61,13 @@ struct stack_known *stack_tree_known(struct stack_tree *tree)
     return tree->known;
 }
 
-static size_t frame_hash(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t age)
+static struct stack_key key_of_frame(uint32_t parent, const jvmtiFrameInfo *frame, uint32_t age)
 {
-    uint64_t hash =
-        step_hash_join(parent | (uint64_t) age << 32, (uint64_t) (uintptr_t) frame->method);
-    return (size_t) (step_hash_join(hash, (uint64_t) frame->location) >> 20);
-}
-
-/* Returns the frame's slot, or the empty one where it belongs. */
-static struct stack_slot *find_slot(struct stack_table *table, uint32_t parent,
-                                    const jvmtiFrameInfo *frame, uint32_t age, uint32_t *number)
-{
-    for (size_t i = frame_hash(parent, frame, age) & table->mask;; i = (i + 1) & table->mask) {
-        struct stack_slot *slot = &table->slots[i];
-        *number = atomic_load_explicit(&slot->number, memory_order_acquire);
-        if (*number == 0 || (slot->method == (void *) frame->method && slot->parent == parent &&
-                             slot->bytecode == (int32_t) frame->location && slot->age == age))
-            return slot;
-    }
-}
-
-static void insert(struct stack_table *table, uint32_t parent, const jvmtiFrameInfo *frame,
-                   uint32_t age, uint32_t number)
-{
-    uint32_t found;
-    struct stack_slot *slot = find_slot(table, parent, frame, age, &found);
-    if (found != 0)
-        return;
-    slot->method = (void *) frame->method;
-    slot->parent = parent;
-    slot->bytecode = (int32_t) frame->location;
-    slot->age = age;
-    table->count++;
-    atomic_store_explicit(&slot->number, number, memory_order_release);
-}
-
-/* Returns a table with room for one more. The caller holds the lock. */
-static struct stack_table *grown_table(struct stack_tree *tree)
-{
-    struct stack_table *old = atomic_load(&tree->table);
-    if (old->count < old->mask / 8 * 5)
-        return old;
-    struct stack_table *table = table_create((old->mask + 1) * 2);
-    if (table == NULL)
-        return old->count < old->mask ? old : NULL;
-    for (size_t i = 0; i <= old->mask; i++) {
-        struct stack_slot *slot = &old->slots[i];
-        uint32_t number = atomic_load(&slot->number);
-        if (number != 0)
-            insert(table, slot->parent, &(jvmtiFrameInfo){(jmethodID) slot->method, slot->bytecode},
-                   slot->age, number);
-    }
-    table->older = old;
-    atomic_store_explicit(&tree->table, table, memory_order_release);
-    return table;
+    uint64_t method = (uint64_t) (uintptr_t) frame->method, place = (uint64_t) frame->location;
+    uint64_t above = parent | (uint64_t) age << 32, low = step_hash_join(0, above);
+    uint64_t high = step_hash_join(~UINT64_C(0), place);
+    return (struct stack_key){step_hash_join(step_hash_join(low, method), place),
+                              step_hash_join(step_hash_join(high, above), method)};
 }
 
 /* Makes room for one more line. */
@@ -209,9 +128,9 @@ static uint32_t define(struct session *session, const struct line *key)
     return (uint32_t) tree->count;
 }
 
-/* Adds a frame that the table does not have. Does not call the JVM under the lock. */
+/* Adds a frame whose key is not known. Does not call the JVM under the lock. */
 static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiFrameInfo *frame,
-                          uint32_t age)
+                          const struct stack_key *frame_key)
 {
     const struct method_entry *method = method_lookup(session, frame->method);
     if (method == NULL || method->id == 0 || method->id > UINT32_MAX)
@@ -221,25 +140,22 @@ static uint32_t add_frame(struct session *session, uint32_t parent, const jvmtiF
         place |= ((uint64_t) frame->location + 1) << 32;
     const struct line key = {.method_and_parent = parent | method->id << 32, .place = place};
     struct stack_tree *tree = session->stacks;
-    uint32_t number = 0;
     pthread_mutex_lock(&tree->lock);
-    struct stack_table *table = grown_table(tree);
-    if (table != NULL && reserve_line(tree) && (number = define(session, &key)) != 0)
-        insert(table, parent, frame, age, number);
+    uint32_t number = reserve_line(tree) ? define(session, &key) : 0;
     pthread_mutex_unlock(&tree->lock);
+    stack_known_add(tree->frames, frame_key, number);
     return number != 0 ? number : parent;
 }
 
 uint32_t stack_tree_walk(struct session *session, const jvmtiFrameInfo *frames, size_t depth,
                          uint32_t age)
 {
-    uint32_t number = 0;
+    uint32_t number = 0, child;
     for (size_t i = depth; i-- > 0;) {
-        struct stack_table *table =
-            atomic_load_explicit(&session->stacks->table, memory_order_acquire);
-        uint32_t child;
-        find_slot(table, number, &frames[i], age, &child);
-        number = child != 0 ? child : add_frame(session, number, &frames[i], age);
+        struct stack_key key = key_of_frame(number, &frames[i], age);
+        number = stack_known_find(session->stacks->frames, &key, &child)
+                     ? child
+                     : add_frame(session, number, &frames[i], &key);
     }
     return number;
 }

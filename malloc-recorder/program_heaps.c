@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's heaps: an index of their keys, which gives them numbers, and a table from blocks to
+/* The program's heaps: an index of their keys, which gives them numbers, and a map from blocks to
  * heaps, by address.  One lock is for both.  The memory is the recorder's own, as both are used in
  * MODE_OWN only.  Each thread caches the heap that it used last.
  *
- * The table has pairs with linear probing; removal leaves a mark.  A heap exists as long as its
- * count of blocks is not 0: blocks of a dropped heap stay until their addresses are reused, or the
- * table is rebuilt. */
+ * Blocks of a dropped heap stay until their addresses are reused, or they are most of all. */
 #include "malloc-recorder/program_heaps.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "format/core/grow.h"
 #include "format/core/hash.h"
 #include "format/core/hash_index.h"
-#include "malloc-recorder/own_heap.h"
+#include "format/core/page_map.h"
 #include "malloc-recorder/recorder.h"
 
 pthread_mutex_t program_heaps_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -112,86 +109,55 @@ void heap_number_end(uintptr_t key)
 
 /* ---- blocks ---- */
 
-#define LEAST ((size_t) 1024)
-#define TAKEN ((uintptr_t) 1)
 #define DROPPED UINT64_MAX
-
-struct pair {
-    uintptr_t block; /* 0: free, TAKEN: formerly used */
-    uint64_t heap;
-};
+enum { LEAST = 1024 };
 
 _Atomic uint64_t heap_blocks_count;
 
-static struct pair *pairs;
-static size_t capacity, used; /* a power of two; pairs that are not free */
-static uint64_t *counts;      /* number of blocks, by heap */
-static uint64_t count_capacity;
+static struct step_page_map blocks; /* each block's heap, by block_number() */
+static uint64_t *counts;            /* number of blocks, by heap */
+static size_t count_capacity;
 
-static size_t place_of(uintptr_t block)
+static uint64_t block_number(const void *block)
 {
-    return (size_t) (step_hash(block >> 4) >> 20) & (capacity - 1);
+    return (uintptr_t) block >> 3;
 }
 
-static bool lives(const struct pair *pair)
+/* Removes the blocks of dropped heaps if they are most of all. */
+static void purge(void)
 {
-    return pair->block > TAKEN && counts[pair->heap] != DROPPED;
-}
-
-static void insert(uintptr_t block, uint64_t heap)
-{
-    size_t at = place_of(block);
-    while (pairs[at].block != 0 && pairs[at].block != block)
-        at = (at + 1) & (capacity - 1);
-    used += pairs[at].block == 0;
-    pairs[at] = (struct pair){block, heap};
-}
-
-static bool make_room(void)
-{
-    if (capacity != 0 && used < capacity / 2)
-        return true;
-    struct pair *old = pairs;
-    size_t old_capacity = capacity;
-    size_t wanted = 4 * (size_t) atomic_load(&heap_blocks_count);
-    size_t next = LEAST;
-    while (next < wanted)
-        next *= 2;
-    struct pair *grown = own_heap_calloc(next, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    pairs = grown;
-    capacity = next;
-    used = 0;
-    for (size_t i = 0; i < old_capacity; i++)
-        if (lives(&old[i]))
-            insert(old[i].block, old[i].heap);
-    own_heap_free(old);
-    return true;
+    if (blocks.count < LEAST || blocks.count / 4 < atomic_load(&heap_blocks_count))
+        return;
+    struct step_page_map old = blocks;
+    blocks = (struct step_page_map){.slots = NULL};
+    for (size_t i = 0; i <= old.mask; i++) {
+        void *heap = old.slots[i].page;
+        if (heap != NULL && counts[(uintptr_t) heap] != DROPPED)
+            step_page_map_add(&blocks, old.slots[i].number, heap);
+    }
+    step_page_map_reset(&old);
 }
 
 static bool count_heap(uint64_t heap)
 {
-    if (heap < count_capacity)
-        return counts[heap] != DROPPED;
-    uint64_t wanted = 2 * heap < LEAST ? LEAST : 2 * heap;
-    uint64_t *grown = own_heap_calloc(wanted, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    if (counts != NULL)
-        memcpy(grown, counts, count_capacity * sizeof *grown);
-    own_heap_free(counts);
-    counts = grown;
-    count_capacity = wanted;
-    return true;
+    return STEP_MAKE_ZEROED_ROOM(counts, count_capacity, heap + 1) && counts[heap] != DROPPED;
 }
 
 void heap_blocks_put(const void *block, uint64_t heap)
 {
     struct own_mode own;
     enter(&own);
-    if (count_heap(heap) && make_room()) {
-        insert((uintptr_t) block, heap);
+    uint64_t number = block_number(block);
+    void *value = (void *) (uintptr_t) heap;
+    bool done = count_heap(heap);
+    if (done) {
+        purge();
+        if (step_page_map_find(&blocks, number) != NULL)
+            step_page_map_replace(&blocks, number, value);
+        else
+            done = step_page_map_add(&blocks, number, value);
+    }
+    if (done) {
         counts[heap]++;
         atomic_fetch_add(&heap_blocks_count, 1);
     }
@@ -201,19 +167,16 @@ void heap_blocks_put(const void *block, uint64_t heap)
 uint64_t heap_blocks_take_slowly(const void *block)
 {
     struct own_mode own;
-    uint64_t heap = 0;
     enter(&own);
-    for (size_t at = place_of((uintptr_t) block); capacity != 0 && pairs[at].block != 0;
-         at = (at + 1) & (capacity - 1)) {
-        if (pairs[at].block != (uintptr_t) block)
-            continue;
-        if (lives(&pairs[at])) {
-            heap = pairs[at].heap;
-            counts[heap]--;
-            atomic_fetch_sub(&heap_blocks_count, 1);
-        }
-        pairs[at].block = TAKEN;
-        break;
+    uint64_t number = block_number(block);
+    uint64_t heap = (uintptr_t) step_page_map_find(&blocks, number);
+    if (heap != 0)
+        step_page_map_remove(&blocks, number);
+    if (heap != 0 && counts[heap] != DROPPED) {
+        counts[heap]--;
+        atomic_fetch_sub(&heap_blocks_count, 1);
+    } else {
+        heap = 0;
     }
     leave(&own);
     return heap;
@@ -245,7 +208,7 @@ void program_heaps_reset(void)
     atomic_store(&heap_blocks_count, 0);
     heaps = (struct step_index){.slots = NULL};
     keys = NULL;
-    pairs = NULL;
+    blocks = (struct step_page_map){.slots = NULL};
     counts = NULL;
-    key_capacity = last_number = capacity = used = count_capacity = 0;
+    key_capacity = last_number = count_capacity = 0;
 }

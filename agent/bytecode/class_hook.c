@@ -77,69 +77,42 @@ static size_t hash_name(const char *name)
  * gentle session changes the loaded classes before that ---- */
 
 #define HELD_BYTES ((size_t) 4 << 20)
-enum { CLASS_NAME, METHOD_NAME, DESCRIPTOR, REASON, TEXTS };
-
-struct held_fact {
-    struct held_fact *next;
-    uint64_t missing;
-    const char *texts[TEXTS];
-    char bytes[];
-};
 
 static struct {
     pthread_mutex_t lock;
     bool holds;
     size_t bytes;
-    struct held_fact *first, **last;
+    struct fact *first, **last;
 } held = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct held_fact *make_fact(const char *const texts[TEXTS], size_t *size)
+/* Returns false if no facts are held, or there is no room for this one, which is freed then. */
+static bool hold_fact(struct fact *fact)
 {
-    *size = sizeof(struct held_fact);
-    for (size_t i = 0; i < TEXTS; i++)
-        *size += strlen(texts[i]) + 1;
-    struct held_fact *fact = held.bytes + *size <= HELD_BYTES ? calloc(1, *size) : NULL;
-    char *at = fact != NULL ? fact->bytes : NULL;
-    for (size_t i = 0; fact != NULL && i < TEXTS; i++) {
-        fact->texts[i] = strcpy(at, texts[i]);
-        at += strlen(at) + 1;
-    }
-    return fact;
-}
-
-/* Arguments as of fact_not_probed(). Returns false if no facts are held, or this one cannot be. */
-static bool hold_fact(const char *class_name, const char *method_name, const char *descriptor,
-                      const char *reason, uint64_t missing)
-{
-    const char *const texts[TEXTS] = {class_name, method_name, descriptor, reason};
-    size_t size = 0;
     pthread_mutex_lock(&held.lock);
-    struct held_fact *fact = held.holds ? make_fact(texts, &size) : NULL;
-    if (fact != NULL) {
-        fact->missing = missing;
-        held.bytes += size;
+    bool is_held = held.holds && fact != NULL && held.bytes + fact->payload_bytes <= HELD_BYTES;
+    if (is_held) {
+        held.bytes += fact->payload_bytes;
         *held.last = fact;
         held.last = &fact->next;
     }
     pthread_mutex_unlock(&held.lock);
-    return fact != NULL;
+    if (!is_held)
+        free(fact);
+    return is_held;
 }
 
 /* Records them in the session, or drops them if it is NULL. Facts are not held any more. */
 static void end_held(struct session *session)
 {
     pthread_mutex_lock(&held.lock);
-    struct held_fact *fact = held.first;
+    struct fact *fact = held.first;
     held.first = NULL;
     held.holds = false;
     held.bytes = 0;
     pthread_mutex_unlock(&held.lock);
     while (fact != NULL) {
-        struct held_fact *next = fact->next;
-        if (session != NULL)
-            fact_not_probed(session, fact->texts[CLASS_NAME], fact->texts[METHOD_NAME],
-                            fact->texts[DESCRIPTOR], fact->texts[REASON], fact->missing);
-        free(fact);
+        struct fact *next = fact->next;
+        fact_put(session, fact);
         fact = next;
     }
 }
@@ -155,30 +128,32 @@ void class_hook_hold(void)
 
 /* ---- classes without probes ---- */
 
+/* Returns false if there is no session that could have the fact now or later. */
+static bool record_fact(const char *class_name, const char *method_name, const char *descriptor,
+                        const char *reason, uint64_t missing)
+{
+    struct os_thread *os;
+    struct fact *fact = fact_not_probed(class_name, method_name, descriptor, reason, missing);
+    struct session *session = class_hook.armed ? NULL : probe_enter(&os); /* else a sample */
+    if (session == NULL)
+        return hold_fact(fact);
+    fact_put(session, fact);
+    probe_leave(os);
+    return true;
+}
+
 /* The trace lists all of them, stderr only the first. */
 static void report_left_alone(const char *class_name, const char *method_name,
                               const char *descriptor, const char *reason, uint64_t missing)
 {
-    struct os_thread *os;
-    if (engine_proof_runs()) {
+    if (engine_proof_runs())
         engine_proof_fail(class_name, method_name, reason);
-        return;
-    }
-    struct session *session = class_hook.armed ? NULL : probe_enter(&os); /* else a sample */
-    bool is_held =
-        session == NULL && hold_fact(class_name, method_name, descriptor, reason, missing);
-    if (session == NULL && !is_held) {
+    else if (!record_fact(class_name, method_name, descriptor, reason, missing))
         log_message("start: %s.%s%s has no probes: %s", class_name, method_name, descriptor,
                     reason);
-        return;
-    }
-    if (atomic_fetch_add(&hook.left_alone, 1) == 0)
+    else if (atomic_fetch_add(&hook.left_alone, 1) == 0)
         log_message("%s%s%s%s has no probes: %s (the trace names all such)", class_name,
                     method_name[0] != '\0' ? "." : "", method_name, descriptor, reason);
-    if (is_held)
-        return;
-    fact_not_probed(session, class_name, method_name, descriptor, reason, missing);
-    probe_leave(os);
 }
 
 /* Probes for the methods of a class. */
@@ -447,21 +422,8 @@ static uint64_t missing_of(const char *name, jvmtiError code)
            (traced ? FACT_METHOD_EVENTS : 0u) | (class_hook.references ? FACT_STORES : 0u);
 }
 
-/* A class that agents cannot change is recorded in the trace and not logged: no option and no other
- * version of the agent would help. */
-static void record_unmodifiable(const char *name, const char *reason, uint64_t missing)
-{
-    struct os_thread *os;
-    struct session *session = probe_enter(&os);
-    if (session == NULL) {
-        hold_fact(name, "", "", reason, missing);
-        return;
-    }
-    fact_not_probed(session, name, "", "", reason, missing);
-    probe_leave(os);
-}
-
-/* The JVM refuses probes in a class that it has loaded. */
+/* The JVM refuses probes in a class that it has loaded. A class that agents cannot change is
+ * recorded in the trace and not logged: no option and no other version of the agent would help. */
 static void report_refused(jclass class, jvmtiError code)
 {
     if (!atomic_load(&hook.on))
@@ -475,7 +437,7 @@ static void report_refused(jclass class, jvmtiError code)
     const char *reason = error != NULL ? error : "refused";
     uint64_t missing = name != NULL ? missing_of(name, code) : 0;
     if (missing != 0 && code == JVMTI_ERROR_UNMODIFIABLE_CLASS)
-        record_unmodifiable(name, reason, missing);
+        record_fact(name, "", "", reason, missing);
     else if (missing != 0)
         report_left_alone(name, "", "", reason, missing);
     jvm_free(signature);

@@ -30,10 +30,7 @@
 typedef jclass(JNICALL define_function)(JNIEnv *, jclass, jobject, jclass, jstring, jbyteArray,
                                         jint, jint, jobject, jboolean, jint, jobject);
 
-static union {
-    void *symbol;
-    define_function *call;
-} original;
+static void *original;
 
 /* A hidden class that is about to be defined. */
 struct definition {
@@ -93,8 +90,9 @@ static jclass JNICALL define_class(JNIEnv *jni, jclass caller, jobject loader, j
         prepare(jni, loader, lookup, &class);
     if (class.archived)
         hash_state_enter();
-    jclass defined = original.call(jni, caller, loader, lookup, name, class.data, class.offset,
-                                   class.length, domain, initialize, flags, extra);
+    jclass defined = ((define_function *) (uintptr_t) original)(
+        jni, caller, loader, lookup, name, class.data, class.offset, class.length, domain,
+        initialize, flags, extra);
     if (class.archived)
         hash_state_leave();
     if (defined != NULL && (flags & HIDDEN) != 0 && tracer.java_major >= JAVA_VIRTUAL_THREADS)
@@ -117,17 +115,11 @@ static void hidden_classes_intercept(JNIEnv *jni)
         internal_settled(INTERNAL_DEFINE, done ? NULL : "libjava.so is not there");
         return;
     }
-    original.symbol = dlsym(library, "Java_java_lang_ClassLoader_defineClass0");
-    jthrowable of_program = exception_set_aside(jni);
-    jclass loader = (*jni)->FindClass(jni, "java/lang/ClassLoader");
-    union {
-        define_function *call;
-        void *address;
-    } ours = {define_class};
-    JNINativeMethod method = {name, descriptor, ours.address};
-    done = original.symbol != NULL && loader != NULL && natives_register(jni, loader, &method, 1);
+    jclass loader = class_find(jni, "java/lang/ClassLoader");
+    JNINativeMethod method = {name, descriptor, (void *) (uintptr_t) define_class};
+    done = natives_replace(jni, loader, &method, library, "Java_java_lang_ClassLoader_defineClass0",
+                           &original);
     internal_settled(INTERNAL_DEFINE, done ? NULL : "the JDK has none with these arguments");
-    exception_restore(jni, of_program);
     (*jni)->DeleteLocalRef(jni, loader);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/bytecode/new_objects.h"
 #include "agent/bytecode/plain_calls.h"
 #include "agent/bytecode/reference_stores.h"
@@ -31,6 +32,7 @@
     X(SetObjectField, set_object_field)                                                            \
     X(SetStaticObjectField, set_static_object_field)                                               \
     X(SetObjectArrayElement, set_object_array_element)
+#define LINKS(X) X(GetStringLength, get_string_length)
 #define OBJECTS(X)                                                                                 \
     X(AllocObject, alloc_object)                                                                   \
     X(NewString, new_string)                                                                       \
@@ -47,7 +49,7 @@
 
 enum entry {
 #define ENUMERATOR(Name, function) ENTRY_##Name,
-    STORES(ENUMERATOR) OBJECTS(ENUMERATOR)
+    STORES(ENUMERATOR) OBJECTS(ENUMERATOR) LINKS(ENUMERATOR)
 #undef ENUMERATOR
 };
 
@@ -195,6 +197,19 @@ static void JNICALL set_object_array_element(JNIEnv *jni, jobjectArray array, js
     probe_leave(os);
 }
 
+static void (*_Atomic before_string_length)(JNIEnv *jni);
+
+static jsize JNICALL get_string_length(JNIEnv *jni, jstring string)
+{
+    bool outermost;
+    void (*first)(JNIEnv *) = atomic_load(&before_string_length);
+    if (first != NULL)
+        first(jni);
+    jsize length = below(ENTRY_GetStringLength, &outermost)->GetStringLength(jni, string);
+    back(ENTRY_GetStringLength, outermost);
+    return length;
+}
+
 /* Puts the agent's function on top of the current one. */
 #define PUT(Name, function)                                                                        \
     if (table->Name != (function)) {                                                               \
@@ -232,17 +247,42 @@ static bool read_table(jniNativeInterface **table)
            (*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
 }
 
+static jniNativeInterface *open_table(void)
+{
+    jniNativeInterface *table = NULL;
+    return read_table(&plain_calls) && read_table(&plain) && read_table(&table) ? table : NULL;
+}
+
+static bool close_table(jniNativeInterface *table)
+{
+    bool is_set = (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
+    jvm_free(table);
+    return is_set;
+}
+
+bool jni_calls_link(void (*first)(JNIEnv *jni))
+{
+    jniNativeInterface *table = open_table();
+    if (table == NULL)
+        return false;
+    atomic_store(&before_string_length, first);
+    if (first != NULL) {
+        LINKS(PUT)
+    } else {
+        LINKS(TAKE_AWAY)
+    }
+    return close_table(table);
+}
+
 void jni_calls_intercept(bool on, bool stores)
 {
-    jvmtiEnv *jvmti = tracer.jvmti;
-    jniNativeInterface *table = NULL;
-    if (!read_table(&plain_calls) || !read_table(&plain) || !read_table(&table))
+    jniNativeInterface *table = open_table();
+    if (table == NULL)
         return;
     set_objects(table, on);
     set_stores(table, on && stores);
-    if ((*jvmti)->SetJNIFunctionTable(jvmti, table) != JVMTI_ERROR_NONE)
+    if (!close_table(table))
         log_message("objects that native code makes are not seen");
     if (!on) /* where the agent's function stays below another */
         memcpy(plain, plain_calls, sizeof *plain);
-    (*jvmti)->Deallocate(jvmti, (unsigned char *) table);
 }

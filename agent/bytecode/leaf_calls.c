@@ -36,15 +36,6 @@ static struct {
     jmethodID methods[PROOF_CALLS]; /* the methods that are compiled */
 } proof;
 
-static routine_of_double routine_at(uintptr_t address)
-{
-    union {
-        uintptr_t address;
-        routine_of_double routine;
-    } both = {address};
-    return both.routine;
-}
-
 /* Handles the next one of the proof's calls; passes others on. */
 __attribute__((cold, noinline)) static double take_for_proof(uint64_t bits, double value)
 {
@@ -197,7 +188,7 @@ QUICK double take_event(double value)
 QUICK double take_tan(double value, routine_of_double count)
 {
     if (__builtin_expect(bits_of(value) >> LEAF_TAG_SHIFT != LEAF_TAG, 0))
-        return routine_at(tan_calls.routine.address)(value);
+        return ((routine_of_double) tan_calls.routine.address)(value);
     enum leaf_mode mode = atomic_load_explicit(&tan_calls.mode, memory_order_relaxed);
     if (mode == LEAF_COUNT)
         return count(value);
@@ -268,12 +259,10 @@ static void JNICALL proof_left(JNIEnv *jni, jclass class, jint number)
 static bool link_proof(JNIEnv *jni, jclass probes)
 {
     static char entry[] = "proofEntryAside", exit[] = "proofExitAside", descriptor[] = "(I)V";
-    union {
-        void(JNICALL *call)(JNIEnv *, jclass, jint);
-        void *address;
-    } entered = {proof_entered}, left = {proof_left};
-    const JNINativeMethod methods[] = {{entry, descriptor, entered.address},
-                                       {exit, descriptor, left.address}};
+    const JNINativeMethod methods[] = {
+        {entry, descriptor, (void *) (uintptr_t) proof_entered},
+        {exit, descriptor, (void *) (uintptr_t) proof_left},
+    };
     static const char *const names[PROOF_CALLS] = {"proofEntry", "proofExit", "prove"};
     if (!natives_register(jni, probes, methods, 2))
         return false;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/bytecode/constructors.h"
 #include "agent/bytecode/object_facts.h"
@@ -168,15 +169,7 @@ void object_made_string(struct session *session, struct os_thread *os, JNIEnv *j
 jobject string_array(JNIEnv *jni, jobject string)
 {
     static _Atomic(jfieldID) value;
-    jfieldID field = atomic_load(&value);
-    if (field == NULL) {
-        jthrowable of_program = exception_set_aside(jni);
-        jclass class = (*jni)->GetObjectClass(jni, string);
-        field = (*jni)->GetFieldID(jni, class, "value", "[B");
-        exception_restore(jni, of_program);
-        (*jni)->DeleteLocalRef(jni, class);
-        atomic_store(&value, field);
-    }
+    jfieldID field = class_field_once(jni, &value, "java/lang/String", "value", "[B");
     return field != NULL ? (*jni)->GetObjectField(jni, string, field) : NULL;
 }
 

@@ -108,14 +108,12 @@ static struct native {
 #undef LIST_ROW
 };
 
-/* A method that this JDK lacks, or has with other parameters, is not intercepted. */
-static bool intercept(JNIEnv *jni, jclass class, void *library, size_t number)
+bool natives_replace(JNIEnv *jni, jclass class, const JNINativeMethod *method, void *library,
+                     const char *symbol, void **original)
 {
-    struct native *native = &natives[number];
-    originals[number].address = dlsym(library, native->symbol);
-    JNINativeMethod method = {native->name, native->descriptor, native->ours.address};
+    *original = dlsym(library, symbol);
     jthrowable of_program = exception_set_aside(jni);
-    bool done = originals[number].address != NULL && natives_register(jni, class, &method, 1);
+    bool done = *original != NULL && class != NULL && natives_register(jni, class, method, 1);
     exception_restore(jni, of_program);
     return done;
 }
@@ -129,11 +127,7 @@ static jobject JNICALL allocate_instance(JNIEnv *jni, jobject unsafe, jclass cla
 static bool intercept_unsafe(JNIEnv *jni)
 {
     static char name[] = "allocateInstance", descriptor[] = "(Ljava/lang/Class;)Ljava/lang/Object;";
-    union {
-        jobject(JNICALL *call)(JNIEnv *, jobject, jclass);
-        void *address;
-    } ours = {allocate_instance};
-    const JNINativeMethod method = {name, descriptor, ours.address};
+    const JNINativeMethod method = {name, descriptor, (void *) (uintptr_t) allocate_instance};
     jthrowable of_program = exception_set_aside(jni);
     jclass class = class_find(jni, "jdk/internal/misc/Unsafe");
     bool done = class != NULL && natives_register(jni, class, &method, 1);
@@ -150,7 +144,10 @@ void vm_natives_intercept(JNIEnv *jni)
     void *library = done ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
     jclass class = library != NULL ? (*jni)->FindClass(jni, "java/lang/Class") : NULL;
     for (size_t i = 0; i < NATIVE_COUNT && class != NULL; i++)
-        done |= intercept(jni, class, library, i);
+        done |= natives_replace(
+            jni, class,
+            &(JNINativeMethod){natives[i].name, natives[i].descriptor, natives[i].ours.address},
+            library, natives[i].symbol, &originals[i].address);
     if (class != NULL)
         done |= intercept_unsafe(jni);
     internal_settled(INTERNAL_REFLECT, done ? NULL : "the JVM has no such functions");
@@ -161,16 +158,9 @@ void vm_natives_intercept(JNIEnv *jni)
 
 /* The JVM warns, on stdout, when native methods of its own class are registered by code that none
  * of its own classes has called. So the probes' class calls a native method of the JDK, which calls
- * JNI's GetStringLength(), which is replaced by a function of the agent for that moment. If another
- * agent replaces it just then, the agent's function stays below that one for good, and may be
- * reached twice in a call: see jni_calls.c. */
-typedef jsize(JNICALL string_length)(JNIEnv *, jstring);
-static __thread bool in_string_length __attribute__((tls_model("initial-exec")));
-
+ * JNI's GetStringLength(), which is replaced by a function of the agent for that moment. */
 static struct {
-    string_length *_Atomic below; /* the function below the agent's */
-    string_length *bottom;        /* that function when the agent's was first installed */
-    jclass probes;                /* global reference */
+    jclass probes; /* global reference */
     jclass class;
     const JNINativeMethod *methods;
     jint count;
@@ -178,41 +168,13 @@ static struct {
     bool wanted, registered;
 } linking;
 
-static jsize JNICALL register_on_string_length(JNIEnv *jni, jstring string)
+static void register_now(JNIEnv *jni)
 {
-    if (pthread_equal(linking.thread, pthread_self()) && linking.wanted) {
-        linking.wanted = false;
-        linking.registered =
-            (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
-    }
-    if (in_string_length)
-        return linking.bottom(jni, string);
-    in_string_length = true;
-    jsize length = atomic_load(&linking.below)(jni, string);
-    in_string_length = false;
-    return length;
-}
-
-/* Puts the agent's function on top of the current one, or restores the previous one if the agent's
- * is still on top. */
-static bool set_string_length(bool on)
-{
-    jniNativeInterface *table = NULL;
-    if ((*tracer.jvmti)->GetJNIFunctionTable(tracer.jvmti, &table) != JVMTI_ERROR_NONE)
-        return false;
-    bool is_ours = table->GetStringLength == register_on_string_length;
-    if (on && !is_ours) {
-        atomic_store(&linking.below, table->GetStringLength);
-        if (linking.bottom == NULL)
-            linking.bottom = table->GetStringLength;
-        table->GetStringLength = register_on_string_length;
-    } else if (!on && is_ours) {
-        table->GetStringLength = atomic_load(&linking.below);
-    }
-    bool set = on == is_ours ||
-               (*tracer.jvmti)->SetJNIFunctionTable(tracer.jvmti, table) == JVMTI_ERROR_NONE;
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *) table);
-    return set;
+    if (!pthread_equal(linking.thread, pthread_self()) || !linking.wanted)
+        return;
+    linking.wanted = false;
+    linking.registered =
+        (*jni)->RegisterNatives(jni, linking.class, linking.methods, linking.count) == JNI_OK;
 }
 
 static bool register_quietly(JNIEnv *jni)
@@ -225,9 +187,9 @@ static bool register_quietly(JNIEnv *jni)
     linking.thread = pthread_self();
     linking.registered = false;
     linking.wanted = true;
-    if (set_string_length(true)) {
+    if (jni_calls_link(register_now)) {
         (*jni)->CallStaticVoidMethod(jni, linking.probes, link, name);
-        set_string_length(false);
+        jni_calls_link(NULL);
     }
     (*jni)->DeleteLocalRef(jni, name);
     return linking.registered;

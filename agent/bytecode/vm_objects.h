@@ -16,6 +16,9 @@ bool vm_objects_alloc(JNIEnv *jni, jobject object, jclass class, jlong size_byte
 /* Replaces JNI functions that create objects without a constructor, and (`stores`) that store
  * references, or restores them. */
 void jni_calls_intercept(bool on, bool stores);
+/* Replaces GetStringLength(), each call of which then calls this function first, or restores it if
+ * that is NULL. Returns false if that is not possible. */
+bool jni_calls_link(void (*first)(JNIEnv *jni));
 /* Replaces those native methods of Class that may have the JVM run Java code, once per process. */
 void vm_natives_intercept(JNIEnv *jni);
 
@@ -41,5 +44,10 @@ void throwable_named(struct session *session, struct os_thread *os, JNIEnv *jni,
 /* Sets the probes' class, a global reference; all registration goes through its link(). */
 void natives_link_by(jclass probes);
 bool natives_register(JNIEnv *jni, jclass class, const JNINativeMethod *methods, jint count);
+/* Replaces a native method, whose function is `symbol` of that library, and sets `*original` to
+ * that. Returns false if this JDK lacks it, or has it with other parameters; `class` may be NULL.
+ */
+bool natives_replace(JNIEnv *jni, jclass class, const JNINativeMethod *method, void *library,
+                     const char *symbol, void **original);
 
 #endif

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* engine=jvmti: allocation and method events from JVMTI. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "agent/base/exceptions.h"
 #include "agent/base/jvm_classes.h"
-#include "agent/base/method_verdicts.h"
 #include "agent/events/engine.h"
 #include "agent/events/events.h"
 #include "agent/records/method_counts.h"
@@ -40,27 +36,6 @@ static void JNICALL on_vm_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
     event_alloc(jni, thread, object, class, size, ALLOC_BY_VM);
 }
 
-static const struct method_entry *cached_method(struct session *session, struct os_thread *os,
-                                                jmethodID method)
-{
-    if (os->events.methods == NULL &&
-        (os->events.methods = calloc(METHOD_CACHE, sizeof *os->events.methods)) == NULL)
-        return method_lookup(session, method);
-    if (os->events.methods_session != session->number) /* entries of the last session are freed */
-        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
-    os->events.methods_session = session->number;
-    size_t slot = method_slot(method, METHOD_CACHE);
-    const struct method_entry *entry = os->events.methods[slot].entry;
-    if (os->events.methods[slot].key == method && method_is_of(entry, session))
-        return entry;
-    entry = method_lookup(session, method);
-    if (entry != NULL) {
-        os->events.methods[slot].key = method;
-        os->events.methods[slot].entry = entry;
-    }
-    return entry;
-}
-
 /* Returns the id of `this` in the frame just entered. */
 static uint64_t this_object(struct session *session, struct live_stream *stream, uint64_t thread,
                             JNIEnv *jni)
@@ -77,7 +52,7 @@ static uint64_t this_object(struct session *session, struct live_stream *stream,
 static void enter_method(struct session *session, struct os_thread *os, JNIEnv *jni, jthread thread,
                          jmethodID method)
 {
-    const struct method_entry *entry = cached_method(session, os, method);
+    const struct method_entry *entry = method_lookup(session, method);
     if (entry == NULL || !entry->is_traced || entry->id == 0)
         return;
     struct java_thread *java = thread_current(session, os, thread);

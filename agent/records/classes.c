@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "agent/base/exceptions.h"
+#include "agent/base/hash_numbers.h"
 #include "agent/base/java_versions.h"
 #include "agent/base/jvm_classes.h"
 #include "agent/base/patience.h"
 #include "agent/hotspot/hash_state.h"
 #include "agent/hotspot/slots.h"
-#include "agent/hotspot/untagged_classes.h"
 #include "agent/records/global_stream.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
+#include "format/core/hash_index.h"
 
 #define NAME_LIMIT 65536u
 
@@ -27,13 +28,12 @@
 #define NAMED_PAGE_ENTRIES 1024u
 #define NAMED_PAGES 65536u /* 64 Mi entries */
 
-enum named_state { NAMED_USED, NAMED_GONE, NAMED_EMPTY };
-
 /* A class or a class loader. */
 struct named_object {
     char *name; /* class: as in a class file, standard UTF-8 */
     uint32_t name_length;
-    enum named_state state;
+    uint32_t untagged_hash;  /* of a class in `untagged` */
+    bool is_untagged;        /* it is there */
     uint64_t loader;         /* in an empty entry: index of the next one */
     _Atomic uint64_t object; /* the tag that it would have if it were not a class or loader */
     _Atomic(jweak) mirror;   /* of a class */
@@ -64,7 +64,6 @@ static uint64_t take_unused(struct named_table *table)
     struct named_object *named = named_at(table, index);
     table->unused = named->loader;
     named->loader = 0;
-    named->state = NAMED_USED;
     return index;
 }
 
@@ -88,9 +87,21 @@ static uint64_t named_add(struct named_table *table)
     return index;
 }
 
+/* Classes that have been reported but not tagged yet, by the hash of their signatures. JDKs after
+ * 17 draw an identity hash for a tagged object. If linking a class draws one for its mirror, an
+ * earlier tag takes that draw away from the thread that links it. If the mirror has none yet
+ * (JAVA_LINKS_WITH_HASH), any tag takes it away from the thread that asks for it. */
+static struct step_index untagged;
+
+static void set_tagged(struct named_object *class, uint64_t index)
+{
+    if (class->is_untagged)
+        step_index_remove(&untagged, class->untagged_hash, (uint32_t) index);
+    class->is_untagged = false;
+}
+
 /* Call these while no thread is in a probe. named_reuse() lets entries that were emptied the last
- * time be reused. named_find_gone() finds those of classes unloaded since then (false: none), and
- * named_empty_gone() empties them. */
+ * time be reused. named_empty_gone() empties those of classes unloaded since then. */
 static void named_reuse(struct named_table *table)
 {
     while (table->empty != 0) {
@@ -102,40 +113,22 @@ static void named_reuse(struct named_table *table)
     }
 }
 
-static bool named_find_gone(struct named_table *table, JNIEnv *jni)
+static void named_empty_gone(struct named_table *table, JNIEnv *jni)
 {
-    bool found = false;
     for (uint64_t index = 1; index < table->count; index++) {
         struct named_object *named = named_at(table, index);
         jweak mirror = named != NULL ? atomic_load(&named->mirror) : NULL;
         if (mirror == NULL || !(*jni)->IsSameObject(jni, mirror, NULL))
             continue;
-        named->state = NAMED_GONE;
-        found = true;
-    }
-    return found;
-}
-
-static void empty(struct named_table *table, JNIEnv *jni, struct named_object *named,
-                  uint64_t index)
-{
-    (*jni)->DeleteWeakGlobalRef(jni, atomic_exchange(&named->mirror, NULL));
-    free(named->name);
-    named->name = NULL;
-    named->name_length = 0;
-    atomic_store(&named->object, 0);
-    atomic_store(&named->session_number, 0);
-    named->state = NAMED_EMPTY;
-    named->loader = table->empty;
-    table->empty = index;
-}
-
-static void named_empty_gone(struct named_table *table, JNIEnv *jni)
-{
-    for (uint64_t index = 1; index < table->count; index++) {
-        struct named_object *named = named_at(table, index);
-        if (named != NULL && named->state == NAMED_GONE)
-            empty(table, jni, named, index);
+        (*jni)->DeleteWeakGlobalRef(jni, atomic_exchange(&named->mirror, NULL));
+        set_tagged(named, index);
+        free(named->name);
+        named->name = NULL;
+        named->name_length = 0;
+        atomic_store(&named->object, 0);
+        atomic_store(&named->session_number, 0);
+        named->loader = table->empty;
+        table->empty = index;
     }
 }
 
@@ -212,12 +205,6 @@ void tags_forget(struct session *session)
     heap_each_object(JVMTI_HEAP_FILTER_UNTAGGED, NULL, forget_tag, session);
 }
 
-static bool is_gone(uint64_t number)
-{
-    const struct named_object *named = named_at(&classes, number);
-    return named != NULL && named->state == NAMED_GONE;
-}
-
 void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
 {
     static uint64_t emptied_after;
@@ -226,10 +213,7 @@ void classes_forget_unloaded(JNIEnv *jni, uint64_t last_session)
     if (last_session != emptied_after)
         named_reuse(&classes);
     emptied_after = last_session;
-    if (named_find_gone(&classes, jni)) {
-        untagged_classes_drop(is_gone);
-        named_empty_gone(&classes, jni);
-    }
+    named_empty_gone(&classes, jni);
     pthread_mutex_unlock(&class_lock);
 }
 
@@ -345,6 +329,23 @@ static uint64_t add_class(JNIEnv *jni, jclass mirror, const char *signature)
     return index;
 }
 
+/* Returns the index of a class of `untagged`; 0: it is not there. */
+static uint64_t find_untagged(JNIEnv *jni, uint32_t hash, jclass mirror)
+{
+    uint32_t index;
+    STEP_INDEX_EACH (&untagged, hash, index)
+        if ((*jni)->IsSameObject(jni, atomic_load(&named_at(&classes, index)->mirror), mirror))
+            return index;
+    return 0;
+}
+
+static bool set_untagged(struct named_object *class, uint64_t index, uint32_t hash)
+{
+    class->untagged_hash = hash;
+    class->is_untagged = class->is_untagged || step_index_add(&untagged, hash, (uint32_t) index);
+    return class->is_untagged;
+}
+
 /* Returns the index of a class that has no tag. The caller holds the class lock. */
 static uint64_t index_untagged(jclass mirror, bool stays_untagged)
 {
@@ -352,14 +353,15 @@ static uint64_t index_untagged(jclass mirror, bool stays_untagged)
     char *signature = jni != NULL ? class_signature(mirror) : NULL;
     if (signature == NULL)
         return 0;
-    uint64_t index = untagged_class_take(jni, signature, mirror);
+    uint32_t hash = (uint32_t) text_hash_key(text_hash(signature));
+    uint64_t index = find_untagged(jni, hash, mirror);
     if (index == 0)
         index = add_class(jni, mirror, signature);
-    if (index != 0 && stays_untagged &&
-        !untagged_class_add(signature, index, atomic_load(&named_at(&classes, index)->mirror)))
-        index = 0;
     jvm_free(signature);
-    return index;
+    struct named_object *class = named_at(&classes, index);
+    if (class != NULL && !stays_untagged)
+        set_tagged(class, index);
+    return class != NULL && stays_untagged && !set_untagged(class, index, hash) ? 0 : index;
 }
 
 /* Returns the class's tag, assigned at first use. The caller holds the class lock. */

@@ -44,7 +44,7 @@ int class_element_shift(jclass class, int references);
 /* Same for the class with this tag, without calling the JVM. */
 int class_element_shift_of_tag(jlong tag, int references);
 /* Writes the load event of a class that has just been loaded, or was before tracing started. A
- * class that is not linked yet gets no tag: see untagged_classes.h. */
+ * class that is not linked yet gets no tag. */
 void class_loaded(struct session *session, jclass class, bool existing);
 /* Returns the number of the class with this tag, without calling the JVM; 0 if it has none yet. */
 uint64_t class_number_of_tag(const struct session *session, jlong tag);

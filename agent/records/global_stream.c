@@ -8,6 +8,7 @@
 #include "agent/records/stamps.h"
 #include "agent/records/threads.h"
 #include "format/core/hash.h"
+#include "format/core/utf8.h"
 
 static bool surrogate(const unsigned char *at, unsigned char low, unsigned char high)
 {
@@ -26,10 +27,7 @@ size_t utf8_of_modified(const char *text, char *out)
             uint32_t code =
                 0x10000u + (((uint32_t) (at[1] & 0x0f) << 16) | ((uint32_t) (at[2] & 0x3f) << 10) |
                             ((uint32_t) (at[4] & 0x0f) << 6) | (at[5] & 0x3fu));
-            *out++ = (char) (0xf0 | (code >> 18));
-            *out++ = (char) (0x80 | ((code >> 12) & 0x3f));
-            *out++ = (char) (0x80 | ((code >> 6) & 0x3f));
-            *out++ = (char) (0x80 | (code & 0x3f));
+            out += step_utf8_encode((uint8_t *) out, code);
             at += 6;
         } else {
             *out++ = (char) *at++;
@@ -52,6 +50,20 @@ size_t utf8_cut(char *text, size_t length)
     length += strlen(CUT);
     memset(text + length, 0, -length % 8);
     return length;
+}
+
+uint64_t *words_with_texts(size_t head, const char *const *texts, size_t count, size_t most,
+                           uint64_t *lengths)
+{
+    size_t room = 0, used = 0;
+    for (size_t i = 0; i < count; i++)
+        room += strlen(texts[i]); /* no character is longer in UTF-8 */
+    uint64_t *words = room <= most ? calloc(head + room / 8 + 1, sizeof *words) : NULL;
+    for (size_t i = 0; words != NULL && i < count; i++) {
+        lengths[i] = utf8_of_modified(texts[i], (char *) &words[head] + used);
+        used += lengths[i];
+    }
+    return words;
 }
 
 void global_write(struct session *session, const uint64_t *words, size_t count, unsigned events)
@@ -111,23 +123,20 @@ uint64_t dictionary_number(struct session_dictionary *dictionary, struct session
 uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
                        uint64_t kind, const char *name, const char *more)
 {
-    size_t room = strlen(name) + strlen(more);
+    uint64_t lengths[2];
     uint64_t *words =
-        room <= TEXT_LIMIT ? calloc(DEFINE_WORDS + (room + 7) / 8, sizeof *words) : NULL;
+        words_with_texts(DEFINE_WORDS, (const char *const[]){name, more}, 2, TEXT_LIMIT, lengths);
     if (words == NULL)
         return 0;
-    char *text = (char *) &words[DEFINE_WORDS];
-    size_t length = utf8_of_modified(name, text);
-    if (kind == STEP_LIVE_IS_PHASE_NAME)
-        length = utf8_cut(text, length);
-    size_t more_length = utf8_of_modified(more, text + length);
+    if (kind == STEP_LIVE_IS_PHASE_NAME) /* which has no more */
+        lengths[0] = utf8_cut((char *) &words[DEFINE_WORDS], lengths[0]);
     words[1] = class;
     words[2] = kind;
-    words[3] = length | (uint64_t) more_length << 32;
+    words[3] = lengths[0] | lengths[1] << 32;
     pthread_mutex_lock(&session->global_lock);
     uint64_t number = ++*count;
     words[0] = live_word(STEP_LIVE_DEFINE_METHOD, number);
-    global_write(session, words, DEFINE_WORDS + (length + more_length + 7) / 8, 0);
+    global_write(session, words, DEFINE_WORDS + (lengths[0] + lengths[1] + 7) / 8, 0);
     pthread_mutex_unlock(&session->global_lock);
     free(words);
     return number;
@@ -147,29 +156,31 @@ static void put_fact(struct session *session, enum step_live_fact fact, uint64_t
     pthread_mutex_unlock(&session->global_lock);
 }
 
-void fact_not_probed(struct session *session, const char *class_name, const char *method_name,
-                     const char *descriptor, const char *reason, uint64_t missing)
+#define NOT_PROBED_WORDS 3u
+
+struct fact *fact_not_probed(const char *class_name, const char *method_name,
+                             const char *descriptor, const char *reason, uint64_t missing)
 {
     const char *const texts[] = {class_name, method_name, descriptor, reason};
     uint64_t lengths[4];
-    size_t room = 0;
+    size_t head = sizeof(struct fact) / sizeof(uint64_t) + HEAD_WORDS + NOT_PROBED_WORDS;
+    struct fact *fact = (void *) words_with_texts(head, texts, 4, TEXT_LIMIT, lengths);
+    if (fact == NULL)
+        return NULL;
+    fact->payload_bytes = NOT_PROBED_WORDS * sizeof(uint64_t);
     for (size_t i = 0; i < 4; i++)
-        room += strlen(texts[i]);
-    uint64_t *words =
-        room <= TEXT_LIMIT ? calloc(HEAD_WORDS + 3 + (room + 7) / 8, sizeof *words) : NULL;
-    if (words == NULL)
-        return;
-    char *text = (char *) &words[HEAD_WORDS + 3];
-    size_t used = 0;
-    for (size_t i = 0; i < 4; i++) {
-        lengths[i] = utf8_of_modified(texts[i], text + used);
-        used += lengths[i];
-    }
-    words[HEAD_WORDS] = missing;
-    words[HEAD_WORDS + 1] = lengths[0] | lengths[1] << 32;
-    words[HEAD_WORDS + 2] = lengths[2] | lengths[3] << 32;
-    put_fact(session, STEP_LIVE_NOT_PROBED, words, 3 * sizeof *words + used);
-    free(words);
+        fact->payload_bytes += lengths[i];
+    fact->words[HEAD_WORDS] = missing;
+    fact->words[HEAD_WORDS + 1] = lengths[0] | lengths[1] << 32;
+    fact->words[HEAD_WORDS + 2] = lengths[2] | lengths[3] << 32;
+    return fact;
+}
+
+void fact_put(struct session *session, struct fact *fact)
+{
+    if (session != NULL && fact != NULL)
+        put_fact(session, STEP_LIVE_NOT_PROBED, fact->words, fact->payload_bytes);
+    free(fact);
 }
 
 void fact_method_count(struct session *session, uint64_t method, const struct method_totals *totals)

@@ -37,6 +37,10 @@ bool dictionary_add_class(struct session_dictionary *dictionary, const struct se
  * memory, or the texts are too long. The name of a phase is cut to 65,536 bytes. */
 uint64_t global_define(struct session *session, _Atomic uint64_t *count, uint64_t class,
                        uint64_t kind, const char *name, const char *more);
+/* Returns `head` words of zeros and the texts in UTF-8 behind them, allocated, and sets the texts'
+ * lengths. NULL: out of memory, or there are more than `most` bytes. */
+uint64_t *words_with_texts(size_t head, const char *const *texts, size_t count, size_t most,
+                           uint64_t *lengths);
 /* Cuts UTF-8 of more than 65,536 bytes before a character and ends it with three dots and zeros up
  * to a multiple of 8 bytes. Returns the length. */
 size_t utf8_cut(char *text, size_t length);
@@ -45,10 +49,17 @@ size_t utf8_cut(char *text, size_t length);
 
 enum rare_missing { FACT_METHOD_EVENTS = 1, FACT_ALLOCATIONS = 2, FACT_STORES = 4 };
 
-/* Records that a method, or a class if `method_name` is empty, has no probes. Texts are modified
- * UTF-8. */
-void fact_not_probed(struct session *session, const char *class_name, const char *method_name,
-                     const char *descriptor, const char *reason, uint64_t missing);
+/* The fact that a method, or a class if `method_name` is empty, has no probes. */
+struct fact {
+    struct fact *next; /* for lists of the caller */
+    size_t payload_bytes;
+    uint64_t words[];
+};
+/* Texts are modified UTF-8. Returns NULL if out of memory, or if they are too long. */
+struct fact *fact_not_probed(const char *class_name, const char *method_name,
+                             const char *descriptor, const char *reason, uint64_t missing);
+/* Records the fact, unless the session is NULL, and frees it. NULL is no fact. */
+void fact_put(struct session *session, struct fact *fact);
 
 struct method_totals {
     uint64_t calls, exceptions, inclusive_ns, exclusive_ns;

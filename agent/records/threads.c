@@ -21,19 +21,9 @@
 
 struct description {
     uint64_t *words; /* HEAD_WORDS and the name */
-    size_t length;   /* of the name, in bytes */
+    uint64_t length; /* of the name, in bytes */
     uint64_t flags;
 };
-
-static void set_name(struct description *of, const char *name)
-{
-    size_t room = strlen(name); /* no character is longer in UTF-8 */
-    of->words = calloc(HEAD_WORDS + room / 8 + 1, sizeof *of->words);
-    if (of->words == NULL)
-        return;
-    char *text = (char *) &of->words[HEAD_WORDS];
-    of->length = utf8_cut(text, utf8_of_modified(name, text));
-}
 
 static void describe(struct description *of, jthread thread)
 {
@@ -45,7 +35,10 @@ static void describe(struct description *of, jthread thread)
     if (info.is_daemon)
         of->flags |= THREAD_DAEMON;
     if (info.name != NULL)
-        set_name(of, info.name);
+        of->words = words_with_texts(HEAD_WORDS, (const char *const[]){info.name}, 1, SIZE_MAX,
+                                     &of->length);
+    if (of->words != NULL)
+        of->length = utf8_cut((char *) &of->words[HEAD_WORDS], of->length);
     jvm_free(info.name);
     if (jni != NULL) {
         (*jni)->DeleteLocalRef(jni, info.thread_group);
@@ -130,8 +123,6 @@ static void release_os_thread(void *data)
     os->references.sight = (struct sight){0};
     memset(os->classes, 0, sizeof os->classes);
     memset(os->bytecode.class_words, 0, sizeof os->bytecode.class_words);
-    if (os->events.methods != NULL)
-        memset(os->events.methods, 0, METHOD_CACHE * sizeof *os->events.methods);
     atomic_store(&os->in_probe, 0);
     pthread_mutex_lock(&idle_lock);
     os->next_idle = idle_threads;
@@ -297,17 +288,14 @@ struct live_stream *thread_stream(struct session *session, struct os_thread *os)
 static bool is_virtual_thread(jthread thread)
 {
     typedef jboolean(JNICALL function)(JNIEnv *, jobject);
-    union {
-        void *address;
-        function *call;
-    } test;
+    function *test;
     JNIEnv *jni = tracer.has_virtual_threads ? jvm_jni() : NULL;
     if (jni == NULL)
         return false;
     memcpy(&test,
            (const char *) *jni + offsetof(struct JNINativeInterface_, GetModule) + sizeof(void *),
            sizeof test);
-    return test.call(jni, thread);
+    return test(jni, thread);
 }
 
 static struct java_thread *create_java_thread(jthread thread)

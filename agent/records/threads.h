@@ -48,7 +48,6 @@ struct method_frame {
 
 #define CLASS_CACHE 256 /* in pairs: two classes with the same place both fit */
 #define CLASS_WORDS_LOG2 8u
-#define METHOD_CACHE 256
 #define RECENT_OBJECTS 4u
 
 /* A recently used class. The address of its mirror is only a hint, since a collection moves it; the
@@ -69,11 +68,6 @@ struct class_word_entry {
     uint64_t word, collections, session;
     uint64_t number, size_bytes; /* as above */
     uint8_t element_shift;       /* of an array's elements */
-};
-
-struct method_cache_entry {
-    void *key;
-    const void *entry;
 };
 
 /* Addresses of the newest objects that a probe reported or looked at, with the number of
@@ -104,8 +98,6 @@ struct thread_of_events {
     uint64_t checked;     /* the session whose start snapshot this thread has passed */
     /* last sampled object, to detect duplicates that have lost their tag: see events.c */
     uint64_t last_object, last_class, last_size_bytes;
-    struct method_cache_entry *methods; /* allocated at the first method event */
-    uint64_t methods_session;           /* session of these methods */
 };
 
 struct thread_of_deaths {

@@ -39,15 +39,6 @@ static struct {
     struct sight sight;
 } proof;
 
-static copy_function copy_at(uintptr_t address)
-{
-    union {
-        uintptr_t address;
-        copy_function function;
-    } both = {address};
-    return both.function;
-}
-
 /* Nothing moves while this runs. */
 static inline void see(struct sight *sight, uintptr_t place, uint64_t with)
 {
@@ -69,7 +60,7 @@ __attribute__((cold, noinline)) static void see_for_proof(uintptr_t place, uint6
 static void on_copy(const void *from, void *to, size_t size)
 {
     if (__builtin_expect(size != 0, 0)) {
-        copy_at(sights.routine.address)(from, to, size);
+        ((copy_function) sights.routine.address)(from, to, size);
         return;
     }
     struct os_thread *os = thread_self;
@@ -81,21 +72,16 @@ static void on_copy(const void *from, void *to, size_t size)
 
 bool sights_possible(void)
 {
-    union {
-        void *symbol;
-        define_function function;
-    } define = {NULL};
     if (!internal_is_allowed(INTERNAL_SIGHT))
         return false;
     void *library = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (library != NULL)
-        define.symbol = dlsym(library, "JVM_LookupDefineClass");
-    sights.define = define.function;
+    void *symbol = library != NULL ? dlsym(library, "JVM_LookupDefineClass") : NULL;
+    sights.define = (define_function) (uintptr_t) symbol;
     if (!atomic_load(&slots_readable))
         sights.refused = "slots are not read";
     else if (!collector_announces_moves())
         sights.refused = "not with this collector";
-    else if (define.symbol == NULL)
+    else if (symbol == NULL)
         sights.refused = "the JVM defines no hidden classes for others";
     else if (!routine_find(&sights.routine))
         sights.refused = "the JVM does not publish its routine, or where it is stored";

@@ -261,8 +261,6 @@ static enum step_status choose(const char *path, const struct trace_format *form
     id_set_reset(choice->out);
     id_set_init(choice->out);
     *choice = first;
-    if (!object_table_init(&choice->births))
-        return no_memory(error);
     return pass_again(path, format, choice, error);
 }
 
@@ -271,11 +269,8 @@ enum step_status chosen_objects_find(const char *path, const struct trace_format
                                      struct step_error *error)
 {
     struct choice choice = {.selected = selected, .out = out};
-    bool ok = object_table_init(&choice.births);
-    ok = object_table_init(&choice.sizes) && ok;
-    enum step_status status = ok ? STEP_STATUS_OK : no_memory(error);
-    if (status == STEP_STATUS_OK && selected->has_alive_at &&
-        selected->alive_at.kind == HEAP_AT_PEAK)
+    enum step_status status = STEP_STATUS_OK;
+    if (selected->has_alive_at && selected->alive_at.kind == HEAP_AT_PEAK)
         status = pass(path, format, look_for_peak, &choice, error);
     object_table_reset(&choice.sizes);
     if (status == STEP_STATUS_OK)

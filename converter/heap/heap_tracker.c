@@ -98,10 +98,9 @@ static bool heap_choice_init(struct heap_tracker *tracker, const struct event_se
     struct event_selection everything;
     event_selection_init(&everything);
     id_table_init(&tracker->verdicts, sizeof(uint32_t));
-    bool ok = trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
+    trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
     tracker->selects = !tracker->filter.everything;
-    return ok &&
-           (!tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL);
+    return !tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL;
 }
 
 static void heap_choice_reset(struct heap_tracker *tracker)
@@ -198,8 +197,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, names);
     heap_cells_init(&tracker->cells, follow_peak);
-    ok = ok && heap_choice_init(tracker, options->selected);
-    return object_table_init(&tracker->live) && ok;
+    return ok && heap_choice_init(tracker, options->selected);
 }
 
 enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_source *source,

@@ -265,15 +265,14 @@ static enum step_status report_collectors_put(struct simulation **simulation,
     return STEP_STATUS_OK;
 }
 
-static bool report_advice_init(struct report_advice *advice, const struct event_source *source,
+static void report_advice_init(struct report_advice *advice, const struct event_source *source,
                                bool is_whole)
 {
     *advice = (struct report_advice){.is_known = is_whole};
-    bool ok = site_lives_init(&advice->lives);
+    site_lives_init(&advice->lives);
     advice->lives.path = source->path;
     advice->lives.within = ADVICE_WITHIN_DEFAULT;
     advice->lives.is_native = source->content == TRACE_OF_ALLOCATIONS;
-    return ok;
 }
 
 static enum step_status report_advice_put(struct report_advice *advice,
@@ -339,14 +338,14 @@ bool report_model_init(struct report_model *model, const struct event_source *so
         .receive = receive,
         .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
-    ok = statistics_init(&model->statistics, &source->names, false) && ok;
+    statistics_init(&model->statistics, &source->names, false);
     model->bins.step_ns = FIRST_STEP_NS;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
         ok = leak_tracker_init(&model->leaks, &source->names, false, NULL) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
-    ok = report_advice_init(&model->advice, source, has_leaks && !model->is_sampled) && ok;
+    report_advice_init(&model->advice, source, has_leaks && !model->is_sampled);
     return timeline_init(&model->timeline) && ok;
 }
 

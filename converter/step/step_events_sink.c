@@ -298,8 +298,7 @@ static void reset(struct trace_sink *base)
     id_table_reset(&sink->methods);
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
-    if (sink->is_part)
-        object_table_reset(&sink->live);
+    object_table_reset(&sink->live);
 }
 
 static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
@@ -327,9 +326,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     writer_options.output = output_file_as_output(to->file);
     writer_options.verify = true;
     writer_options.level = format_settings_level(to->settings);
-    sink->is_part = !to->source->filter.everything && object_table_init(&sink->live);
-    if (!to->source->filter.everything && !sink->is_part)
-        return no_memory(error);
+    sink->is_part = !to->source->filter.everything;
     enum step_status status = step_writer_create(&writer_options, &sink->writer, error);
     if (status == STEP_STATUS_OK)
         put_properties(sink, &summary);

@@ -92,10 +92,10 @@ static enum step_status add_up(const struct stats_options *options, const char *
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct statistics *statistics = &pass->statistics;
-    bool ok = statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
+    statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
     statistics->has_no_clock = !event_source_has_times(input->source);
     pass->is_measured = options->gates.count > 0;
-    ok = (!pass->is_measured || trace_measure_init(&pass->measure, input->source)) && ok;
+    bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)

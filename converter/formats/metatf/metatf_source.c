@@ -455,8 +455,7 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     if (source == NULL)
         return no_memory(error);
     enum step_status status = metatf_trace_open(&source->trace, path, selected->dtd_path, error);
-    if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
-        status = no_memory(error);
+    event_source_init(&source->base, &operations, path, selected);
     source->tables.names = &source->base.names;
     source->base.about.format = "mtf";
     source->base.about.file_bytes = source->trace.file_bytes;

@@ -8,7 +8,6 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/peak.h"
-#include "converter/base/quantity.h"
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 #include "format/core/search.h"
@@ -166,11 +165,8 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
     bool is_late = (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended < moment->value) ||
                    (moment->kind == HEAP_AT_TIME && choice->last_ns < moment->value);
     if (choice->selected->has_alive_at && is_late)
-        return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
-                              "the trace has no such moment: it ends at %s and has %" PRIu64
-                              " collection%s",
-                              quantity_of_ns((double) choice->last_ns).text, choice->clock.ended,
-                              plural(choice->clock.ended));
+        return heap_moment_missing(STEP_STATUS_NOT_FOUND, path, choice->last_ns,
+                                   choice->clock.ended, error);
     choice->moment_passed = true;
     struct object_cursor cursor = {0};
     struct live_object birth;

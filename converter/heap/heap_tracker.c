@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Updates running sums with events, and takes snapshots. */
 #include "converter/heap/heap_tracker.h"
-#include "converter/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -405,15 +404,6 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
     if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
         status = give(tracker, &end, tracker->now_ns, false, error);
     return status;
-}
-
-enum step_status heap_tracker_no_moment(const struct heap_tracker *tracker, enum step_status status,
-                                        const char *path, struct step_error *error)
-{
-    return step_error_set(error, status, path, STEP_NO_OFFSET,
-                          "the trace has no such moment: it ends at %s and has %llu collection%s",
-                          quantity_of_ns((double) tracker->now_ns).text,
-                          (unsigned long long) tracker->collections, plural(tracker->collections));
 }
 
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)

@@ -11,6 +11,7 @@
 
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 
 static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
                 const struct heap_row *row_of_heap)
@@ -280,23 +281,22 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    const char *stack = event_source_property(source, "stack");
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
-    *run =
-        (struct measure_run){.path = path,
-                             .side = side,
-                             .curve = measure->curve,
-                             .first_ns = measure->first_ns,
-                             .last_ns = measure->last_ns,
-                             .has_sizes = measure->snapshots[END].has_sizes,
-                             .deaths = measure->heap.deaths,
-                             .resolution_ns = trace_summary_of(&source->about).resolution_ns,
-                             .kinds = recorded_kinds(source, measure->kinds),
-                             .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
-                             .samples = measure->snapshots[END].all_samples.allocated.samples,
-                             .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
+    *run = (struct measure_run){
+        .path = path,
+        .side = side,
+        .curve = measure->curve,
+        .first_ns = measure->first_ns,
+        .last_ns = measure->last_ns,
+        .has_sizes = measure->snapshots[END].has_sizes,
+        .deaths = measure->heap.deaths,
+        .resolution_ns = trace_summary_of(&source->about).resolution_ns,
+        .kinds = recorded_kinds(source, measure->kinds),
+        .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
+        .samples = measure->snapshots[END].all_samples.allocated.samples,
+        .stack_depth = trace_number(event_source_property(source, "stack"), 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     uint64_t *all = measures_sums(folding->measures, AXIS_PROGRAM, 1, folding->run);

@@ -411,8 +411,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
-        return heap_tracker_no_moment(&model->heap, STEP_STATUS_INVALID, model->source->path,
-                                      error);
+        return heap_moment_missing(STEP_STATUS_INVALID, model->source->path, model->heap.now_ns,
+                                   model->heap.collections, error);
     statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "converter/trace/event.h"
@@ -284,7 +285,7 @@ static enum step_status take_property(struct metatf_source *source,
     if (property->key == NULL || property->value == NULL)
         return no_memory(error);
     if (about->resolution_ns == 0 && strcmp(property->key, "resolution-ns") == 0)
-        about->resolution_ns = strtoull(property->value, NULL, 10);
+        about->resolution_ns = trace_number(property->value, 0);
     return STEP_STATUS_OK;
 }
 

@@ -255,7 +255,6 @@ static enum step_status choose(const char *path, const struct trace_format *form
     collection_clock_reset(&choice->clock);
     object_table_reset(&choice->births);
     id_set_reset(choice->out);
-    id_set_init(choice->out);
     *choice = first;
     return pass_again(path, format, choice, error);
 }

@@ -20,7 +20,6 @@ struct threshold {
 void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes)
 {
     *weights = (struct sample_weights){.interval_bytes = interval_bytes};
-    id_set_init(&weights->given_up);
 }
 
 void sample_weights_reset(struct sample_weights *weights)

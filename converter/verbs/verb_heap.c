@@ -459,10 +459,7 @@ static void admit_samples(const struct heap_asked *asked)
     for (size_t i = 0; i < asked->moment_count; i++)
         if (asked->has_moment && asked->moments[i].kind == HEAP_AT_PEAK)
             option = "the moment 'peak'";
-    if (option != NULL)
-        sampled_traces_refuse(option);
-    else
-        sampled_traces_accept(true);
+    sampled_traces_accept(option);
 }
 
 static enum step_status run(struct heap_asked *asked, const struct arguments *arguments)

@@ -132,10 +132,7 @@ static enum step_status run(const struct stats_options *options, const struct ar
                     options->baseline == NULL ? ": --baseline=TRACE says since when" : NULL);
     if (status != STEP_STATUS_OK)
         return status;
-    if (options->lifetimes_in_bytes)
-        sampled_traces_refuse("--lifetimes=bytes");
-    else
-        sampled_traces_accept(true);
+    sampled_traces_accept(options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL);
     status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -132,8 +132,6 @@ void watch_model_init(struct watch_model *model, const struct trace_names *names
         id_table_init(&model->rows[i], sizeof(struct watch_row));
         id_table_init(&model->estimates[i], sizeof(struct watch_estimates));
     }
-    id_set_init(&model->early);
-    id_set_init(&model->early_pending);
     watch_curve_init(&model->curve);
     trace_filter_init(&model->filter, selected);
 }
@@ -154,7 +152,6 @@ void watch_model_reset(struct watch_model *model)
 static void forget_early(struct id_set *set, uint64_t *count)
 {
     id_set_reset(set);
-    id_set_init(set);
     *count = 0;
 }
 

@@ -7,11 +7,6 @@
 #include "converter/base/error_report.h"
 #include "converter/base/utf8_text.h"
 
-static void put_plain(struct step_bytes text, FILE *out)
-{
-    utf8_print(text, out);
-}
-
 static void put_doubled(struct step_bytes text, FILE *out,
                         void (*put)(struct step_bytes text, FILE *out))
 {
@@ -30,7 +25,7 @@ static void put_doubled(struct step_bytes text, FILE *out,
 void csv_put_text(struct step_bytes text, FILE *out)
 {
     fputc('"', out);
-    put_doubled(text, out, put_plain);
+    put_doubled(text, out, utf8_print);
     fputc('"', out);
 }
 

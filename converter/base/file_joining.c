@@ -13,6 +13,7 @@
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_ticks.h"
 #include "steptrace/live.h"
 #include "steptrace/writer.h"
 
@@ -66,12 +67,6 @@ static bool is_first(const struct joining *joining)
 static bool is_last(const struct joining *joining)
 {
     return joining->at + 1 == joining->files->count;
-}
-
-static uint64_t number_of(const struct step_reader *reader, const char *key, uint64_t otherwise)
-{
-    const char *text = step_reader_property(reader, key);
-    return text != NULL && text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : otherwise;
 }
 
 __attribute__((format(printf, 2, 3))) static void add_gap(struct joining *joining,
@@ -190,7 +185,8 @@ static enum step_status check(const struct joining *joining, const struct step_r
         !has_types(definition, &types) || !joined_window_fits(definition))
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                               "it is named like a file of rotate=, and is none");
-    if (number_of(reader, "file-number", 0) != joining->files->items[joining->at].number)
+    if (trace_number(step_reader_property(reader, "file-number"), 0) !=
+        joining->files->items[joining->at].number)
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
                               "its name has another number than its property file-number");
     if (!has_same_definition(joining->first, reader))
@@ -348,7 +344,7 @@ static enum step_status take_ranges(struct joining *joining, struct step_reader 
                                     uint64_t *begin_ticks, uint64_t *end_ticks,
                                     struct step_error *error)
 {
-    uint64_t begin, resolution_ns = number_of(reader, "resolution-ns", 1);
+    uint64_t begin, resolution_ns = trace_number(step_reader_property(reader, "resolution-ns"), 1);
     enum step_status status = find_begin(joining, reader, &begin, error);
     if (status != STEP_STATUS_OK)
         return status;
@@ -358,7 +354,8 @@ static enum step_status take_ranges(struct joining *joining, struct step_reader 
         *end_ticks = info->time_max > *end_ticks ? info->time_max : *end_ticks;
     }
     joining->ranges[joining->at] = (struct object_range){
-        number_of(reader, "first-object", 1), number_of(reader, "next-object", UINT64_MAX)};
+        trace_number(step_reader_property(reader, "first-object"), 1),
+        trace_number(step_reader_property(reader, "next-object"), UINT64_MAX)};
     uint64_t most = OVERLAP_MOST_NS / (resolution_ns > 0 ? resolution_ns : 1);
     if (begin < joining->end_ticks && joining->end_ticks - begin > most)
         return step_error_set(error, STEP_STATUS_CORRUPT, path_of(joining), STEP_NO_OFFSET,
@@ -414,7 +411,8 @@ static void note_gaps(struct joining *joining, const struct step_reader *reader)
         add_gap(joining, "file %" PRIu64 " is damaged", file->number);
     else if (gap != NULL)
         add_gap(joining, "file %" PRIu64 ": %s", file->number, gap);
-    joining->repeats = number_of(reader, "file-set-repeats", joining->repeats);
+    joining->repeats =
+        trace_number(step_reader_property(reader, "file-set-repeats"), joining->repeats);
 }
 
 /* Those that are of one file. */
@@ -486,7 +484,7 @@ static enum step_status put_text(struct joining *joining, const char *key, const
 static enum step_status put_properties(struct joining *joining)
 {
     const struct rotated_file *files = joining->files->items;
-    uint64_t resolution_ns = number_of(joining->first, "resolution-ns", 1);
+    uint64_t resolution_ns = trace_number(step_reader_property(joining->first, "resolution-ns"), 1);
     enum step_status status = STEP_STATUS_OK;
     put_text(joining, "file-numbers", "%" PRIu64 " to %" PRIu64, files[0].number,
              files[joining->files->count - 1].number);

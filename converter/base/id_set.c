@@ -13,11 +13,6 @@ struct id_set_page {
     uint64_t words[PAGE_WORDS];
 };
 
-void id_set_init(struct id_set *set)
-{
-    *set = (struct id_set){0};
-}
-
 void id_set_reset(struct id_set *set)
 {
     for (unsigned level = 0; level < ID_SET_LEVELS; level++) {
@@ -26,7 +21,7 @@ void id_set_reset(struct id_set *set)
             free(page);
         step_page_map_reset(&set->pages[level]);
     }
-    id_set_init(set);
+    *set = (struct id_set){.last = NULL};
 }
 
 static bool has_bit(const struct id_set_page *page, uint64_t id)

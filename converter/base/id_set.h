@@ -17,12 +17,13 @@
 
 struct id_set_page;
 
+/* Zero-initialise for an empty set. */
 struct id_set {
     struct step_page_map pages[ID_SET_LEVELS];
     struct id_set_page *last; /* the page of level 0 that was used last, or NULL */
 };
 
-void id_set_init(struct id_set *set);
+/* Frees all and empties the set. */
 void id_set_reset(struct id_set *set);
 
 bool id_set_has(const struct id_set *set, uint64_t id);

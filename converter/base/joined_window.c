@@ -28,7 +28,7 @@ bool joined_window_init(struct joined_window *window, const struct step_definiti
     *window = (struct joined_window){.definition = definition, .writer = writer, .threshold = LOTS};
     find_records(window, definition);
     window->slots = calloc(SAMPLED_SLOTS, sizeof *window->slots);
-    return object_table_init(&window->living) && window->slots != NULL;
+    return window->slots != NULL;
 }
 
 void joined_window_reset(struct joined_window *window)
@@ -92,8 +92,6 @@ enum step_status joined_window_end(struct joined_window *window, uint64_t ticks)
         window->survivors++;
     }
     object_table_reset(&window->living);
-    if (status == STEP_STATUS_OK && !object_table_init(&window->living))
-        status = STEP_STATUS_NO_MEMORY;
     window->is_open = false;
     return status == STEP_STATUS_OK ? give_up(window, ticks, 0, window->threshold) : status;
 }

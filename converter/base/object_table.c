@@ -56,12 +56,6 @@ static struct object_page *find_page(const struct object_table *table, uint64_t 
     return step_page_map_find(&table->pages, number);
 }
 
-bool object_table_init(struct object_table *table)
-{
-    *table = (struct object_table){0};
-    return true;
-}
-
 void object_table_reset(struct object_table *table)
 {
     size_t slot = 0;

@@ -23,6 +23,7 @@ struct live_object {
 
 struct object_page;
 
+/* Zero-initialise for an empty table. */
 struct object_table {
     struct step_page_map pages;
     struct object_page *last; /* the page used last; NULL: none */
@@ -38,7 +39,7 @@ struct object_cursor {
     unsigned place;  /* in it */
 };
 
-bool object_table_init(struct object_table *table);
+/* Frees all and empties the table. */
 void object_table_reset(struct object_table *table);
 
 /* Adds or replaces an object.  Object 0 means "none" and is ignored.  Returns false if out of

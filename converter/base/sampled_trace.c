@@ -10,18 +10,11 @@
 #define INTERVAL_MOST (UINT64_C(1) << 30)
 #define REPEATS_UNIT 1e9 /* agent/events/draw_repeats.c */
 
-static bool are_accepted;
-static const char *refusing = "this command";
+static const char *refusing = "this command"; /* NULL: sampled traces are accepted */
 
-void sampled_traces_accept(bool accepted)
+void sampled_traces_accept(const char *unless)
 {
-    are_accepted = accepted;
-}
-
-void sampled_traces_refuse(const char *option)
-{
-    are_accepted = false;
-    refusing = option;
+    refusing = unless;
 }
 
 static bool is_sampled(const char *engine)
@@ -72,7 +65,7 @@ enum step_status sampled_trace_admit(const struct step_reader *reader, const cha
                                      struct step_error *error)
 {
     enum step_status status = sampled_trace_check(reader, path, error);
-    if (status != STEP_STATUS_OK || are_accepted ||
+    if (status != STEP_STATUS_OK || refusing == NULL ||
         !is_sampled(step_reader_property(reader, "engine")))
         return status;
     return step_error_set(error, STEP_STATUS_CORRUPT, path, STEP_NO_OFFSET,

@@ -8,11 +8,9 @@
 
 #include "steptrace/reader.h"
 
-/* Declares that this command says of a sample that it is one.  Without it, or after `false`, such
- * traces cannot be opened. */
-void sampled_traces_accept(bool accepted);
-/* The same as `false`, and names what needs all objects: an option, which is not copied. */
-void sampled_traces_refuse(const char *option);
+/* Declares that this command says of a sample that it is one, unless an option (not copied; NULL:
+ * none) needs all objects.  Without it, such traces cannot be opened. */
+void sampled_traces_accept(const char *unless);
 /* Returns CORRUPT, with a reason, for a sampled trace that this command does not accept or whose
  * interval is not valid. */
 enum step_status sampled_trace_admit(const struct step_reader *reader, const char *path,

@@ -75,11 +75,13 @@ enum step_status trace_write(const char *output, struct step_writer_options *opt
         options->output = output_file_as_output(&file);
         status = step_writer_create(options, &writer, error);
         if (status == STEP_STATUS_OK) {
-            status = fill(user, writer, error);
-            enum step_status closed =
-                step_writer_close(writer, status == STEP_STATUS_OK ? error : NULL);
-            status = status != STEP_STATUS_OK ? status : closed;
+            struct step_error closing = {.offset = STEP_NO_OFFSET};
+            enum step_status filled = fill(user, writer, error);
+            status = step_writer_close(writer, &closing);
             step_writer_destroy(writer);
+            if (status != STEP_STATUS_OK)
+                *error = closing; /* the writer's first error */
+            status = status != STEP_STATUS_OK ? status : filled;
         }
         status = output_file_end(&file, status, error);
         if (size_bytes != NULL)

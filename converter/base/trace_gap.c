@@ -2,17 +2,18 @@
 /* Uses the reader's state and the properties `dropped`, `end` and `missing-after-ns`. */
 #include "converter/base/trace_gap.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/quantity.h"
+#include "converter/base/trace_ticks.h"
 #include "steptrace/live.h"
 #include "steptrace/reader.h"
 
 const char *trace_gap_dropped(const char *dropped, char *text)
 {
-    unsigned long long count = dropped != NULL ? strtoull(dropped, NULL, 10) : 0;
+    uint64_t count = trace_number(dropped, 0);
     if (count == 0)
         return NULL;
     snprintf(text, TRACE_GAP_ROOM,
@@ -27,8 +28,8 @@ const char *trace_gap_end(const char *missing_after_ns, char *text)
     if (missing_after_ns == NULL)
         return NULL;
     snprintf(text, TRACE_GAP_ROOM,
-             "the end of the trace was lost: records after %llu ns may be missing",
-             strtoull(missing_after_ns, NULL, 10));
+             "the end of the trace was lost: records after %" PRIu64 " ns may be missing",
+             trace_number(missing_after_ns, 0));
     return text;
 }
 

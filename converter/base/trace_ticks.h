@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts times of STEP traces from ticks to nanoseconds.  The property "resolution-ns" stores
- * the length of a tick. */
+/* Numbers in properties of traces, and times of STEP traces: from ticks to nanoseconds.  The
+ * property "resolution-ns" stores the length of a tick. */
 #ifndef CONVERTER_BASE_TRACE_TICKS_H
 #define CONVERTER_BASE_TRACE_TICKS_H
 
@@ -9,11 +9,18 @@
 
 #include "steptrace/reader.h"
 
+/* Returns the number that a property's value begins with; `otherwise` if there is none, or no
+ * property (NULL). */
+static inline uint64_t trace_number(const char *value, uint64_t otherwise)
+{
+    return value != NULL && value[0] >= '0' && value[0] <= '9' ? strtoull(value, NULL, 10)
+                                                               : otherwise;
+}
+
 /* Returns the length of a tick in nanoseconds; 0 if the trace does not specify it. */
 static inline uint64_t trace_given_resolution_ns(const struct step_reader *reader)
 {
-    const char *text = step_reader_property(reader, "resolution-ns");
-    return text != NULL ? strtoull(text, NULL, 10) : 0;
+    return trace_number(step_reader_property(reader, "resolution-ns"), 0);
 }
 
 /* The same, but 1 if the trace does not specify it. */

@@ -8,7 +8,6 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/peak.h"
-#include "converter/base/quantity.h"
 #include "converter/trace/collection_clock.h"
 #include "format/core/grow.h"
 #include "format/core/search.h"
@@ -166,11 +165,8 @@ static enum step_status finish(struct choice *choice, const char *path, struct s
     bool is_late = (moment->kind == HEAP_AT_COLLECTION && choice->clock.ended < moment->value) ||
                    (moment->kind == HEAP_AT_TIME && choice->last_ns < moment->value);
     if (choice->selected->has_alive_at && is_late)
-        return step_error_set(error, STEP_STATUS_NOT_FOUND, path, STEP_NO_OFFSET,
-                              "the trace has no such moment: it ends at %s and has %" PRIu64
-                              " collection%s",
-                              quantity_of_ns((double) choice->last_ns).text, choice->clock.ended,
-                              plural(choice->clock.ended));
+        return heap_moment_missing(STEP_STATUS_NOT_FOUND, path, choice->last_ns,
+                                   choice->clock.ended, error);
     choice->moment_passed = true;
     struct object_cursor cursor = {0};
     struct live_object birth;
@@ -259,10 +255,7 @@ static enum step_status choose(const char *path, const struct trace_format *form
     collection_clock_reset(&choice->clock);
     object_table_reset(&choice->births);
     id_set_reset(choice->out);
-    id_set_init(choice->out);
     *choice = first;
-    if (!object_table_init(&choice->births))
-        return no_memory(error);
     return pass_again(path, format, choice, error);
 }
 
@@ -271,11 +264,8 @@ enum step_status chosen_objects_find(const char *path, const struct trace_format
                                      struct step_error *error)
 {
     struct choice choice = {.selected = selected, .out = out};
-    bool ok = object_table_init(&choice.births);
-    ok = object_table_init(&choice.sizes) && ok;
-    enum step_status status = ok ? STEP_STATUS_OK : no_memory(error);
-    if (status == STEP_STATUS_OK && selected->has_alive_at &&
-        selected->alive_at.kind == HEAP_AT_PEAK)
+    enum step_status status = STEP_STATUS_OK;
+    if (selected->has_alive_at && selected->alive_at.kind == HEAP_AT_PEAK)
         status = pass(path, format, look_for_peak, &choice, error);
     object_table_reset(&choice.sizes);
     if (status == STEP_STATUS_OK)

@@ -4,10 +4,10 @@
  * call, names of threads, an instant event for each collection, and the live bytes as a counter.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "converter/base/no_memory.h"
 #include "converter/base/object_table.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/trace/call_events.h"
 #include "converter/trace/collection_clock.h"
 #include "converter/trace/level_curve.h"
@@ -179,14 +179,12 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                   struct step_error *error)
 {
     struct chrome_sink *sink = (struct chrome_sink *) base;
-    const char *process = event_source_property(to->source, "process-id");
     const uint64_t *from_ns = format_settings_get(to->settings, &call_options);
+    (void) error;
     level_curve_init(&sink->curve);
-    sink->process = process != NULL ? strtoull(process, NULL, 10) : 1;
+    sink->process = trace_number(event_source_property(to->source, "process-id"), 1);
     id_table_init(&sink->named, sizeof(uint8_t));
     call_events_init(&sink->calls, *from_ns, receive, sink);
-    if (!object_table_init(&sink->live))
-        return no_memory(error);
     json_init(&sink->json, base->stream.file);
     sink->json.is_compact = true;
     json_begin_object(&sink->json, NULL);

@@ -32,8 +32,7 @@ struct alloc_filter {
                                  selected */
 };
 
-/* Returns false if memory runs out; reset is allowed then. */
-static bool alloc_filter_init(struct alloc_filter *filter, const struct event_selection *selected)
+static void alloc_filter_init(struct alloc_filter *filter, const struct event_selection *selected)
 {
     struct event_selection objects = *selected;
     objects.threads.count = 0; /* records have their own threads */
@@ -41,7 +40,6 @@ static bool alloc_filter_init(struct alloc_filter *filter, const struct event_se
                                     .everything = event_selection_is_all(selected),
                                     .is_of_objects = selected->classes.count > 0 ||
                                                      event_selection_is_of_objects(&objects)};
-    return object_table_init(&filter->live);
 }
 
 static void alloc_filter_reset(struct alloc_filter *filter)
@@ -318,8 +316,7 @@ enum step_status input_each_alloc(struct input *input, input_visit_alloc visit, 
     struct alloc_filter filter;
     struct hatf_record record;
     enum step_status status = STEP_STATUS_OK;
-    if (!alloc_filter_init(&filter, selected))
-        status = no_memory(&error);
+    alloc_filter_init(&filter, selected);
     while (status == STEP_STATUS_OK &&
            (status = alloc_source_next(input->allocs, &record, &error)) == STEP_STATUS_OK) {
         if (alloc_filter_takes(&filter, &record))

@@ -134,8 +134,7 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct lifetimes_sink *sink = (struct lifetimes_sink *) base;
     (void) to;
     sink->spool = -1;
-    return object_table_init(&sink->live) ? output_spool_open(&sink->spool, error)
-                                          : no_memory(error);
+    return output_spool_open(&sink->spool, error);
 }
 
 static const struct trace_sink_operations operations = {

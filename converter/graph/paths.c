@@ -31,11 +31,6 @@ struct searching {
 
 /* ---- requested objects ---- */
 
-static bool name_matches(const void *user, const char *glob)
-{
-    return trace_class_matches(glob, *(const struct step_bytes *) user);
-}
-
 static bool class_is_wanted(struct searching *searching, uint32_t class_id)
 {
     uint8_t *known = id_table_get(&searching->classes, class_id);
@@ -44,8 +39,7 @@ static bool class_is_wanted(struct searching *searching, uint32_t class_id)
     struct keeper_name name;
     keeper_name_class(&searching->graph->source, class_id, &name);
     struct step_bytes bytes = {(const uint8_t *) name.text, strlen(name.text)};
-    const struct selected_globs *globs = searching->choice->classes;
-    bool wanted = selected_globs_accept(globs, selected_globs_mask(globs, name_matches, &bytes));
+    bool wanted = selected_globs_take(searching->choice->classes, trace_class_name_matches, &bytes);
     if (known != NULL)
         *known = wanted ? 1 : 2;
     return wanted;

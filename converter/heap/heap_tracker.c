@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Updates running sums with events, and takes snapshots. */
 #include "converter/heap/heap_tracker.h"
-#include "converter/base/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,10 +97,9 @@ static bool heap_choice_init(struct heap_tracker *tracker, const struct event_se
     struct event_selection everything;
     event_selection_init(&everything);
     id_table_init(&tracker->verdicts, sizeof(uint32_t));
-    bool ok = trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
+    trace_filter_init(&tracker->filter, selected != NULL ? selected : &everything);
     tracker->selects = !tracker->filter.everything;
-    return ok &&
-           (!tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL);
+    return !tracker->selects || heap_cells_put(&tracker->cells, &hidden) == HEAP_HIDDEN_CELL;
 }
 
 static void heap_choice_reset(struct heap_tracker *tracker)
@@ -198,8 +196,7 @@ bool heap_tracker_init(struct heap_tracker *tracker, const struct trace_names *n
     call_sites_init(&tracker->calls);
     bool ok = heap_sites_init(&tracker->sites, names);
     heap_cells_init(&tracker->cells, follow_peak);
-    ok = ok && heap_choice_init(tracker, options->selected);
-    return object_table_init(&tracker->live) && ok;
+    return ok && heap_choice_init(tracker, options->selected);
 }
 
 enum step_status heap_tracker_weigh(struct heap_tracker *tracker, struct event_source *source,
@@ -407,15 +404,6 @@ enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_e
     if (status == STEP_STATUS_OK && (options->every_ns != 0 || options->every_collection))
         status = give(tracker, &end, tracker->now_ns, false, error);
     return status;
-}
-
-enum step_status heap_tracker_no_moment(const struct heap_tracker *tracker, enum step_status status,
-                                        const char *path, struct step_error *error)
-{
-    return step_error_set(error, status, path, STEP_NO_OFFSET,
-                          "the trace has no such moment: it ends at %s and has %llu collection%s",
-                          quantity_of_ns((double) tracker->now_ns).text,
-                          (unsigned long long) tracker->collections, plural(tracker->collections));
 }
 
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user)

@@ -171,11 +171,6 @@ enum step_status heap_tracker_put(struct heap_tracker *tracker, const struct tra
  * not reach is reported with `time_ns` UINT64_MAX and no rows. */
 enum step_status heap_tracker_finish(struct heap_tracker *tracker, struct step_error *error);
 
-/* Sets the error for a moment that the trace does not have; `path` may be NULL.  Returns `status`.
- */
-enum step_status heap_tracker_no_moment(const struct heap_tracker *tracker, enum step_status status,
-                                        const char *path, struct step_error *error);
-
 /* Visits the selected objects that are alive now. */
 typedef void (*heap_visit)(void *user, const struct heap_key *key, uint64_t bytes, uint64_t age_us);
 void heap_tracker_each_object(const struct heap_tracker *tracker, heap_visit visit, void *user);

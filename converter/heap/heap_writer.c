@@ -8,6 +8,7 @@
 #include "converter/base/arguments.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/quantity.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/heap/heap_tracker.h"
 #include "converter/trace/trace_sink.h"
 
@@ -162,7 +163,8 @@ static enum step_status close_sink(struct trace_sink *base, struct step_error *e
     struct heap_sink *sink = (struct heap_sink *) base;
     enum step_status status = heap_tracker_finish(&sink->tracker, error);
     if (status == STEP_STATUS_OK && sink->snapshot_count == 0)
-        status = heap_tracker_no_moment(&sink->tracker, STEP_STATUS_NOT_FOUND, NULL, error);
+        status = heap_moment_missing(STEP_STATUS_NOT_FOUND, NULL, sink->tracker.now_ns,
+                                     sink->tracker.collections, error);
     return status == STEP_STATUS_OK ? heap_writer_close(sink->writer, error) : status;
 }
 
@@ -200,12 +202,10 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
                                     &sink->tracker.sites, &sink->writer, error);
     if (status != STEP_STATUS_OK)
         return status;
-    const char *process = event_source_property(source, "process-id");
-    const char *start = event_source_property(source, "start-time-ns");
     sink->writer->curve = &sink->curve;
     sink->writer->title = event_source_property(source, "java-command");
-    sink->writer->process = process != NULL ? strtoull(process, NULL, 10) : 1;
-    sink->writer->start_ns = start != NULL ? strtoull(start, NULL, 10) : 0;
+    sink->writer->process = trace_number(event_source_property(source, "process-id"), 1);
+    sink->writer->start_ns = trace_number(event_source_property(source, "start-time-ns"), 0);
     return status;
 }
 

@@ -166,16 +166,10 @@ static bool is_fixed(struct step_bytes name)
 
 /* ---- the classes ---- */
 
-static bool name_matches(const void *name, const char *glob)
-{
-    return trace_class_matches(glob, *(const struct step_bytes *) name);
-}
-
 static bool is_named(const struct class_fields *fields, struct step_bytes name)
 {
-    const struct selected_globs *globs = fields->value_globs;
-    return globs->count > 0 &&
-           selected_globs_accept(globs, selected_globs_mask(globs, name_matches, &name));
+    return fields->value_globs->count > 0 &&
+           selected_globs_take(fields->value_globs, trace_class_name_matches, &name);
 }
 
 static uint32_t hash_of(struct step_bytes name)

@@ -134,8 +134,7 @@ bool nominal_init(struct nominal *nominal, const struct nominal_options *options
 {
     *nominal = (struct nominal){.options = *options, .first_ns = UINT64_MAX};
     nominal->sizes = calloc(NOMINAL_SIZES, sizeof *nominal->sizes);
-    return dispersion_init(&nominal->dispersion) && object_table_init(&nominal->live) &&
-           nominal->sizes != NULL;
+    return dispersion_init(&nominal->dispersion) && nominal->sizes != NULL;
 }
 
 void nominal_reset(struct nominal *nominal)

@@ -40,8 +40,6 @@ void check_rules_init(struct check_rules *rules, const struct trace_names *names
                       check_report report, void *user)
 {
     *rules = (struct check_rules){.names = names, .report = report, .user = user};
-    id_set_init(&rules->allocated);
-    id_set_init(&rules->freed);
     id_table_init(&rules->classes, sizeof(uint8_t));
     id_table_init(&rules->threads, sizeof(struct check_thread));
     rules->judged = UINT32_MAX;

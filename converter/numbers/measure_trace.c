@@ -11,6 +11,7 @@
 
 #include "converter/base/joined_files.h"
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 
 static void add(struct measures *measures, enum measure_axis axis, uint32_t row,
                 const struct heap_row *row_of_heap)
@@ -81,7 +82,7 @@ bool trace_measure_init(struct trace_measure *measure, const struct event_source
                                                  .user = measure};
     measure->curve = malloc(sizeof *measure->curve);
     bool ok = heap_tracker_init(&measure->heap, names, &options);
-    ok = statistics_init(&measure->calls, names, false) && ok;
+    statistics_init(&measure->calls, names, false);
     if (measure->curve != NULL)
         level_curve_init(measure->curve);
     return ok && measure->curve != NULL;
@@ -280,24 +281,23 @@ static void note_run(struct folding *folding, const struct event_source *source,
 {
     struct trace_measure *measure = folding->measure;
     struct measure_run *run = &folding->measures->runs[folding->run];
-    const char *stack = event_source_property(source, "stack");
     const char *program = event_source_property(source, "java-command");
     if (program == NULL && event_source_property(source, "java-vm-name") == NULL)
         program = event_source_property(source, "command-line"); /* of a native program */
-    *run =
-        (struct measure_run){.path = path,
-                             .side = side,
-                             .curve = measure->curve,
-                             .first_ns = measure->first_ns,
-                             .last_ns = measure->last_ns,
-                             .has_sizes = measure->snapshots[END].has_sizes,
-                             .has_times = event_source_has_times(source),
-                             .deaths = measure->heap.deaths,
-                             .resolution_ns = trace_summary_of(&source->about).resolution_ns,
-                             .kinds = recorded_kinds(source, measure->kinds),
-                             .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
-                             .samples = measure->snapshots[END].all_samples.allocated.samples,
-                             .stack_depth = stack != NULL ? strtoull(stack, NULL, 10) : 0};
+    *run = (struct measure_run){
+        .path = path,
+        .side = side,
+        .curve = measure->curve,
+        .first_ns = measure->first_ns,
+        .last_ns = measure->last_ns,
+        .has_sizes = measure->snapshots[END].has_sizes,
+        .has_times = event_source_has_times(source),
+        .deaths = measure->heap.deaths,
+        .resolution_ns = trace_summary_of(&source->about).resolution_ns,
+        .kinds = recorded_kinds(source, measure->kinds),
+        .sample_interval_bytes = measure->snapshots[END].sample_interval_bytes,
+        .samples = measure->snapshots[END].all_samples.allocated.samples,
+        .stack_depth = trace_number(event_source_property(source, "stack"), 0)};
     snprintf(run->program, sizeof run->program, "%s", program != NULL ? program : "");
     measure->curve = NULL;
     folding->measures->lacks_times |= !run->has_times;

@@ -4,7 +4,7 @@
 
 #include "converter/base/no_memory.h"
 
-bool statistics_init(struct statistics *statistics, const struct trace_names *names,
+void statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes)
 {
     *statistics = (struct statistics){.names = names, .lifetimes_in_bytes = lifetimes_in_bytes};
@@ -12,7 +12,6 @@ bool statistics_init(struct statistics *statistics, const struct trace_names *na
     id_table_init(&statistics->threads, sizeof(struct thread_totals));
     id_table_init(&statistics->methods, sizeof(struct method_totals));
     level_curve_init(&statistics->curve);
-    return object_table_init(&statistics->births);
 }
 
 void statistics_reset(struct statistics *statistics)

@@ -95,7 +95,7 @@ struct statistics {
 
 /* `lifetimes_in_bytes`: an object's age is the bytes allocated since its birth, not the time.
  * Returns false if memory runs out; reset is allowed then. */
-bool statistics_init(struct statistics *statistics, const struct trace_names *names,
+void statistics_init(struct statistics *statistics, const struct trace_names *names,
                      bool lifetimes_in_bytes);
 /* Of a sampled trace: sets its interval, and reads what says how its samples are weighed.  Call
  * before its events. */

@@ -102,9 +102,8 @@ enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
     return status;
 }
 
-/* Each block of the input becomes one block of the output, to preserve their order. */
-static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
-                                    uint64_t *records, struct step_error *error)
+enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_writer *writer,
+                                      uint64_t *records, struct step_error *error)
 {
     struct step_block *block = NULL;
     enum step_status status = STEP_STATUS_OK;
@@ -122,5 +121,5 @@ enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *w
 {
     *records = 0;
     enum step_status status = stepfile_copy_start(reader, writer);
-    return status == STEP_STATUS_OK ? copy_blocks(reader, writer, records, error) : status;
+    return status == STEP_STATUS_OK ? stepfile_copy_blocks(reader, writer, records, error) : status;
 }

@@ -15,9 +15,13 @@
 enum step_status stepfile_copy(struct step_reader *reader, struct step_writer *writer,
                                uint64_t *records, struct step_error *error);
 
-/* The two parts of stepfile_copy(): everything except the records, and the records of block `i`,
- * without a flush.  `*block` is a buffer shared by all calls; initialise it with NULL. */
+/* The two parts of stepfile_copy(): everything except the records; and the records, a block for
+ * each block of the input, to preserve their order. */
 enum step_status stepfile_copy_start(struct step_reader *reader, struct step_writer *writer);
+enum step_status stepfile_copy_blocks(struct step_reader *reader, struct step_writer *writer,
+                                      uint64_t *records, struct step_error *error);
+/* Copies the records of block `i`, without a flush.  `*block` is a buffer shared by all calls;
+ * initialise it with NULL. */
 enum step_status stepfile_copy_block(struct step_reader *reader, size_t i,
                                      struct step_block **block, struct step_writer *writer,
                                      uint64_t *records, struct step_error *error);

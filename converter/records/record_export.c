@@ -6,6 +6,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/output_file.h"
+#include "converter/base/trace_files.h"
 #include "converter/records/copy_trace.h"
 #include "converter/records/record_dump.h"
 #include "converter/records/record_filter.h"
@@ -16,7 +17,6 @@
 struct exporting {
     struct step_reader *reader;
     struct record_filter *filter;
-    struct output_file file;
     struct seekable_path seekable;
 };
 
@@ -56,12 +56,12 @@ static uint8_t *find_occurring(const struct exporting *exporting)
     return occurring;
 }
 
-static enum step_status put_text(struct exporting *exporting, const struct trace_format *format,
-                                 struct step_error *error)
+static enum step_status print_text(struct exporting *exporting, const struct trace_format *format,
+                                   struct output_file *file, struct step_error *error)
 {
     struct record_values values;
     struct record_table *table = NULL;
-    const struct step_output output = output_file_as_output(&exporting->file);
+    const struct step_output output = output_file_as_output(file);
     struct output_stream stream;
     enum step_status status = output_stream_open(&stream, &output, STEP_PACKING_NONE, 0, error);
     if (status != STEP_STATUS_OK)
@@ -85,10 +85,21 @@ static enum step_status put_text(struct exporting *exporting, const struct trace
     return status;
 }
 
+static enum step_status put_text(struct exporting *exporting, const struct format_job *job,
+                                 struct step_error *error)
+{
+    struct output_file file;
+    enum step_status status = output_file_open(&file, job->output, error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_end(&file, print_text(exporting, job->format, &file, error), error);
+    return status;
+}
+
 /* Copies block by block, to preserve the streams. */
-static enum step_status copy_records(struct exporting *exporting, struct step_writer *writer,
+static enum step_status copy_records(void *user, struct step_writer *writer,
                                      struct step_error *error)
 {
+    struct exporting *exporting = user;
     struct step_selection *selection = record_filter_selection(exporting->filter);
     struct step_block *block = NULL;
     struct step_record_view view, taken;
@@ -112,40 +123,16 @@ static enum step_status copy_records(struct exporting *exporting, struct step_wr
     return status;
 }
 
-static enum step_status put_step(struct exporting *exporting, int level, struct step_error *error)
+static enum step_status put_step(struct exporting *exporting, const struct format_job *job,
+                                 struct step_error *error)
 {
     struct step_writer_options options;
-    struct step_writer *writer;
+    int level = format_settings_level(job->settings);
     step_writer_options_init(&options);
     options.definition = step_reader_borrow_definition(exporting->reader);
-    options.output = output_file_as_output(&exporting->file);
     if (level != 0)
         options.level = level;
-    enum step_status status = step_writer_create(&options, &writer, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    enum step_status copied = copy_records(exporting, writer, error);
-    struct step_error closing = {.offset = STEP_NO_OFFSET};
-    status = step_writer_close(writer, &closing);
-    step_writer_destroy(writer);
-    if (status != STEP_STATUS_OK)
-        *error = closing; /* the writer's first error */
-    return status != STEP_STATUS_OK ? status : copied;
-}
-
-static enum step_status write_output(struct exporting *exporting, const struct format_job *job,
-                                     struct step_error *error)
-{
-    enum step_status status = output_file_open(&exporting->file, job->output, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    status = job->format == &format_step
-                 ? put_step(exporting, format_settings_level(job->settings), error)
-                 : put_text(exporting, job->format, error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_commit(&exporting->file, error);
-    output_file_abort(&exporting->file);
-    return status;
+    return trace_write(job->output, &options, copy_records, exporting, NULL, error);
 }
 
 static enum step_status write_records(const struct format_job *job)
@@ -158,7 +145,8 @@ static enum step_status write_records(const struct format_job *job)
     if (status == STEP_STATUS_OK)
         status = record_filter_create(exporting.reader, &selected, &exporting.filter, &error);
     if (status == STEP_STATUS_OK)
-        status = write_output(&exporting, job, &error);
+        status = job->format == &format_step ? put_step(&exporting, job, &error)
+                                             : put_text(&exporting, job, &error);
     record_filter_destroy(exporting.filter);
     return record_close(exporting.reader, &exporting.seekable, job->input, status, &error);
 }

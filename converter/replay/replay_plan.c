@@ -67,8 +67,8 @@ struct replay_plan *replay_plan_create(const struct replay_plan_options *options
     plan->options = *options;
     plan->free_threads = NO_SLOT;
     plan->in_piece = calloc(REPLAY_SECTIONS_MOST, sizeof *plan->in_piece);
-    if (plan->in_piece != NULL && alloc_rules_init(&plan->rules, take_breach, plan) &&
-        object_table_init(&plan->thread_numbers) && object_table_init(&plan->heap_numbers))
+    alloc_rules_init(&plan->rules, take_breach, plan);
+    if (plan->in_piece != NULL)
         return plan;
     replay_plan_destroy(plan);
     return NULL;

@@ -265,15 +265,14 @@ static enum step_status report_collectors_put(struct simulation **simulation,
     return STEP_STATUS_OK;
 }
 
-static bool report_advice_init(struct report_advice *advice, const struct event_source *source,
+static void report_advice_init(struct report_advice *advice, const struct event_source *source,
                                bool is_whole)
 {
     *advice = (struct report_advice){.is_known = is_whole};
-    bool ok = site_lives_init(&advice->lives);
+    site_lives_init(&advice->lives);
     advice->lives.path = source->path;
     advice->lives.within = ADVICE_WITHIN_DEFAULT;
     advice->lives.is_native = source->content == TRACE_OF_ALLOCATIONS;
-    return ok;
 }
 
 static enum step_status report_advice_put(struct report_advice *advice,
@@ -339,14 +338,14 @@ bool report_model_init(struct report_model *model, const struct event_source *so
         .receive = receive,
         .user = model};
     bool ok = heap_tracker_init(&model->heap, &source->names, &options);
-    ok = statistics_init(&model->statistics, &source->names, false) && ok;
+    statistics_init(&model->statistics, &source->names, false);
     model->bins.step_ns = event_source_has_times(source) ? FIRST_STEP_NS : 1;
     ok = report_calls_init(&model->calls) && ok;
     if (has_leaks)
         ok = leak_tracker_init(&model->leaks, &source->names, false, NULL) && ok;
     if (has_leaks && !model->is_sampled)
         ok = report_collectors_begin(&model->collectors, source) && ok;
-    ok = report_advice_init(&model->advice, source, has_leaks && !model->is_sampled) && ok;
+    report_advice_init(&model->advice, source, has_leaks && !model->is_sampled);
     return timeline_init(&model->timeline, model->bins.step_ns) && ok;
 }
 
@@ -412,8 +411,8 @@ enum step_status report_model_finish(struct report_model *model, struct step_err
     if (status != STEP_STATUS_OK)
         return status;
     if (report_moment(model)->time_ns == UINT64_MAX)
-        return heap_tracker_no_moment(&model->heap, STEP_STATUS_INVALID, model->source->path,
-                                      error);
+        return heap_moment_missing(STEP_STATUS_INVALID, model->source->path, model->heap.now_ns,
+                                   model->heap.collections, error);
     statistics_finish(&model->statistics);
     if (model->moments[0].kind == HEAP_AT_END)
         model->snapshots[1] = model->snapshots[0];

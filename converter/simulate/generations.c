@@ -20,7 +20,7 @@ static bool append(struct segments *segments)
 bool segments_init(struct segments *segments)
 {
     *segments = (struct segments){.items = NULL};
-    return object_table_init(&segments->births) && append(segments) && append(segments);
+    return append(segments) && append(segments);
 }
 
 void segments_reset(struct segments *segments)

@@ -482,7 +482,6 @@ enum step_status jit_log_read(struct jit_log *log, const char *path, struct step
     struct stat about;
     *log = (struct jit_log){.path = path, .memory = {.limit = UINT64_MAX}};
     id_table_init(&log->ids, sizeof(struct jit_name));
-    id_set_init(&log->discarded);
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &about) != 0) {
         int code = errno;

@@ -18,10 +18,9 @@ const char *const lifetime_words[LIFETIME_MEANINGS] = {[LIFETIMES_EXACT] = "exac
 
 /* ---- life cycle ---- */
 
-bool site_lives_init(struct site_lives *lives)
+void site_lives_init(struct site_lives *lives)
 {
     *lives = (struct site_lives){.count = 0};
-    return object_table_init(&lives->live);
 }
 
 void site_lives_reset(struct site_lives *lives)

@@ -98,7 +98,7 @@ struct site_lives {
 };
 
 /* Returns false if out of memory; site_lives_reset() is allowed then. */
-bool site_lives_init(struct site_lives *lives);
+void site_lives_init(struct site_lives *lives);
 void site_lives_reset(struct site_lives *lives);
 
 enum step_status site_lives_put(void *site_lives_pointer, const struct trace_event *events,

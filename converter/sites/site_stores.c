@@ -414,9 +414,7 @@ enum step_status site_stores_count(struct step_reader *reader, struct site_lives
     struct site_stores stores = {.lives = lives};
     id_table_init(&stores.arrays, sizeof(uint8_t));
     lives->has_lengths = object_layout_of_trace(reader, &stores.layout);
-    enum step_status status = object_table_init(&stores.live)
-                                  ? graph_source_init(&stores.source, reader, error)
-                                  : no_memory(error);
+    enum step_status status = graph_source_init(&stores.source, reader, error);
     if (status == STEP_STATUS_OK)
         status = graph_source_has_stores(&stores.source) ? replay(&stores, error) : STEP_STATUS_END;
     reset(&stores);

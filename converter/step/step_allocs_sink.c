@@ -123,13 +123,44 @@ static void reset(struct trace_sink *base)
     free(sink->texts);
 }
 
+/* ---- the writer of both sinks ---- */
+
+static void copy_properties(struct step_writer *writer, const struct event_source *source,
+                            uint64_t resolution_ns)
+{
+    char resolution[32];
+    bool has_producer = event_source_property(source, "producer") != NULL;
+    struct trace_property property;
+    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
+        step_writer_property(writer, property.key, property.value);
+    if (!has_producer)
+        step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
+    snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
+    if (event_source_has_times(source))
+        step_writer_property(writer, "resolution-ns", resolution);
+}
+
+enum step_status stepfile_writer_create(const struct format_output *to,
+                                        struct step_writer_options *options,
+                                        uint64_t *resolution_ns, struct step_writer **writer,
+                                        struct step_error *error)
+{
+    uint64_t given_ns = trace_summary_of(&to->source->about).resolution_ns;
+    *resolution_ns = given_ns > 0 ? given_ns : 1;
+    options->output = output_file_as_output(to->file);
+    options->verify = true;
+    options->level = format_settings_level(to->settings);
+    enum step_status status = step_writer_create(options, writer, error);
+    if (status == STEP_STATUS_OK)
+        copy_properties(*writer, to->source, *resolution_ns);
+    return status;
+}
+
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
     const struct stepfile_options *options = format_settings_get(to->settings, &stepfile_options);
     struct step_allocs_sink *sink = (struct step_allocs_sink *) base;
-    struct trace_summary summary = trace_summary_of(&to->source->about);
-    sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     sink->texts = calloc(ENTRIES_MAX, sizeof *sink->texts);
     if (!options->is_plain)
         sink->model = address_model_create(false);
@@ -138,20 +169,17 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
     writer_options.definition = &step_hatf_trace_definition;
-    writer_options.output = output_file_as_output(to->file);
-    writer_options.verify = true;
-    writer_options.level = format_settings_level(to->settings);
     if (options->packed_block_records > 0) {
         writer_options.compression = STEP_COMPRESSION_BEST;
         writer_options.block_records = options->packed_block_records;
         writer_options.memory_bytes = (size_t) 1 << 30;
     }
-    enum step_status status = step_writer_create(&writer_options, &sink->writer, error);
-    if (status != STEP_STATUS_OK)
-        return status;
-    step_properties_copy(sink->writer, to->source, sink->resolution_ns);
-    step_writer_property(sink->writer, "converted-from", summary.format);
-    return STEP_STATUS_OK;
+    enum step_status status =
+        stepfile_writer_create(to, &writer_options, &sink->resolution_ns, &sink->writer, error);
+    if (status == STEP_STATUS_OK)
+        step_writer_property(sink->writer, "converted-from",
+                             trace_summary_of(&to->source->about).format);
+    return status;
 }
 
 const struct trace_sink_operations stepfile_alloc_sink_operations = {
@@ -168,20 +196,3 @@ static const struct format_option rows_of[] = {
     {.place = 0}};
 
 const struct format_options stepfile_options = {sizeof(struct stepfile_options), rows_of, NULL};
-
-/* Copies properties from a source to a writer. */
-
-void step_properties_copy(struct step_writer *writer, const struct event_source *source,
-                          uint64_t resolution_ns)
-{
-    char resolution[32];
-    bool has_producer = event_source_property(source, "producer") != NULL;
-    struct trace_property property;
-    for (size_t i = 0; (property = trace_property_of(&source->about, i)).key != NULL; i++)
-        step_writer_property(writer, property.key, property.value);
-    if (!has_producer)
-        step_writer_property(writer, "producer", "StepTrace steptrace " STEPTRACE_VERSION);
-    snprintf(resolution, sizeof resolution, "%" PRIu64, resolution_ns);
-    if (event_source_has_times(source))
-        step_writer_property(writer, "resolution-ns", resolution);
-}

@@ -23,7 +23,6 @@
 
 struct stepfile_sink {
     struct trace_sink base;
-    const struct event_source *source; /* borrowed */
     struct step_writer *writer;
     uint64_t resolution_ns;
     struct id_table classes; /* uint64_t: id in the output; 0: none yet */
@@ -298,25 +297,13 @@ static void reset(struct trace_sink *base)
     id_table_reset(&sink->methods);
     id_table_reset(&sink->threads);
     id_table_reset(&sink->frames);
-    if (sink->is_part)
-        object_table_reset(&sink->live);
-}
-
-static void put_properties(struct stepfile_sink *sink, const struct trace_summary *summary)
-{
-    step_properties_copy(sink->writer, sink->base.source, sink->resolution_ns);
-    step_writer_property(sink->writer, THREAD_NUMBERS_PROPERTY, THREAD_NUMBERS_IN_NAMES);
-    step_writer_property(sink->writer, "converted-from", summary->format);
-    if (sink->is_part)
-        step_writer_property(sink->writer, "part", "yes");
+    object_table_reset(&sink->live);
 }
 
 static enum step_status open_sink(struct trace_sink *base, const struct format_output *to,
                                   struct step_error *error)
 {
     struct stepfile_sink *sink = (struct stepfile_sink *) base;
-    struct trace_summary summary = trace_summary_of(&to->source->about);
-    sink->resolution_ns = summary.resolution_ns > 0 ? summary.resolution_ns : 1;
     id_table_init(&sink->classes, sizeof(uint64_t));
     id_table_init(&sink->methods, sizeof(uint64_t));
     id_table_init(&sink->threads, sizeof(uint64_t));
@@ -324,15 +311,16 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct step_writer_options writer_options;
     step_writer_options_init(&writer_options);
     writer_options.definition = &step_java_trace_definition;
-    writer_options.output = output_file_as_output(to->file);
-    writer_options.verify = true;
-    writer_options.level = format_settings_level(to->settings);
-    sink->is_part = !to->source->filter.everything && object_table_init(&sink->live);
-    if (!to->source->filter.everything && !sink->is_part)
-        return no_memory(error);
-    enum step_status status = step_writer_create(&writer_options, &sink->writer, error);
-    if (status == STEP_STATUS_OK)
-        put_properties(sink, &summary);
+    sink->is_part = !to->source->filter.everything;
+    enum step_status status =
+        stepfile_writer_create(to, &writer_options, &sink->resolution_ns, &sink->writer, error);
+    if (status != STEP_STATUS_OK)
+        return status;
+    step_writer_property(sink->writer, THREAD_NUMBERS_PROPERTY, THREAD_NUMBERS_IN_NAMES);
+    step_writer_property(sink->writer, "converted-from",
+                         trace_summary_of(&to->source->about).format);
+    if (sink->is_part)
+        step_writer_property(sink->writer, "part", "yes");
     return status;
 }
 

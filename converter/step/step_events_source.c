@@ -445,9 +445,8 @@ enum step_status stepfile_event_source_create(const char *path, struct step_read
         return step_no_memory(error, path);
     }
     source->reader = reader;
-    enum step_status status = event_source_init(&source->base, &operations, path, selected)
-                                  ? start(source, error)
-                                  : step_no_memory(error, path);
+    event_source_init(&source->base, &operations, path, selected);
+    enum step_status status = start(source, error);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);
         return status;

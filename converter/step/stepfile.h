@@ -53,10 +53,11 @@ struct stepfile_options {
 };
 extern const struct format_options stepfile_options;
 
-/* Properties of a STEP file that is converted from another trace. */
-
-/* Writes the source's properties, the resolution, and a producer if the source names none. */
-void step_properties_copy(struct step_writer *writer, const struct event_source *source,
-                          uint64_t resolution_ns);
+/* Creates the writer of a trace that is converted from another one, with these options and the
+ * source's properties, the resolution, which it sets, and a producer if the source names none. */
+enum step_status stepfile_writer_create(const struct format_output *to,
+                                        struct step_writer_options *options,
+                                        uint64_t *resolution_ns, struct step_writer **writer,
+                                        struct step_error *error);
 
 #endif

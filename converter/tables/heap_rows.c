@@ -373,8 +373,7 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     rows->is_curve = strcmp(name, "live") == 0;
     rows->free_birth = UINT64_MAX;
     level_curve_init(&rows->curve);
-    if (!table_names_codes(&tables->words, words, KIND_COUNT, rows->words) ||
-        !object_table_init(&rows->live) || !object_table_init(&rows->moves))
+    if (!table_names_codes(&tables->words, words, KIND_COUNT, rows->words))
         return no_memory(error);
     event_selection_init(&selected);
     enum step_status status = stepfile_source_create(tables->path, &selected, &opened, error);

@@ -43,8 +43,6 @@ enum step_status object_births_open(struct object_births *births, struct tables 
     births->tables = tables;
     births->request = request;
     choose_columns(births);
-    if (!object_table_init(&births->weights))
-        return no_memory(error);
     const struct row_filter *filter = &request->filter;
     struct table_range *ranges = calloc(filter->range_count + 1, sizeof *ranges);
     struct table_query query = {.columns = births->columns,

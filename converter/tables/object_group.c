@@ -54,7 +54,6 @@ enum step_status life_weights_read(struct life_weights *weights, struct tables *
 {
     struct event_feed *feed = calloc(1, sizeof *feed);
     *weights = (struct life_weights){.count = 0};
-    id_set_init(&weights->given_up);
     if (feed == NULL)
         return no_memory(error);
     enum step_status status = event_feed_open_weighed(feed, tables, 0, error);

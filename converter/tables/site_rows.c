@@ -200,8 +200,8 @@ static enum step_status open_rows(struct table_rows *base, struct step_error *er
     struct site_rows *rows = (struct site_rows *) base;
     struct table_names *words = &base->tables->words;
     rows->is_advice = strcmp(base->request->table->base.name, "advice") == 0;
-    if (!site_lives_init(&rows->lives) ||
-        !table_names_codes(words, lifetime_words, LIFETIME_MEANINGS, rows->meanings) ||
+    site_lives_init(&rows->lives);
+    if (!table_names_codes(words, lifetime_words, LIFETIME_MEANINGS, rows->meanings) ||
         !table_names_codes(words, advice_words, ADVICE_KIND_COUNT, rows->kinds))
         return no_memory(error);
     enum step_status status = event_feed_open(&rows->feed, base->tables, kinds, true, error);

@@ -7,6 +7,7 @@
 
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_gap.h"
+#include "converter/base/trace_ticks.h"
 #include "format/core/grow.h"
 
 /* Dictionaries of a valid trace are smaller (STEP_MAX_DICTIONARY_MEMORY); larger ids can only
@@ -79,8 +80,7 @@ const struct step_reader *tables_borrow_reader(const struct tables *tables)
 
 uint64_t tables_start_time_ns(const struct tables *tables)
 {
-    const char *text = step_reader_property(tables->reader, "start-time-ns");
-    return text != NULL ? strtoull(text, NULL, 10) : 0;
+    return trace_number(step_reader_property(tables->reader, "start-time-ns"), 0);
 }
 
 enum step_status tables_damage(const struct tables *tables, struct step_error *error)

@@ -31,13 +31,6 @@ struct freed_blocks {
     struct object_table addresses; /* index of the entry, by live_address_key() */
 };
 
-static bool freed_blocks_init(struct freed_blocks *blocks)
-{
-    memset(blocks, 0, sizeof *blocks);
-    blocks->next = 1;
-    return object_table_init(&blocks->addresses);
-}
-
 static void freed_blocks_reset(struct freed_blocks *blocks)
 {
     free(blocks->entries);
@@ -151,11 +144,8 @@ struct address_model *address_model_create(bool reads)
     if (model == NULL)
         return NULL;
     model->reads = reads;
-    if (object_table_init(&model->objects) && (!reads || object_table_init(&model->births)) &&
-        freed_blocks_init(&model->freed))
-        return model;
-    address_model_destroy(model);
-    return NULL;
+    model->freed.next = 1;
+    return model;
 }
 
 void address_model_destroy(struct address_model *model)

@@ -32,10 +32,9 @@ const char *alloc_rule_text(enum alloc_rule rule)
     return texts[rule];
 }
 
-bool alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user)
+void alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user)
 {
     *rules = (struct alloc_rules){.report = report, .user = user};
-    return object_table_init(&rules->thread_places) && object_table_init(&rules->heaps);
 }
 
 void alloc_rules_reset(struct alloc_rules *rules)

@@ -47,7 +47,7 @@ struct alloc_rules {
 };
 
 /* Returns false if out of memory. */
-bool alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user);
+void alloc_rules_init(struct alloc_rules *rules, alloc_breach report, void *user);
 void alloc_rules_reset(struct alloc_rules *rules);
 /* Checks the next record, of any tag.  Returns false if out of memory. */
 bool alloc_rules_put(struct alloc_rules *rules, const struct hatf_record *record);

@@ -262,16 +262,11 @@ enum step_status record_trace_source_create(struct alloc_source *records,
         alloc_source_destroy(records);
         return no_memory(error);
     }
-    bool ok = event_source_init(&source->base, &operations, records->path, selected);
+    event_source_init(&source->base, &operations, records->path, selected);
     source->base.content = TRACE_OF_ALLOCATIONS;
     source->base.about.inner = &records->about;
     source->records = records;
     id_table_init(&source->described, sizeof(struct described_call));
-    ok = object_table_init(&source->objects) && ok;
-    if (!ok) {
-        destroy(&source->base);
-        return no_memory(error);
-    }
     *out = &source->base;
     return STEP_STATUS_OK;
 }

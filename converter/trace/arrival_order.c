@@ -291,9 +291,8 @@ enum step_status arrival_order_create(struct alloc_source *records, struct alloc
                                       struct step_error *error)
 {
     struct arrival_order *order = calloc(1, sizeof *order);
-    if (order == NULL || !object_table_init(&order->addresses)) {
+    if (order == NULL) {
         alloc_source_destroy(records);
-        free(order);
         return no_memory(error);
     }
     order->base.operations = &operations;

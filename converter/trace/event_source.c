@@ -8,7 +8,7 @@
 #include "format/core/no_memory.h"
 #include "steptrace/live.h"
 
-bool event_source_init(struct event_source *source,
+void event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected)
 {
@@ -18,8 +18,7 @@ bool event_source_init(struct event_source *source,
         !selected->untracked && (selected->kinds & (TRACE_KIND_BIT(EVENT_OBJECT_FREE) |
                                                     TRACE_KIND_BIT(EVENT_METHOD_ENTRY))) != 0;
     trace_names_init(&source->names);
-    bool ok = trace_filter_init(&source->filter, selected);
-    return object_table_init(&source->live) && ok;
+    trace_filter_init(&source->filter, selected);
 }
 
 void event_source_reset(struct event_source *source)

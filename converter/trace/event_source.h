@@ -156,7 +156,7 @@ enum step_status event_source_layouts(struct event_source *source, trace_layout_
                                       void *user);
 
 /* For implementations of sources.  Returns false if out of memory. */
-bool event_source_init(struct event_source *source,
+void event_source_init(struct event_source *source,
                        const struct event_source_operations *operations, const char *path,
                        const struct event_selection *selected);
 void event_source_reset(struct event_source *source);

@@ -72,14 +72,13 @@ struct event_records {
     bool has_comment;                /* the comment was returned */
 };
 
-/* `options` NULL: the defaults.  Returns false if out of memory. */
-static bool event_records_init(struct event_records *records, const struct alloc_options *options,
+/* `options` NULL: the defaults. */
+static void event_records_init(struct event_records *records, const struct alloc_options *options,
                                const struct trace_names *names)
 {
     static const struct alloc_options defaults = {.addresses = ADDRESSES_ID};
     *records =
         (struct event_records){.options = options != NULL ? *options : defaults, .names = names};
-    return object_table_init(&records->addresses);
 }
 
 static void event_records_reset(struct event_records *records)
@@ -239,11 +238,11 @@ enum step_status event_alloc_source_create(struct event_source *events,
                                            struct alloc_source **out, struct step_error *error)
 {
     struct event_alloc_source *source = calloc(1, sizeof *source);
-    if (source == NULL || !event_records_init(&source->records, options, &events->names)) {
-        free(source);
+    if (source == NULL) {
         events->operations->destroy(events);
         return no_memory(error);
     }
+    event_records_init(&source->records, options, &events->names);
     source->base.operations = &source_operations;
     source->base.path = events->path;
     source->base.about.inner = &events->about;
@@ -315,9 +314,8 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     struct events_as_allocs_sink *sink = (struct events_as_allocs_sink *) base;
     const struct alloc_options *options = alloc_options_of(to->settings);
     sink->omitted = options->omitted;
-    return event_records_init(&sink->events, options, &to->source->names)
-               ? trace_sink_create(to, true, &sink->records, error)
-               : no_memory(error);
+    event_records_init(&sink->events, options, &to->source->names);
+    return trace_sink_create(to, true, &sink->records, error);
 }
 
 const struct trace_sink_operations events_as_allocs_sink = {

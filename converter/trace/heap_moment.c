@@ -50,3 +50,12 @@ void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_s
         break;
     }
 }
+
+enum step_status heap_moment_missing(enum step_status status, const char *path, uint64_t end_ns,
+                                     uint64_t collections, struct step_error *error)
+{
+    return step_error_set(error, status, path, STEP_NO_OFFSET,
+                          "the trace has no such moment: it ends at %s and has %" PRIu64
+                          " collection%s",
+                          quantity_of_ns((double) end_ns).text, collections, plural(collections));
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "steptrace/status.h"
+
 enum heap_moment_kind {
     HEAP_AT_END,
     HEAP_AT_PEAK,       /* the first time with the most live bytes */
@@ -25,5 +27,9 @@ bool heap_moment_parse(const char *text, struct heap_moment *moment);
 bool take_moment(void *moment_target, const char *value, const char **fault);
 /* Writes the text form. */
 void heap_moment_print(const struct heap_moment *moment, char *out, size_t out_size);
+/* Sets the error for a moment that the trace does not have; `path` may be NULL.  Returns `status`.
+ */
+enum step_status heap_moment_missing(enum step_status status, const char *path, uint64_t end_ns,
+                                     uint64_t collections, struct step_error *error);
 
 #endif

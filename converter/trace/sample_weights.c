@@ -17,11 +17,9 @@ struct threshold {
     uint64_t object; /* that is not awaited any more; 0: none */
 };
 
-bool sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes)
+void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes)
 {
     *weights = (struct sample_weights){.interval_bytes = interval_bytes};
-    id_set_init(&weights->given_up);
-    return object_table_init(&weights->live);
 }
 
 void sample_weights_reset(struct sample_weights *weights)
@@ -67,9 +65,8 @@ enum step_status sample_weights_read(struct sample_weights *weights, struct even
     *weights = (struct sample_weights){.interval_bytes = 0};
     if (interval_bytes == 0)
         return STEP_STATUS_OK;
-    enum step_status status = STEP_STATUS_NO_MEMORY;
-    if (sample_weights_init(weights, interval_bytes))
-        status = event_source_facts(source, sample_weights_put_fact, weights, error);
+    sample_weights_init(weights, interval_bytes);
+    enum step_status status = event_source_facts(source, sample_weights_put_fact, weights, error);
     if (status == STEP_STATUS_NO_MEMORY)
         return no_memory(error);
     if (status == STEP_STATUS_CORRUPT && error->message[0] == '\0')

@@ -28,7 +28,7 @@ struct sample_weights {
 };
 
 /* Returns false if memory runs out; reset is allowed then, and for a zeroed structure. */
-bool sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes);
+void sample_weights_init(struct sample_weights *weights, uint64_t interval_bytes);
 void sample_weights_reset(struct sample_weights *weights);
 /* Initialises the weights of a trace, and reads its facts, before its events.  Of a trace of all
  * objects the interval is 0, and nothing is read.  Reset is allowed in any case. */

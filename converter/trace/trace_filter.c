@@ -15,7 +15,7 @@ enum { LOOKED_AT = 1, WANTED = 2 };
 
 #define NAME_MOST 1024u /* maximum length of "class/method:line" */
 
-bool trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
+void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected)
 {
     *filter = (struct trace_filter){.selected = *selected,
                                     .everything = event_selection_is_all(selected),
@@ -24,7 +24,6 @@ bool trace_filter_init(struct trace_filter *filter, const struct event_selection
     id_table_init(&filter->threads, sizeof(uint32_t));
     id_table_init(&filter->methods, sizeof(uint32_t));
     id_table_init(&filter->frames, sizeof(uint32_t));
-    return object_table_init(&filter->chosen);
 }
 
 void trace_filter_reset(struct trace_filter *filter)

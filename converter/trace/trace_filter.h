@@ -22,7 +22,7 @@ struct trace_filter {
 };
 
 /* Returns false if out of memory; trace_filter_reset() is allowed then. */
-bool trace_filter_init(struct trace_filter *filter, const struct event_selection *selected);
+void trace_filter_init(struct trace_filter *filter, const struct event_selection *selected);
 void trace_filter_reset(struct trace_filter *filter);
 
 /* Returns whether the event is accepted.  Call it for all allocations, in order. */

@@ -233,8 +233,7 @@ enum step_status check_allocs(struct check_run *run)
     run->breaches = check.rules.breaches;
     run->rule_end = ALLOC_RULE_COUNT;
     run->rule_text = rule_text;
-    if (!alloc_rules_init(&check.rules, print_breach, NULL))
-        return report_no_memory();
+    alloc_rules_init(&check.rules, print_breach, NULL);
     enum step_status status =
         check_run_judge(run, input_each_alloc(run->input, visit_record, NULL), print_verdict);
     address_map_reset(&check.live);

@@ -155,21 +155,6 @@ static enum step_status put_number(struct step_writer *writer, const char *key, 
     return step_writer_property(writer, key, text);
 }
 
-static enum step_status copy_blocks(struct step_reader *reader, struct step_writer *writer,
-                                    struct step_error *error)
-{
-    struct step_block *block = NULL;
-    enum step_status status = STEP_STATUS_OK;
-    uint64_t records = 0;
-    for (size_t i = 0; i < step_reader_block_count(reader) && status == STEP_STATUS_OK; i++) {
-        status = stepfile_copy_block(reader, i, &block, writer, &records, error);
-        if (status == STEP_STATUS_OK)
-            status = step_writer_flush_stream(writer, step_reader_block_info(reader, i)->stream);
-    }
-    step_block_destroy(block);
-    return status;
-}
-
 struct child_writing {
     const struct living_blocks *living;
     const struct forked_child *child;
@@ -192,7 +177,9 @@ static enum step_status write_records(void *user, struct step_writer *writer,
         status = put_blocks(living, writer);
     if (status == STEP_STATUS_OK)
         status = step_writer_flush_stream(writer, STREAM);
-    return status == STEP_STATUS_OK ? copy_blocks(writing->reader, writer, error) : status;
+    uint64_t records = 0;
+    return status == STEP_STATUS_OK ? stepfile_copy_blocks(writing->reader, writer, &records, error)
+                                    : status;
 }
 
 /* Replaces a trace; on failure, the trace is unchanged. */

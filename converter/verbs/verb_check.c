@@ -68,7 +68,7 @@ static bool is_step(const struct input *input)
 
 enum step_status verb_check(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     uint64_t limit = LIMIT_DEFAULT;
     const struct trace_format *from = NULL;
     bool as_json = false, with_graph = false;

@@ -178,10 +178,7 @@ static enum step_status run(struct comparison *comparison, const struct argument
                             : comparison->as_tree      ? "--tree"
                             : comparison->page != NULL ? "--html"
                                                        : NULL;
-    if (needs_all != NULL)
-        sampled_traces_refuse(needs_all);
-    else
-        sampled_traces_accept(true);
+    sampled_traces_accept(needs_all);
     for (unsigned side = 0; status == STEP_STATUS_OK && side < SIDE_COUNT; side++)
         status = trace_set_find(arguments->operands[side], &sets[side]);
     if (status == STEP_STATUS_OK)

@@ -70,7 +70,7 @@ static enum step_status dump_metatf(const struct arguments *arguments, const cha
 
 enum step_status verb_dump(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     struct event_selection selected;
     struct input input;
     const struct trace_format *from = NULL;

@@ -5,7 +5,6 @@
 
 #include "converter/base/error_report.h"
 #include "converter/base/no_memory.h"
-#include "converter/base/quantity.h"
 #include "converter/base/sampled_trace.h"
 #include "converter/formats/input.h"
 #include "converter/graph/keepers_of_trace.h"
@@ -185,11 +184,8 @@ static enum step_status check_found(const struct heaps_found *found, struct step
         return step_error_set(error, STEP_STATUS_NOT_FOUND, found->path, STEP_NO_OFFSET,
                               "the file has no such dump");
     if (is_missing)
-        return step_error_set(error, STEP_STATUS_NOT_FOUND, found->path, STEP_NO_OFFSET,
-                              "the trace has no such moment: it ends at %s and has %llu "
-                              "collection%s",
-                              quantity_of_ns((double) found->end_ns).text,
-                              (unsigned long long) found->collections, plural(found->collections));
+        return heap_moment_missing(STEP_STATUS_NOT_FOUND, found->path, found->end_ns,
+                                   found->collections, error);
     return STEP_STATUS_OK;
 }
 
@@ -362,16 +358,10 @@ static enum step_status heap_from_trace(struct heap_asked *asked, const char *pa
 
 /* Rejects options that dumps do not support, and filters rows by --class. */
 
-static bool name_matches(const void *user, const char *glob)
-{
-    return trace_class_matches(glob, *(const struct step_bytes *) user);
-}
-
 static bool class_is_wanted(const struct heaps_found *found, uint32_t class_id)
 {
-    const struct selected_globs *globs = &found->asked->selected.classes;
-    const struct step_bytes *name = &trace_class_of(found->sites->names, class_id)->name;
-    return selected_globs_accept(globs, selected_globs_mask(globs, name_matches, name));
+    return selected_globs_take(&found->asked->selected.classes, trace_class_name_matches,
+                               &trace_class_of(found->sites->names, class_id)->name);
 }
 
 static void filter_classes(const struct heaps_found *found, struct heap_snapshot *snapshot)
@@ -469,10 +459,7 @@ static void admit_samples(const struct heap_asked *asked)
     for (size_t i = 0; i < asked->moment_count; i++)
         if (asked->has_moment && asked->moments[i].kind == HEAP_AT_PEAK)
             option = "the moment 'peak'";
-    if (option != NULL)
-        sampled_traces_refuse(option);
-    else
-        sampled_traces_accept(true);
+    sampled_traces_accept(option);
 }
 
 static enum step_status run(struct heap_asked *asked, const struct arguments *arguments)

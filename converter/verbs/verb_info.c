@@ -563,7 +563,7 @@ static enum step_status run(const char *path, const struct trace_format *from,
 
 enum step_status verb_info(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     bool json = false, definition = false;
     const struct trace_format *from = NULL;
     struct event_selection selected;

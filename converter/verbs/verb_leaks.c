@@ -155,7 +155,7 @@ static enum step_status run(struct leaks_options *options, const struct argument
                     options->baseline == NULL ? ", and there is no --baseline" : NULL);
     if (before != STEP_STATUS_OK)
         return before;
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     if (!measures_init(&options->measures, SIDE_COUNT))
         return report_no_memory();
     if (options->baseline != NULL)

@@ -210,7 +210,7 @@ static enum step_status pack_operand(const char *path, const char *output,
 
 enum step_status verb_pack(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     const char *output = NULL;
     struct choice choice = {3000000, 8000000, NULL};
     const struct option_row rows[] = {

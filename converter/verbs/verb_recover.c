@@ -152,7 +152,7 @@ static enum step_status recover(const char *path, const char *live_path, const c
 
 enum step_status verb_recover(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     const char *output = NULL;
     const struct option_row rows[] = {
         {"output", 'o', "OUT", "the file to write (IN itself)", take_text, &output}, READING_ROWS};

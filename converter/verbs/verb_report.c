@@ -132,10 +132,8 @@ static enum step_status run(struct report_request *request, const char *path)
 {
     struct input input;
     struct report_model model;
-    if (request->has_moment && request->moment.kind == HEAP_AT_PEAK)
-        sampled_traces_refuse("the moment 'peak'");
-    else
-        sampled_traces_accept(true);
+    bool is_at_peak = request->has_moment && request->moment.kind == HEAP_AT_PEAK;
+    sampled_traces_accept(is_at_peak ? "the moment 'peak'" : NULL);
     enum step_status status = input_open(&input, path, request->from, &request->selected);
     if (status != STEP_STATUS_OK)
         return status;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "converter/base/output_file.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/formats/input.h"
 #include "converter/simulate/simulation.h"
 #include "converter/trace/selection_options.h"
@@ -48,9 +49,8 @@ static enum step_status simulate(const struct simulate_options *options, const c
     struct step_error error = {.offset = STEP_NO_OFFSET};
     simulation->path = path;
     simulation->frees_are_exact = input->allocs != NULL;
-    const char *collect =
-        input->allocs == NULL ? event_source_property(input->source, "collect") : NULL;
-    simulation->collect = collect != NULL ? strtoull(collect, NULL, 10) : 0;
+    if (input->allocs == NULL)
+        simulation->collect = trace_number(event_source_property(input->source, "collect"), 0);
     enum step_status status = input_each(input, simulation_put, simulation);
     if (status != STEP_STATUS_OK)
         return status;

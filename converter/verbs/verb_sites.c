@@ -128,8 +128,8 @@ static enum step_status read_sites(struct site_reading *reading, const char *pat
         input_close(&input);
         return STEP_STATUS_CORRUPT;
     }
-    status =
-        site_lives_init(&reading->lives) ? read_all(reading, path, &input) : report_no_memory();
+    site_lives_init(&reading->lives);
+    status = read_all(reading, path, &input);
     advice_reset(&reading->advice);
     site_clusters_reset(&reading->clusters);
     heap_sites_reset(&reading->sites);

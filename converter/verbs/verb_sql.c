@@ -17,7 +17,7 @@ static const struct verb_help help = {
 
 enum step_status verb_sql(int argc, char **argv)
 {
-    sampled_traces_accept(true);
+    sampled_traces_accept(NULL);
     bool as_csv = false, as_json = false;
     const struct option_row rows[] = {
         {"csv", 0, NULL, "as CSV (lines end in LF)", take_flag, &as_csv},

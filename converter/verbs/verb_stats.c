@@ -92,10 +92,10 @@ static enum step_status add_up(const struct stats_options *options, const char *
 {
     struct step_error error = {.offset = STEP_NO_OFFSET};
     struct statistics *statistics = &pass->statistics;
-    bool ok = statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
+    statistics_init(statistics, &input->source->names, options->lifetimes_in_bytes);
     statistics->has_no_clock = !event_source_has_times(input->source);
     pass->is_measured = options->gates.count > 0;
-    ok = (!pass->is_measured || trace_measure_init(&pass->measure, input->source)) && ok;
+    bool ok = !pass->is_measured || trace_measure_init(&pass->measure, input->source);
     if (ok) {
         enum step_status status = statistics_sampled_init(statistics, input->source, &error);
         if (status == STEP_STATUS_OK && pass->is_measured)
@@ -132,10 +132,7 @@ static enum step_status run(const struct stats_options *options, const struct ar
                     options->baseline == NULL ? ": --baseline=TRACE says since when" : NULL);
     if (status != STEP_STATUS_OK)
         return status;
-    if (options->lifetimes_in_bytes)
-        sampled_traces_refuse("--lifetimes=bytes");
-    else
-        sampled_traces_accept(true);
+    sampled_traces_accept(options->lifetimes_in_bytes ? "--lifetimes=bytes" : NULL);
     status = input_open(&input, path, options->from, &options->selected);
     if (status != STEP_STATUS_OK)
         return status;

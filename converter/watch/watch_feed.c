@@ -191,8 +191,8 @@ static enum step_status start_reading(struct watch_feed *feed, struct step_error
     watch_heap_reset(&feed->heap);
     feed->model.names = &feed->tail.names;
     sample_weights_reset(&feed->model.weights);
-    return sample_weights_init(&feed->model.weights, feed->tail.sample_bytes) ? STEP_STATUS_OK
-                                                                              : no_memory(error);
+    sample_weights_init(&feed->model.weights, feed->tail.sample_bytes);
+    return STEP_STATUS_OK;
 }
 
 static bool init_schema(struct watch_feed *feed)
@@ -205,12 +205,12 @@ enum step_status watch_feed_open(struct watch_feed *feed, const char *path,
                                  struct step_error *error)
 {
     *feed = (struct watch_feed){.selected = *selected, .share = share};
-    bool has_model = watch_model_init(&feed->model, &feed->tail.names, selected);
+    watch_model_init(&feed->model, &feed->tail.names, selected);
     watch_phases_init(&feed->phases, &feed->selected.phases);
     begin(feed);
     enum step_status status = watch_tail_open(&feed->tail, path, error);
     if (status == STEP_STATUS_OK)
-        status = has_model && init_schema(feed) ? STEP_STATUS_OK : no_memory(error);
+        status = init_schema(feed) ? STEP_STATUS_OK : no_memory(error);
     return status == STEP_STATUS_OK ? start_reading(feed, error) : status;
 }
 
@@ -228,8 +228,7 @@ static enum step_status restart(struct watch_feed *feed, bool forget, struct ste
 {
     begin(feed);
     watch_phases_restart(&feed->phases);
-    if (!watch_model_restart(&feed->model, &feed->selected, forget))
-        return no_memory(error);
+    watch_model_restart(&feed->model, &feed->selected, forget);
     return start_reading(feed, error);
 }
 

@@ -111,12 +111,12 @@ struct watch_model {
 };
 
 /* Returns false if memory runs out; reset is allowed then. */
-bool watch_model_init(struct watch_model *model, const struct trace_names *names,
+void watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected);
 void watch_model_reset(struct watch_model *model);
 /* Restarts the model.  Keeps `marked`, and `shown` unless `forget`.  Returns false if memory runs
  * out. */
-bool watch_model_restart(struct watch_model *model, const struct event_selection *selected,
+void watch_model_restart(struct watch_model *model, const struct event_selection *selected,
                          bool forget);
 
 /* Adds an event of the file. */

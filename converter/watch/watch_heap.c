@@ -5,10 +5,7 @@
  * block arrives.  Births wait for their block, which has their call stacks; the frees show whether
  * they are alive.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "converter/base/estimates.h"
 #include "converter/base/given_definition.h"
@@ -135,12 +132,7 @@ static void pend_births(struct watch_heap *heap, struct watch_model *model)
 bool watch_heap_clock_is_new(struct watch_heap *heap, const struct watch_tail *tail)
 {
     struct step_live_header header;
-    int file = open(trace_live_path(tail->path).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool is_read = pread(file, &header, sizeof header, 0) == (ssize_t) sizeof header;
-    close(file);
-    if (!is_read)
+    if (!live_header_read(trace_live_path(tail->path).text, &header))
         return false;
     uint64_t before = heap->clock_multiplier;
     heap->clock_multiplier = header.clock_multiplier;

@@ -124,7 +124,7 @@ static struct origin origin_of(const struct live_object *object)
                            .thread = (uint32_t) object->value};
 }
 
-bool watch_model_init(struct watch_model *model, const struct trace_names *names,
+void watch_model_init(struct watch_model *model, const struct trace_names *names,
                       const struct event_selection *selected)
 {
     *model = (struct watch_model){.names = names};
@@ -132,11 +132,8 @@ bool watch_model_init(struct watch_model *model, const struct trace_names *names
         id_table_init(&model->rows[i], sizeof(struct watch_row));
         id_table_init(&model->estimates[i], sizeof(struct watch_estimates));
     }
-    id_set_init(&model->early);
-    id_set_init(&model->early_pending);
     watch_curve_init(&model->curve);
-    bool has_filter = trace_filter_init(&model->filter, selected);
-    return object_table_init(&model->live) && has_filter;
+    trace_filter_init(&model->filter, selected);
 }
 
 void watch_model_reset(struct watch_model *model)
@@ -155,7 +152,6 @@ void watch_model_reset(struct watch_model *model)
 static void forget_early(struct id_set *set, uint64_t *count)
 {
     id_set_reset(set);
-    id_set_init(set);
     *count = 0;
 }
 
@@ -171,7 +167,7 @@ static void forget_estimates(struct watch_model *model)
     model->gave_up = model->has_live = false;
 }
 
-bool watch_model_restart(struct watch_model *model, const struct event_selection *selected,
+void watch_model_restart(struct watch_model *model, const struct event_selection *selected,
                          bool forget)
 {
     for (int axis = -1; axis < WATCH_AXES; axis++)
@@ -189,8 +185,7 @@ bool watch_model_restart(struct watch_model *model, const struct event_selection
     object_table_reset(&model->live);
     trace_filter_reset(&model->filter);
     watch_curve_init(&model->curve);
-    bool has_filter = trace_filter_init(&model->filter, selected);
-    return object_table_init(&model->live) && has_filter;
+    trace_filter_init(&model->filter, selected);
 }
 
 void watch_model_drop_rows(struct watch_model *model)

@@ -44,10 +44,8 @@ static enum step_status add_up(struct event_source *source, const char *path, ch
     if (event_source_is_of_records(source))
         return step_error_set(error, STEP_STATUS_INVALID, path, STEP_NO_OFFSET,
                               "its records are neither Java's nor a heap's");
-    enum step_status status =
-        statistics_init(&statistics, &source->names, false) ? STEP_STATUS_OK : no_memory(error);
-    if (status == STEP_STATUS_OK)
-        status = add_events(source, &statistics, error);
+    statistics_init(&statistics, &source->names, false);
+    enum step_status status = add_events(source, &statistics, error);
     if (status == STEP_STATUS_OK)
         status = event_source_facts(source, statistics_put_fact, &statistics, error);
     if (status == STEP_STATUS_OK) {

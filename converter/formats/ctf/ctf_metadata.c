@@ -174,8 +174,7 @@ enum { PROPERTIES_MOST = 256 };
 
 static uint64_t number_of(const struct step_reader *reader, const char *key, uint64_t missing)
 {
-    const char *text = step_reader_property(reader, key);
-    uint64_t number = text != NULL ? strtoull(text, NULL, 10) : 0;
+    uint64_t number = trace_number(step_reader_property(reader, key), 0);
     return number != 0 ? number : missing;
 }
 

@@ -449,7 +449,6 @@ static enum step_status open_sink(struct trace_sink *base, const struct format_o
     call_sites_init(&sink->calls);
     sink->pairs = calloc(PAIR_PLACES, sizeof *sink->pairs);
     bool ok = heap_sites_init(&sink->sites, &to->source->names);
-    ok = object_table_init(&sink->live) && ok;
     ok = heaptrack_stacks_init(&sink->stacks, base->stream.file, &sink->sites) && ok;
     if (!ok || sink->pairs == NULL)
         return no_memory(error);

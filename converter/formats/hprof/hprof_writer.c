@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
 
@@ -319,8 +320,8 @@ static void put_head(struct dumping *dumping)
 {
     static const char format[] = "JAVA PROFILE 1.0.2"; /* including the final 0 */
     uint8_t rest[12];
-    const char *start = step_reader_property(dumping->graph->source.java.reader, "start-time-ns");
-    uint64_t ns = start != NULL ? strtoull(start, NULL, 10) : 0;
+    const struct step_reader *reader = dumping->graph->source.java.reader;
+    uint64_t ns = trace_number(step_reader_property(reader, "start-time-ns"), 0);
     set_id(rest, ID_BYTES, 4);
     set_id(rest + 4, (ns + dumping->graph->time_ns) / 1000000, 8);
     write_bytes(dumping, format, sizeof format);

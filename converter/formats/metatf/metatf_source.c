@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converter/base/no_memory.h"
+#include "converter/base/trace_ticks.h"
 #include "converter/formats/metatf/metatf_format.h"
 #include "converter/formats/metatf/metatf_trace.h"
 #include "converter/trace/event.h"
@@ -284,7 +285,7 @@ static enum step_status take_property(struct metatf_source *source,
     if (property->key == NULL || property->value == NULL)
         return no_memory(error);
     if (about->resolution_ns == 0 && strcmp(property->key, "resolution-ns") == 0)
-        about->resolution_ns = strtoull(property->value, NULL, 10);
+        about->resolution_ns = trace_number(property->value, 0);
     return STEP_STATUS_OK;
 }
 
@@ -455,8 +456,7 @@ enum step_status metatf_source_create(const char *path, const struct event_selec
     if (source == NULL)
         return no_memory(error);
     enum step_status status = metatf_trace_open(&source->trace, path, selected->dtd_path, error);
-    if (!event_source_init(&source->base, &operations, path, selected) && status == STEP_STATUS_OK)
-        status = no_memory(error);
+    event_source_init(&source->base, &operations, path, selected);
     source->tables.names = &source->base.names;
     source->base.about.format = "mtf";
     source->base.about.file_bytes = source->trace.file_bytes;

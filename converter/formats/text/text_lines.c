@@ -143,10 +143,9 @@ static enum step_status create(const char *path, const struct event_selection *s
     if (source == NULL)
         return step_no_memory(error, path);
     source->file = -1;
-    enum step_status status = step_no_memory(error, path);
-    if (event_source_init(&source->base, &source_operations, path, selected))
-        status = out->format == &format_text ? open_zip(source, path, error)
-                                             : open_plain(source, path, error);
+    event_source_init(&source->base, &source_operations, path, selected);
+    enum step_status status = out->format == &format_text ? open_zip(source, path, error)
+                                                          : open_plain(source, path, error);
     if (status != STEP_STATUS_OK) {
         destroy(&source->base);
         return status;

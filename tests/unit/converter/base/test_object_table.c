@@ -19,9 +19,8 @@ static uint64_t next_random(uint64_t *seed)
 
 static void test_put_find_take(void)
 {
-    struct object_table table;
+    struct object_table table = {.count = 0};
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     CU_ASSERT_FALSE(object_table_find(&table, 7, &out));
     CU_ASSERT_FALSE(object_table_take(&table, 7, &out));
     CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){7, 100, 24, 3}));
@@ -39,9 +38,8 @@ static void test_put_find_take(void)
 
 static void test_no_object(void)
 {
-    struct object_table table;
+    struct object_table table = {.count = 0};
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){0, 1, 2, 3}));
     CU_ASSERT_EQUAL(table.count, 0);
     CU_ASSERT_FALSE(object_table_has(&table, 0));
@@ -53,9 +51,8 @@ static void test_no_object(void)
 static void test_large_sizes(void)
 {
     static const uint64_t sizes[] = {UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 40, UINT64_MAX};
-    struct object_table table;
+    struct object_table table = {.count = 0};
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     for (uint64_t i = 0; i < 4; i++)
         CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){i + 1, 0, sizes[i], 1}));
     CU_ASSERT_TRUE(object_table_put(&table, &(struct live_object){2, 0, 8, 1}));
@@ -88,11 +85,11 @@ static uint64_t falling_id(uint64_t i)
 /* Random puts and takes; after each round everything is looked up. */
 static void churn(uint64_t (*id_of)(uint64_t), uint64_t seed)
 {
-    struct object_table table;
+    struct object_table table = {.count = 0};
     uint64_t *model = calloc(OBJECTS, sizeof *model); /* 0: not there, else its value */
     size_t count = 0, wrong = 0;
     uint64_t state = seed;
-    CU_ASSERT_TRUE_FATAL(model != NULL && object_table_init(&table));
+    CU_ASSERT_FATAL(model != NULL);
     for (unsigned round = 0; round < 8; round++) {
         for (unsigned step = 0; step < OBJECTS; step++) {
             uint64_t i = next_random(&state) % OBJECTS;
@@ -132,9 +129,8 @@ static void test_churn(void)
 
 static void test_memory_follows_what_lives(void)
 {
-    struct object_table table;
+    struct object_table table = {.count = 0};
     struct live_object out;
-    CU_ASSERT_TRUE_FATAL(object_table_init(&table));
     for (uint64_t i = 1; i <= 200000; i++)
         object_table_put(&table, &(struct live_object){i, i, 16, 1});
     CU_ASSERT(table.bytes >= (size_t) 200000 * 16 && table.bytes < (size_t) 200000 * 18);
@@ -164,8 +160,7 @@ static void test_iteration(void)
 {
     static uint64_t (*const kinds[])(uint64_t) = {sequential_id, sparse_id, falling_id};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        struct object_table table;
-        CU_ASSERT_TRUE_FATAL(object_table_init(&table));
+        struct object_table table = {.count = 0};
         for (uint64_t i = 0; i < OBJECTS; i++)
             object_table_put(&table, &(struct live_object){kinds[k](i), i, 16, 1});
         for (unsigned round = 0; round < 3; round++) {

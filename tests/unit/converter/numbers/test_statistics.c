@@ -11,10 +11,9 @@
 
 static void test_id_set(void)
 {
-    struct id_set set;
+    struct id_set set = {.last = NULL};
     bool is_new;
     unsigned wrong = 0;
-    id_set_init(&set);
     CU_ASSERT_FALSE(id_set_has(&set, 1));
     /* 7 and 300,000 odd numbers first, then all: whole pages of several levels */
     static const uint64_t far[] = {0, UINT64_MAX, UINT64_C(1) << 40};

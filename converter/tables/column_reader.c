@@ -88,8 +88,7 @@ size_t whole_column_bytes(enum table_type type, size_t rows)
                                 : (rows + is_text(type)) * sizeof(uint64_t);
 }
 
-/* Changes the capacity from `old` to `capacity` rows.  Returns false if out of memory. */
-static bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
+bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity)
 {
     void *values = realloc(column->values, whole_column_bytes(column->type, capacity));
     if (values == NULL)
@@ -108,7 +107,7 @@ static bool whole_column_resize(struct whole_column *column, size_t old, size_t 
     return true;
 }
 
-static void whole_column_reset(struct whole_column *column)
+void whole_column_reset(struct whole_column *column)
 {
     free(column->values);
     free(column->validity);
@@ -274,11 +273,8 @@ static void append_values(struct whole_column *column, const struct table_vector
         memcpy(to, values, count * bytes);
 }
 
-/* Appends `count` rows of the vector from `from` on, after `at` existing rows.  There must be
- * room: `capacity` rows in total.  Returns false if out of memory, or if there are more than
- * 2^31 - 1 bytes of names. */
-static bool whole_column_append(struct whole_column *column, const struct table_vector *vector,
-                                size_t from, size_t count, size_t at, size_t capacity)
+bool whole_column_append(struct whole_column *column, const struct table_vector *vector,
+                         size_t from, size_t count, size_t at, size_t capacity)
 {
     bool good = true;
     if (count == 0)

@@ -50,6 +50,15 @@ struct whole_column {
 
 /* Returns the size of the values of so many rows. */
 size_t whole_column_bytes(enum table_type type, size_t rows);
+/* Changes the capacity from `old` to `capacity` rows.  Returns false if out of memory. */
+bool whole_column_resize(struct whole_column *column, size_t old, size_t capacity);
+/* Appends `count` rows of the vector from `from` on, after `at` existing rows.  There must be
+ * room: `capacity` rows in total.  Returns false if out of memory, or if there are more than
+ * 2^31 - 1 bytes of names. */
+bool whole_column_append(struct whole_column *column, const struct table_vector *vector,
+                         size_t from, size_t count, size_t at, size_t capacity);
+/* Frees everything that was not taken, and keeps the type. */
+void whole_column_reset(struct whole_column *column);
 
 struct whole_columns {
     size_t row_count;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "converter/base/no_memory.h"
-#include "converter/base/output_file.h"
 #include "converter/base/protobuf_output.h"
 #include "converter/formats/hprof/hprof_writer.h"
 #include "converter/heap/heap_writer.h"
@@ -36,20 +35,18 @@ struct place {
 };
 
 struct dumping {
-    const struct graph_moment *graph;
-    struct hprof_classes found;
+    struct hprof_classes *found;
     uint64_t *addresses; /* by node; 0: not in the dump */
     struct place *order; /* by the objects' numbers */
     size_t count;
     uint64_t end; /* of the space */
-    uint64_t lost;
     FILE *out;
     struct byte_output head, edge;
 };
 
 static const struct object_graph *graph_of(const struct dumping *dumping)
 {
-    return &dumping->graph->replay.graph;
+    return hprof_graph(dumping->found);
 }
 
 /* ---- layout ---- */
@@ -60,19 +57,14 @@ static int by_number(const void *left, const void *right)
     return (a->object > b->object) - (a->object < b->object);
 }
 
-static const struct hprof_class *class_of(const struct dumping *dumping, uint32_t node)
-{
-    return id_table_find(&dumping->found.classes, graph_of(dumping)->objects[node].class_id);
-}
-
 /* Returns the number of slots of an object, those of its class and of classes above it. */
 static uint64_t slot_count(const struct dumping *dumping, uint32_t node,
                            const struct hprof_class *class)
 {
     uint64_t slots = 0;
     if (class->kind == '[')
-        return hprof_length(&dumping->found, node, class);
-    for (; class != NULL && class->kind == 'L'; class = hprof_class_parent(&dumping->found, class))
+        return hprof_length(dumping->found, node, class);
+    for (; class != NULL && class->kind == 'L'; class = hprof_class_parent(dumping->found, class))
         slots += class->count;
     return slots;
 }
@@ -106,7 +98,7 @@ static enum step_status lay_out(struct dumping *dumping, struct step_error *erro
     for (size_t i = 0; i < dumping->count; i++) {
         uint32_t node = dumping->order[i].node;
         dumping->addresses[node] = dumping->end;
-        dumping->end += size_of(dumping, node, class_of(dumping, node));
+        dumping->end += size_of(dumping, node, hprof_class_of(dumping->found, node));
         if (dumping->end >= SPACE_LIMIT)
             return step_error_set(error, STEP_STATUS_UNSUPPORTED, NULL, STEP_NO_OFFSET,
                                   "the objects take more than the 2 TiB of a space in the format");
@@ -145,9 +137,9 @@ static void visit_fields(struct dumping *dumping, uint32_t node, const struct hp
 {
     const struct edge_list *edges = &graph_of(dumping)->nodes[node].edges;
     uint64_t slot = dumping->addresses[node] + HEADER_BYTES;
-    for (; class != NULL; class = hprof_class_parent(&dumping->found, class))
+    for (; class != NULL; class = hprof_class_parent(dumping->found, class))
         for (size_t i = 0; i < class->count; i++, slot += SLOT_BYTES) {
-            if (hprof_field_is_referent(&dumping->found, class->fields[i]))
+            if (hprof_field_is_referent(dumping->found, class->fields[i]))
                 continue;
             make_edge(dumping, slot, edge_list_get(edges, edge_key_of_field(class->fields[i])));
             visit(dumping, bytes);
@@ -171,7 +163,7 @@ static void visit_edges(struct dumping *dumping, uint32_t node, const struct hpr
 
 static void write_object(struct dumping *dumping, uint32_t node)
 {
-    const struct hprof_class *class = class_of(dumping, node);
+    const struct hprof_class *class = hprof_class_of(dumping->found, node);
     struct byte_output *head = &dumping->head;
     uint64_t edges = 0;
     bytes_clear(head);
@@ -184,7 +176,7 @@ static void write_object(struct dumping *dumping, uint32_t node)
     protobuf_write_head(dumping->out, DUMP_OBJECT, head->bytes.length + edges);
     fwrite(head->bytes.data, 1, head->bytes.length, dumping->out);
     visit_edges(dumping, node, class, write_edge, &edges);
-    dumping->lost += hprof_count_lost(&dumping->found, node, class);
+    hprof_count_lost(dumping->found, node, class);
 }
 
 /* ---- the file ---- */
@@ -192,8 +184,8 @@ static void write_object(struct dumping *dumping, uint32_t node)
 static void write_roots(struct dumping *dumping)
 {
     enum { ROOT_TARGET = 1 };
-    for (size_t i = 0; i < dumping->graph->root_count; i++) {
-        uint64_t address = dumping->addresses[dumping->graph->roots[i].node];
+    for (size_t i = 0; i < dumping->found->graph->root_count; i++) {
+        uint64_t address = dumping->addresses[dumping->found->graph->roots[i].node];
         bytes_clear(&dumping->head);
         protobuf_number(&dumping->head, ROOT_TARGET, address);
         if (address != 0)
@@ -211,52 +203,27 @@ static void write_space(struct dumping *dumping)
     protobuf_write_part(dumping->out, DUMP_SPACE, &dumping->head);
 }
 
-static enum step_status write_dump(struct dumping *dumping, struct step_error *error)
+static enum step_status write_dump(struct hprof_classes *found, FILE *out, struct step_error *error)
 {
-    if (!hprof_classes_find(&dumping->found, dumping->graph))
-        return no_memory(error);
-    enum step_status status = lay_out(dumping, error);
-    for (size_t i = 0; status == STEP_STATUS_OK && i < dumping->count && !ferror(dumping->out); i++)
-        write_object(dumping, dumping->order[i].node);
-    if (status != STEP_STATUS_OK)
-        return status;
-    write_roots(dumping);
-    write_space(dumping);
-    return dumping->head.failed || dumping->edge.failed ? no_memory(error) : STEP_STATUS_OK;
-}
-
-static void reset(struct dumping *dumping)
-{
-    hprof_classes_reset(&dumping->found);
-    free(dumping->addresses);
-    free(dumping->order);
-    bytes_reset(&dumping->head);
-    bytes_reset(&dumping->edge);
-}
-
-static enum step_status write_packed(const struct graph_moment *graph, struct output_file *file,
-                                     const struct format_job *job, struct hprof_notes *notes,
-                                     struct step_error *error)
-{
-    const struct step_output output = output_file_as_output(file);
-    struct output_stream stream;
-    struct dumping dumping = {.graph = graph};
-    enum step_status status = output_stream_open(&stream, &output, job->format->packing,
-                                                 format_settings_level(job->settings), error);
-    dumping.out = stream.file;
-    if (status == STEP_STATUS_OK)
-        status = write_dump(&dumping, error);
-    if (status == STEP_STATUS_OK)
-        status = output_stream_close(&stream, error);
-    *notes = hprof_notes_of(&dumping.found, dumping.lost);
-    reset(&dumping);
-    output_stream_reset(&stream);
+    struct dumping dumping = {.found = found, .out = out};
+    enum step_status status = lay_out(&dumping, error);
+    for (size_t i = 0; status == STEP_STATUS_OK && i < dumping.count && !ferror(out); i++)
+        write_object(&dumping, dumping.order[i].node);
+    if (status == STEP_STATUS_OK) {
+        write_roots(&dumping);
+        write_space(&dumping);
+        status = dumping.head.failed || dumping.edge.failed ? no_memory(error) : STEP_STATUS_OK;
+    }
+    free(dumping.addresses);
+    free(dumping.order);
+    bytes_reset(&dumping.head);
+    bytes_reset(&dumping.edge);
     return status;
 }
 
 static enum step_status write_heapdump(const struct format_job *job)
 {
-    return graph_write_job(job, write_packed);
+    return graph_write_job(job, write_dump);
 }
 
 static const struct format_options *const plain_options[] = {&heap_moment_options, NULL};

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the classes of a heap dump in one pass over the graph. */
+/* Finds the classes of a heap dump in one pass over the graph, and writes its file. */
 #include "converter/formats/hprof/hprof_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "converter/base/error_report.h"
+#include "converter/base/no_memory.h"
+#include "converter/base/output_file.h"
 #include "converter/base/quantity.h"
+#include "converter/graph/keepers_of_trace.h"
+#include "converter/heap/heap_writer.h"
 #include "format/core/grow.h"
 
 /* Ids for classes and fields that the trace does not have. */
@@ -131,7 +135,7 @@ static bool use_fields(struct hprof_classes *found, struct hprof_class *class,
 /* Reads the objects to find classes and their fields. */
 static bool find_classes(struct hprof_classes *found)
 {
-    const struct object_graph *graph = &found->graph->replay.graph;
+    const struct object_graph *graph = hprof_graph(found);
     if (!use_fields(found, NULL, &graph->nodes[GRAPH_STATICS].edges))
         return false;
     for (uint32_t i = GRAPH_STATICS + 1; i < graph->node_count; i++) {
@@ -148,13 +152,19 @@ static bool find_classes(struct hprof_classes *found)
     return true;
 }
 
+struct hprof_class *hprof_class_next(const struct hprof_classes *found, uint32_t *id)
+{
+    struct hprof_class *class;
+    while ((class = id_table_next(&found->classes, id)) != NULL && !class->is_used)
+        ++*id;
+    return class;
+}
+
 uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name)
 {
-    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++) {
-        const struct hprof_class *class = id_table_find(&found->classes, id);
-        if (class->is_used && is_name(hprof_class_name(found, id), name))
+    for (uint32_t id = 0; hprof_class_next(found, &id) != NULL; id++)
+        if (is_name(hprof_class_name(found, id), name))
             return id;
-    }
     return UINT32_MAX;
 }
 
@@ -186,13 +196,12 @@ static bool make_references(struct hprof_classes *found)
         if ((classes[i] = use_class(found, ids[i])) == NULL)
             return false;
     }
-    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++) {
-        struct hprof_class *class = id_table_find(&found->classes, id);
+    struct hprof_class *class;
+    for (uint32_t id = 0; (class = hprof_class_next(found, &id)) != NULL; id++)
         if (class->parent != 0)
             class->parent = is_name(hprof_class_name(found, id), "java/lang/ref/Finalizer")
                                 ? ids[FINAL_REFERENCE]
                                 : ids[WEAK_REFERENCE];
-    }
     for (size_t i = 0; i < REFERENCES; i++)
         classes[i]->parent = i == REFERENCE ? 0 : ids[REFERENCE];
     return make_referent(found, classes[REFERENCE]);
@@ -215,7 +224,7 @@ bool hprof_field_is_referent(const struct hprof_classes *found, uint32_t field)
 static bool find_length(const struct hprof_classes *found, uint32_t node,
                         const struct hprof_class *class, uint64_t *length)
 {
-    const struct graph_object *object = &found->graph->replay.graph.objects[node];
+    const struct graph_object *object = &hprof_graph(found)->objects[node];
     return object_layout_array_length(&found->layout, class->kind, object->size, object->padding,
                                       found->has_layout, length);
 }
@@ -230,12 +239,11 @@ uint64_t hprof_length(const struct hprof_classes *found, uint32_t node,
 
 static void count_arrays(struct hprof_classes *found)
 {
-    const struct object_graph *graph = &found->graph->replay.graph;
+    const struct object_graph *graph = hprof_graph(found);
     for (uint32_t i = GRAPH_FIRST_NODE; i < graph->node_count; i++) {
         uint64_t length;
         const struct hprof_class *class =
-            graph->nodes[i].object != 0 ? id_table_find(&found->classes, graph->objects[i].class_id)
-                                        : NULL;
+            graph->nodes[i].object != 0 ? hprof_class_of(found, i) : NULL;
         if (class == NULL || class->kind == 'L')
             continue;
         found->estimated += !find_length(found, i, class, &length);
@@ -245,49 +253,39 @@ static void count_arrays(struct hprof_classes *found)
 
 /* ---- references ---- */
 
-uint64_t hprof_count_lost(const struct hprof_classes *found, uint32_t node,
-                          const struct hprof_class *class)
+void hprof_count_lost(struct hprof_classes *found, uint32_t node, const struct hprof_class *class)
 {
     size_t count;
-    const struct edge *edges =
-        edge_list_slots(&found->graph->replay.graph.nodes[node].edges, &count);
-    uint64_t length = class->kind == '[' ? hprof_length(found, node, class) : 0, lost = 0;
+    const struct edge *edges = edge_list_slots(&hprof_graph(found)->nodes[node].edges, &count);
+    uint64_t length = class->kind == '[' ? hprof_length(found, node, class) : 0;
     for (size_t i = 0; i < count; i++) {
         bool fits = class->kind == 'L' ? edge_key_is_field(edges[i].key) : edges[i].key < length;
-        lost += edges[i].target != 0 && !fits;
+        found->lost += edges[i].target != 0 && !fits;
     }
-    return lost;
 }
 
-struct hprof_notes hprof_notes_of(const struct hprof_classes *found, uint64_t lost)
+static void report(const char *output, const struct hprof_classes *found)
 {
-    return (struct hprof_notes){.lost = lost,
-                                .estimated = found->estimated,
-                                .cut = found->cut,
-                                .reference = found->layout.reference};
-}
-
-void hprof_report(const char *output, const struct hprof_notes *notes)
-{
-    if (notes->lost > 0)
+    if (found->lost > 0)
         report_line("%s: %s references have no place in the format", output,
-                    quantity_of_count(notes->lost).text);
-    if (notes->cut > 0)
+                    quantity_of_count(found->lost).text);
+    if (found->cut > 0)
         report_line("%s: %s arrays are cut to %s elements, the most that this dump can have",
-                    output, quantity_of_count(notes->cut).text,
+                    output, quantity_of_count(found->cut).text,
                     quantity_of_count(ELEMENTS_MOST).text);
-    if (notes->estimated > 0)
+    if (found->estimated > 0)
         report_line("%s: the lengths of %s arrays are estimates from their sizes, at %u bytes a "
                     "reference; record exact lengths with the agent's option "
                     "layout=yes",
-                    output, quantity_of_count(notes->estimated).text, notes->reference);
+                    output, quantity_of_count(found->estimated).text, found->layout.reference);
 }
 
 /* ---- from start to end ---- */
 
-bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph)
+/* Returns false if memory runs out; reset is allowed then. */
+static bool find(struct hprof_classes *found, const struct graph_moment *graph)
 {
-    *found = (struct hprof_classes){.graph = graph};
+    found->graph = graph;
     id_table_init(&found->classes, sizeof(struct hprof_class));
     id_table_init(&found->field_names, sizeof(uint8_t));
     found->has_layout = object_layout_of_trace(graph->source.java.reader, &found->layout);
@@ -297,10 +295,49 @@ bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *
     return true;
 }
 
-void hprof_classes_reset(struct hprof_classes *found)
+static void reset(struct hprof_classes *found)
 {
-    for (uint32_t id = 0; id_table_next(&found->classes, &id); id++)
-        free(((struct hprof_class *) id_table_find(&found->classes, id))->fields);
+    const struct hprof_class *class;
+    for (uint32_t id = 0; (class = id_table_next(&found->classes, &id)) != NULL; id++)
+        free(class->fields);
     id_table_reset(&found->classes);
     id_table_reset(&found->field_names);
+}
+
+static enum step_status print(struct hprof_classes *found, const struct format_job *job,
+                              struct output_file *file, graph_write write, struct step_error *error)
+{
+    const struct step_output output = output_file_as_output(file);
+    struct output_stream stream;
+    enum step_status status = output_stream_open(&stream, &output, job->format->packing,
+                                                 format_settings_level(job->settings), error);
+    if (status == STEP_STATUS_OK)
+        status = write(found, stream.file, error);
+    if (status == STEP_STATUS_OK)
+        status = output_stream_close(&stream, error);
+    output_stream_reset(&stream);
+    return status;
+}
+
+enum step_status graph_write_job(const struct format_job *job, graph_write write)
+{
+    const struct heap_export heap = heap_export_of(job->settings);
+    struct hprof_classes found = {.graph = NULL};
+    struct opened_graph opened;
+    struct output_file file;
+    struct step_error error = {.offset = STEP_NO_OFFSET};
+    enum step_status status = opened_graph_open(&opened, job->input, &heap.at, &error);
+    if (status == STEP_STATUS_OK)
+        status = output_file_open(&file, job->output, &error);
+    if (status == STEP_STATUS_OK) {
+        status = find(&found, &opened.graph) ? print(&found, job, &file, write, &error)
+                                             : no_memory(&error);
+        status = output_file_end(&file, status, &error);
+    }
+    if (status == STEP_STATUS_OK) {
+        opened_graph_report_unknown(job->input, &opened, 1);
+        report(job->output, &found);
+    }
+    reset(&found);
+    return opened_graph_close(&opened, job->input, status, &error);
 }

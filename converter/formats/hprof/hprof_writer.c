@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converter/base/byte_output.h"
 #include "converter/base/no_memory.h"
 #include "converter/base/trace_ticks.h"
-#include "converter/graph/keepers_of_trace.h"
 #include "converter/heap/heap_writer.h"
 
 enum { SEGMENT_BYTES = 1 << 20, ID_BYTES = 8 };
@@ -22,121 +22,95 @@ enum { ROOT_JNI_GLOBAL = 1, ROOT_STICKY_CLASS = 5, ROOT_MONITOR = 7, ROOT_UNKNOW
 #define FIELD_NAME_ID(field) (UINT64_C(3) << 62 | (field))
 
 struct dumping {
-    const struct graph_moment *graph;
-    struct output_file *output;
-    struct step_error *error;
-    enum step_status status; /* the first failure */
-    uint8_t *segment;
-    size_t used;
-    struct hprof_classes found;
-    uint64_t lost; /* references */
+    struct hprof_classes *found;
+    FILE *out;
+    struct byte_output bytes; /* sub-records, for a segment */
 };
 
 /* ---- bytes ---- */
 
-static void write_bytes(struct dumping *dumping, const void *data, size_t length)
+static void put(struct dumping *dumping, uint64_t value, size_t bytes)
 {
-    if (dumping->status == STEP_STATUS_OK && length > 0)
-        dumping->status = output_file_write(dumping->output, data, length, dumping->error);
+    bytes_put_big(&dumping->bytes, value, bytes);
 }
 
-static void set_id(uint8_t *out, uint64_t id, unsigned bytes)
+static void write_bytes(struct dumping *dumping)
 {
-    for (unsigned i = 0; i < bytes; i++)
-        out[i] = (uint8_t) (id >> (8 * (bytes - 1 - i)));
+    const struct step_bytes bytes = bytes_of(&dumping->bytes);
+    if (bytes.length > 0)
+        fwrite(bytes.data, 1, bytes.length, dumping->out);
+    bytes_clear(&dumping->bytes);
 }
 
 /* A record begins with its tag, a time and the length of what follows. */
 static void begin_record(struct dumping *dumping, uint8_t tag, uint64_t length)
 {
-    uint8_t start[9] = {tag};
-    set_id(start + 5, length, 4);
-    write_bytes(dumping, start, sizeof start);
-}
-
-static void write_segment(struct dumping *dumping)
-{
-    write_bytes(dumping, dumping->segment, dumping->used);
-    dumping->used = 0;
+    put(dumping, tag, 1);
+    put(dumping, 0, 4);
+    put(dumping, length, 4);
 }
 
 static void flush_segment(struct dumping *dumping)
 {
-    if (dumping->used > 0)
-        begin_record(dumping, TAG_SEGMENT, dumping->used);
-    write_segment(dumping);
-}
-
-/* Writes to the segment. */
-static void put(struct dumping *dumping, uint64_t value, unsigned bytes)
-{
-    set_id(dumping->segment + dumping->used, value, bytes);
-    dumping->used += bytes;
+    uint8_t head[9] = {TAG_SEGMENT};
+    step_store_u32(head + 5, __builtin_bswap32((uint32_t) dumping->bytes.bytes.length));
+    if (dumping->bytes.bytes.length > 0)
+        fwrite(head, 1, sizeof head, dumping->out);
+    write_bytes(dumping);
 }
 
 /* Ensures room for a sub-record of this size. */
 static void begin(struct dumping *dumping, size_t bytes)
 {
-    if (dumping->used + bytes > SEGMENT_BYTES)
+    if (dumping->bytes.bytes.length + bytes > SEGMENT_BYTES)
         flush_segment(dumping);
-}
-
-static void put_record(struct dumping *dumping, uint8_t tag, const uint8_t *head, size_t head_bytes,
-                       struct step_bytes body)
-{
-    begin_record(dumping, tag, head_bytes + body.length);
-    write_bytes(dumping, head, head_bytes);
-    write_bytes(dumping, body.data, body.length);
 }
 
 /* ---- names and classes ---- */
 
 static void put_name(struct dumping *dumping, uint64_t id, struct step_bytes name)
 {
-    uint8_t head[ID_BYTES];
-    set_id(head, id, ID_BYTES);
-    put_record(dumping, TAG_UTF8, head, sizeof head, name);
+    begin_record(dumping, TAG_UTF8, ID_BYTES + name.length);
+    put(dumping, id, ID_BYTES);
+    bytes_put(&dumping->bytes, name.data, name.length);
+    write_bytes(dumping);
 }
 
 static void put_names(struct dumping *dumping)
 {
-    static const uint8_t no_frames[12] = {0, 0, 0, 1};
-    const struct step_bytes nothing = {no_frames, 0};
-    put_record(dumping, TAG_TRACE, no_frames, sizeof no_frames, nothing);
-    for (uint32_t id = 0; id_table_next(&dumping->found.field_names, &id); id++) {
-        const uint8_t *is_named = id_table_find(&dumping->found.field_names, id);
+    const struct hprof_classes *found = dumping->found;
+    const uint8_t *is_named;
+    begin_record(dumping, TAG_TRACE, 12);
+    put(dumping, 1, 4);
+    put(dumping, 0, 8); /* of no thread, without frames */
+    for (uint32_t id = 0; (is_named = id_table_next(&found->field_names, &id)) != NULL; id++)
         if (*is_named != 0)
-            put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(&dumping->found, id));
+            put_name(dumping, FIELD_NAME_ID(id), hprof_field_name(found, id));
+    for (uint32_t id = 0; hprof_class_next(found, &id) != NULL; id++) {
+        put_name(dumping, CLASS_NAME_ID(id), hprof_class_name(found, id));
+        begin_record(dumping, TAG_LOAD_CLASS, 4 + ID_BYTES + 4 + ID_BYTES);
+        put(dumping, id + UINT64_C(1), 4);
+        put(dumping, CLASS_ID(id), ID_BYTES);
+        put(dumping, 1, 4);
+        put(dumping, CLASS_NAME_ID(id), ID_BYTES);
     }
-    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
-        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
-        uint8_t load[4 + ID_BYTES + 4 + ID_BYTES];
-        if (!class->is_used)
-            continue;
-        put_name(dumping, CLASS_NAME_ID(id), hprof_class_name(&dumping->found, id));
-        set_id(load, id + UINT64_C(1), 4);
-        set_id(load + 4, CLASS_ID(id), ID_BYTES);
-        set_id(load + 4 + ID_BYTES, 1, 4);
-        set_id(load + 8 + ID_BYTES, CLASS_NAME_ID(id), ID_BYTES);
-        put_record(dumping, TAG_LOAD_CLASS, load, sizeof load, nothing);
-    }
+    write_bytes(dumping);
 }
 
 /* Selects the static fields of a class among all its fields. */
 static void put_statics(struct dumping *dumping, uint32_t class_id)
 {
     size_t count, mine = 0;
-    const struct object_graph *graph = &dumping->graph->replay.graph;
-    const struct graph_source *source = &dumping->graph->source;
+    const struct object_graph *graph = hprof_graph(dumping->found);
     const struct edge *edges = edge_list_slots(&graph->nodes[GRAPH_STATICS].edges, &count);
-    size_t place = dumping->used;
+    size_t place = dumping->bytes.bytes.length;
     put(dumping, 0, 2);
     for (size_t i = 0; i < count && mine < 4096; i++) {
         struct step_java_field entry = {.class_ = 0};
         if (graph->nodes[edges[i].target].object == 0)
             continue;
         uint32_t field = edge_key_number(edges[i].key);
-        java_field(&source->java, field, &entry);
+        java_field(&dumping->found->graph->source.java, field, &entry);
         if (entry.class_ != class_id)
             continue;
         put(dumping, FIELD_NAME_ID(field), ID_BYTES);
@@ -144,7 +118,8 @@ static void put_statics(struct dumping *dumping, uint32_t class_id)
         put(dumping, graph->nodes[edges[i].target].object, ID_BYTES);
         mine++;
     }
-    set_id(dumping->segment + place, mine, 2);
+    if (!dumping->bytes.failed)
+        step_store_u16(dumping->bytes.bytes.data + place, __builtin_bswap16((uint16_t) mine));
 }
 
 /* Limited to what fits into a segment. */
@@ -156,11 +131,9 @@ static size_t field_count(const struct hprof_class *class)
 
 static void put_classes(struct dumping *dumping)
 {
-    uint32_t object = hprof_classes_named(&dumping->found, "java/lang/Object");
-    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
-        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
-        if (!class->is_used)
-            continue;
+    const struct hprof_class *class;
+    uint32_t object = hprof_classes_named(dumping->found, "java/lang/Object");
+    for (uint32_t id = 0; (class = hprof_class_next(dumping->found, &id)) != NULL; id++) {
         size_t fields = field_count(class);
         begin(dumping, fields * 9 + 4096 * 17 + 128);
         put(dumping, CLASS_DUMP, 1);
@@ -204,16 +177,14 @@ static uint8_t tag_of_root(const struct graph_start *root)
 /* A static field is part of its class, which is a root. */
 static void put_roots(struct dumping *dumping)
 {
-    for (uint32_t id = 0; id_table_next(&dumping->found.classes, &id); id++) {
-        const struct hprof_class *class = id_table_find(&dumping->found.classes, id);
-        if (class->is_used)
-            put_root(dumping, ROOT_STICKY_CLASS, CLASS_ID(id));
-    }
-    for (size_t i = 0; i < dumping->graph->root_count; i++) {
-        const struct graph_start *root = &dumping->graph->roots[i];
+    const struct graph_moment *moment = dumping->found->graph;
+    for (uint32_t id = 0; hprof_class_next(dumping->found, &id) != NULL; id++)
+        put_root(dumping, ROOT_STICKY_CLASS, CLASS_ID(id));
+    for (size_t i = 0; i < moment->root_count; i++) {
+        const struct graph_start *root = &moment->roots[i];
         if (root->kind != GRAPH_ROOT_STATIC)
             put_root(dumping, tag_of_root(root),
-                     dumping->graph->replay.graph.nodes[root->node].object);
+                     hprof_graph(dumping->found)->nodes[root->node].object);
     }
 }
 
@@ -224,10 +195,10 @@ static void put_roots(struct dumping *dumping)
 static void put_elements(struct dumping *dumping, const struct edge_list *list, uint64_t count,
                          unsigned bytes)
 {
-    const struct object_graph *graph = &dumping->graph->replay.graph;
-    for (uint64_t i = 0; i < count && dumping->status == STEP_STATUS_OK; i++) {
-        if (dumping->used + bytes > SEGMENT_BYTES)
-            write_segment(dumping);
+    const struct object_graph *graph = hprof_graph(dumping->found);
+    for (uint64_t i = 0; i < count && !ferror(dumping->out); i++) {
+        if (dumping->bytes.bytes.length + bytes > SEGMENT_BYTES)
+            write_bytes(dumping);
         uint32_t target = list != NULL ? edge_list_get(list, (uint32_t) i) : 0;
         put(dumping, graph->nodes[target].object, bytes);
     }
@@ -238,12 +209,12 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
 {
     static const char types[] = "ZCFDBSIJ";
     static const uint8_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8};
-    const struct object_graph *graph = &dumping->graph->replay.graph;
+    const struct object_graph *graph = hprof_graph(dumping->found);
     const struct graph_object *object = &graph->objects[node];
     bool is_primitive = class->kind != '[';
     size_t type = is_primitive ? (size_t) (strchr(types, class->kind) - types) : 0;
     unsigned bytes = is_primitive ? sizes[type] : ID_BYTES;
-    uint64_t count = hprof_length(&dumping->found, node, class);
+    uint64_t count = hprof_length(dumping->found, node, class);
     uint64_t head = is_primitive ? 1 + 8 + 4 + 4 + 1 : 1 + 8 + 4 + 4 + 8;
     uint64_t length = head + count * bytes;
     bool is_large = length > SEGMENT_BYTES;
@@ -263,13 +234,13 @@ static void put_array(struct dumping *dumping, uint32_t node, const struct hprof
         put(dumping, CLASS_ID(object->class_id), ID_BYTES);
     put_elements(dumping, is_primitive ? NULL : &graph->nodes[node].edges, count, bytes);
     if (is_large)
-        write_segment(dumping);
+        write_bytes(dumping);
 }
 
 static void put_fields(struct dumping *dumping, const struct edge_list *edges,
                        const struct hprof_class *class)
 {
-    const struct object_graph *graph = &dumping->graph->replay.graph;
+    const struct object_graph *graph = hprof_graph(dumping->found);
     for (size_t i = 0; i < field_count(class); i++) {
         uint32_t target = edge_list_get(edges, edge_key_of_field(class->fields[i]));
         if (target == 0)
@@ -280,11 +251,11 @@ static void put_fields(struct dumping *dumping, const struct edge_list *edges,
 
 static void put_instance(struct dumping *dumping, uint32_t node, const struct hprof_class *class)
 {
-    const struct object_graph *graph = &dumping->graph->replay.graph;
+    const struct object_graph *graph = hprof_graph(dumping->found);
     const struct edge_list *edges = &graph->nodes[node].edges;
     size_t fields = 0;
     for (const struct hprof_class *of = class; of != NULL;
-         of = hprof_class_parent(&dumping->found, of))
+         of = hprof_class_parent(dumping->found, of))
         fields += field_count(of);
     begin(dumping, 32 + fields * ID_BYTES);
     put(dumping, INSTANCE_DUMP, 1);
@@ -293,20 +264,18 @@ static void put_instance(struct dumping *dumping, uint32_t node, const struct hp
     put(dumping, CLASS_ID(graph->objects[node].class_id), ID_BYTES);
     put(dumping, fields * ID_BYTES, 4);
     for (const struct hprof_class *of = class; of != NULL;
-         of = hprof_class_parent(&dumping->found, of))
+         of = hprof_class_parent(dumping->found, of))
         put_fields(dumping, edges, of);
 }
 
 static void put_objects(struct dumping *dumping)
 {
-    const struct object_graph *graph = &dumping->graph->replay.graph;
-    for (uint32_t i = GRAPH_FIRST_NODE; i < graph->node_count && dumping->status == STEP_STATUS_OK;
-         i++) {
+    const struct object_graph *graph = hprof_graph(dumping->found);
+    for (uint32_t i = GRAPH_FIRST_NODE; i < graph->node_count && !ferror(dumping->out); i++) {
         if (graph->nodes[i].object == 0)
             continue;
-        const struct hprof_class *class =
-            id_table_find(&dumping->found.classes, graph->objects[i].class_id);
-        dumping->lost += hprof_count_lost(&dumping->found, i, class);
+        const struct hprof_class *class = hprof_class_of(dumping->found, i);
+        hprof_count_lost(dumping->found, i, class);
         if (class->kind == 'L')
             put_instance(dumping, i, class);
         else
@@ -319,67 +288,33 @@ static void put_objects(struct dumping *dumping)
 static void put_head(struct dumping *dumping)
 {
     static const char format[] = "JAVA PROFILE 1.0.2"; /* including the final 0 */
-    uint8_t rest[12];
-    const struct step_reader *reader = dumping->graph->source.java.reader;
+    const struct graph_moment *graph = dumping->found->graph;
+    const struct step_reader *reader = graph->source.java.reader;
     uint64_t ns = trace_number(step_reader_property(reader, "start-time-ns"), 0);
-    set_id(rest, ID_BYTES, 4);
-    set_id(rest + 4, (ns + dumping->graph->time_ns) / 1000000, 8);
-    write_bytes(dumping, format, sizeof format);
-    write_bytes(dumping, rest, sizeof rest);
+    bytes_put(&dumping->bytes, format, sizeof format);
+    put(dumping, ID_BYTES, 4);
+    put(dumping, (ns + graph->time_ns) / 1000000, 8);
 }
 
-enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             const struct format_job *job, struct hprof_notes *notes,
-                             struct step_error *error)
+static enum step_status write_dump(struct hprof_classes *found, FILE *out, struct step_error *error)
 {
-    static const uint8_t end[9] = {TAG_END};
-    struct dumping dumping = {.graph = graph, .output = output, .error = error};
-    (void) job;
-    dumping.segment = malloc(SEGMENT_BYTES + 64);
-    if (!hprof_classes_find(&dumping.found, graph) || dumping.segment == NULL) {
-        dumping.status = no_memory(error);
-    } else {
-        put_head(&dumping);
-        put_names(&dumping);
-        put_classes(&dumping);
-        put_roots(&dumping);
-        put_objects(&dumping);
-        flush_segment(&dumping);
-        write_bytes(&dumping, end, sizeof end);
-    }
-    *notes = hprof_notes_of(&dumping.found, dumping.lost);
-    hprof_classes_reset(&dumping.found);
-    free(dumping.segment);
-    return dumping.status;
-}
-
-enum step_status graph_write_job(const struct format_job *job, graph_write write)
-{
-    const char *path = job->input;
-    const struct heap_export heap = heap_export_of(job->settings);
-    struct opened_graph opened;
-    struct output_file file;
-    struct hprof_notes notes;
-    struct step_error error = {.offset = STEP_NO_OFFSET};
-    enum step_status status = opened_graph_open(&opened, path, &heap.at, &error);
-    if (status == STEP_STATUS_OK)
-        status = output_file_open(&file, job->output, &error);
-    if (status == STEP_STATUS_OK) {
-        status = write(&opened.graph, &file, job, &notes, &error);
-        if (status == STEP_STATUS_OK)
-            status = output_file_commit(&file, &error);
-        output_file_abort(&file);
-    }
-    if (status == STEP_STATUS_OK)
-        opened_graph_report_unknown(path, &opened, 1);
-    if (status == STEP_STATUS_OK)
-        hprof_report(job->output, &notes);
-    return opened_graph_close(&opened, path, status, &error);
+    struct dumping dumping = {.found = found, .out = out};
+    put_head(&dumping);
+    put_names(&dumping);
+    put_classes(&dumping);
+    put_roots(&dumping);
+    put_objects(&dumping);
+    flush_segment(&dumping);
+    begin_record(&dumping, TAG_END, 0);
+    write_bytes(&dumping);
+    bool failed = dumping.bytes.failed;
+    bytes_reset(&dumping.bytes);
+    return failed ? no_memory(error) : STEP_STATUS_OK;
 }
 
 static enum step_status write_hprof(const struct format_job *job)
 {
-    return graph_write_job(job, hprof_write);
+    return graph_write_job(job, write_dump);
 }
 
 static const struct format_options *const hprof_options[] = {&heap_moment_options, NULL};

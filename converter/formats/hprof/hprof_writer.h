@@ -31,12 +31,22 @@ struct hprof_classes {
     bool has_layout;                  /* the trace has it, and with it the lengths of arrays */
     uint64_t estimated;               /* arrays whose length is only known from their size */
     uint64_t cut;                     /* arrays that are longer than the dump can have them */
+    uint64_t lost;                    /* references that have no place in the dump */
 };
 
-/* Returns false if memory runs out; call reset in any case. */
-bool hprof_classes_find(struct hprof_classes *found, const struct graph_moment *graph);
-void hprof_classes_reset(struct hprof_classes *found);
+static inline const struct object_graph *hprof_graph(const struct hprof_classes *found)
+{
+    return &found->graph->replay.graph;
+}
 
+/* Iterates over the classes in use, as id_table_next(). */
+struct hprof_class *hprof_class_next(const struct hprof_classes *found, uint32_t *id);
+/* Returns the class of an object. */
+static inline const struct hprof_class *hprof_class_of(const struct hprof_classes *found,
+                                                       uint32_t node)
+{
+    return id_table_find(&found->classes, hprof_graph(found)->objects[node].class_id);
+}
 /* Returns "?" if the trace has no name. */
 struct step_bytes hprof_class_name(const struct hprof_classes *found, uint32_t class_id);
 struct step_bytes hprof_field_name(const struct hprof_classes *found, uint32_t field);
@@ -48,27 +58,14 @@ bool hprof_field_is_referent(const struct hprof_classes *found, uint32_t field);
 /* Returns the length of an array. */
 uint64_t hprof_length(const struct hprof_classes *found, uint32_t node,
                       const struct hprof_class *class);
-/* Returns how many of an object's references are neither in a field nor in an element. */
-uint64_t hprof_count_lost(const struct hprof_classes *found, uint32_t node,
-                          const struct hprof_class *class);
-/* Reports what a dump could not have as it was. */
-struct hprof_notes {
-    uint64_t lost; /* references without a place */
-    uint64_t estimated, cut;
-    uint32_t reference; /* bytes: as assumed */
-};
-struct hprof_notes hprof_notes_of(const struct hprof_classes *found, uint64_t lost);
-void hprof_report(const char *output, const struct hprof_notes *notes);
+/* Counts the references of an object that are neither in a field nor in an element as lost. */
+void hprof_count_lost(struct hprof_classes *found, uint32_t node, const struct hprof_class *class);
 /* Returns a class in use by name, or UINT32_MAX if there is none. */
 uint32_t hprof_classes_named(const struct hprof_classes *found, const char *name);
 
-/* Sets `notes` to what the dump could not represent (hprof_report()). */
-typedef enum step_status (*graph_write)(const struct graph_moment *graph,
-                                        struct output_file *output, const struct format_job *job,
-                                        struct hprof_notes *notes, struct step_error *error);
-enum step_status hprof_write(const struct graph_moment *graph, struct output_file *output,
-                             const struct format_job *job, struct hprof_notes *notes,
-                             struct step_error *error);
+/* Prints a dump to `out`, whose errors the caller checks. */
+typedef enum step_status (*graph_write)(struct hprof_classes *found, FILE *out,
+                                        struct step_error *error);
 /* Writes the graph of the job's trace, and reports what the output lacks. */
 enum step_status graph_write_job(const struct format_job *job, graph_write write);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the values of a row group for a Parquet column. */
+/* Encodes values: bits, differences, runs. */
 #include "converter/formats/tables/parquet_column.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* These encodings store bits from the lowest upwards. */
@@ -128,100 +127,4 @@ void parquet_put_flags(struct byte_output *out, const uint8_t *values, size_t co
     memset(at, 0, length);
     for (size_t i = 0; i < count; i++)
         at[i / 8] |= (uint8_t) ((values[i] != 0) << i % 8);
-}
-
-void parquet_put_text(struct byte_output *out, struct step_bytes text, bool is_data)
-{
-    if (!is_data)
-        text = bytes_valid_text(out, text);
-    bytes_put_little(out, text.length, 4);
-    bytes_put(out, text.data, text.length);
-}
-
-static size_t size_of(enum table_type type)
-{
-    return type == TABLE_BOOL                         ? 1
-           : type == TABLE_NAME                       ? sizeof(uint32_t)
-           : type == TABLE_TEXT || type == TABLE_DATA ? 0
-                                                      : sizeof(uint64_t);
-}
-
-void parquet_column_init(struct parquet_column *column, const struct table_column *about,
-                         size_t capacity, uint64_t added)
-{
-    *column = (struct parquet_column){.about = about, .capacity = capacity, .added = added};
-}
-
-void parquet_column_reset(struct parquet_column *column)
-{
-    free(column->values);
-    free(column->present);
-    free(column->text_ends);
-    bytes_reset(&column->text);
-    *column = (struct parquet_column){0};
-}
-
-static bool has_room(struct parquet_column *column)
-{
-    size_t size = size_of(column->about->type);
-    if (column->values == NULL && size > 0)
-        column->values = malloc(column->capacity * size);
-    if (column->present == NULL && column->about->nullable)
-        column->present = malloc(column->capacity);
-    if (column->text_ends == NULL && size == 0)
-        column->text_ends = malloc(column->capacity * sizeof *column->text_ends);
-    return (size == 0 ? column->text_ends != NULL : column->values != NULL) &&
-           (!column->about->nullable || column->present != NULL);
-}
-
-static void put_value(struct parquet_column *column, const struct table_vector *vector, size_t row)
-{
-    switch (vector->type) {
-    case TABLE_BOOL:
-        ((uint8_t *) column->values)[column->value_count] = vector->flags[row];
-        break;
-    case TABLE_NAME:
-        ((uint32_t *) column->values)[column->value_count] = vector->codes[row];
-        break;
-    case TABLE_TEXT:
-    case TABLE_DATA:
-        parquet_put_text(&column->text, vector->texts[row], vector->type == TABLE_DATA);
-        column->text_ends[column->value_count] = column->text.bytes.length;
-        break;
-    default:
-        ((uint64_t *) column->values)[column->value_count] = vector->numbers[row] + column->added;
-    }
-    column->value_count++;
-}
-
-/* Copies numbers, codes and flags without nulls in one call. */
-static void put_all(struct parquet_column *column, const struct table_vector *vector, size_t from,
-                    size_t count)
-{
-    size_t size = size_of(vector->type);
-    memcpy((char *) column->values + column->value_count * size,
-           (const char *) vector->numbers + from * size, count * size);
-    column->value_count += count;
-}
-
-bool parquet_column_put(struct parquet_column *column, const struct table_vector *vector,
-                        size_t from, size_t count)
-{
-    bool is_whole = vector->validity == NULL && size_of(vector->type) > 0 && column->added == 0;
-    column->dictionary = vector->dictionary;
-    if (!has_room(column))
-        return false;
-    if (is_whole)
-        put_all(column, vector, from, count);
-    if (is_whole && column->present != NULL)
-        memset(column->present + column->row_count, 1, count);
-    for (size_t i = 0; !is_whole && i < count; i++) {
-        bool is_null = table_vector_is_null(vector, from + i);
-        if (column->present != NULL)
-            column->present[column->row_count + i] = !is_null;
-        if (!is_null || column->present == NULL)
-            put_value(column, vector, from + i);
-    }
-    column->row_count += count;
-    return !column->text.failed;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encodes a column of a Parquet row group: collects values, and then writes their pages. */
+/* Encodes a column of a Parquet row group as pages. */
 #ifndef CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 #define CONVERTER_FORMATS_TABLES_PARQUET_COLUMN_H
 
 #include "converter/base/byte_output.h"
-#include "converter/tables/table.h"
+#include "converter/tables/column_reader.h"
 
 /* Parquet's encodings of values (github.com/apache/parquet-format, Encodings.md), appended to a
  * buffer. */
@@ -27,8 +27,6 @@ void parquet_put_hybrid(struct byte_output *out, const uint32_t *values, size_t 
                         unsigned width);
 /* PLAIN. */
 void parquet_put_flags(struct byte_output *out, const uint8_t *values, size_t count);
-/* A text as valid UTF-8, or data as they are. */
-void parquet_put_text(struct byte_output *out, struct step_bytes text, bool is_data);
 
 enum { PARQUET_PAGE_ROWS = 32768, PARQUET_BOUND_BYTES = 128 };
 
@@ -63,14 +61,8 @@ struct parquet_chunk {
 struct parquet_column {
     const struct table_column *about; /* borrowed */
     uint64_t added;                   /* to each number: the clock at time zero */
-    size_t row_count;
-    size_t capacity; /* rows */
-    void *values;    /* non-null values; unused for texts */
-    size_t value_count;
-    uint8_t *present;                          /* of nullable columns, by row */
-    struct byte_output text;                   /* of TEXT and DATA: the values, PLAIN */
-    size_t *text_ends;                         /* by value */
-    const struct table_dictionary *dictionary; /* of names; borrowed */
+    struct whole_column rows;         /* of the row group */
+    size_t value_count;               /* while it is encoded: rows that are not null */
 };
 
 /* Working memory of the page encoder, shared by all columns of a file. */
@@ -83,24 +75,15 @@ struct parquet_encoder {
     uint32_t *slots; /* of the hash table of numbers */
     uint64_t *entries;
     size_t entry_count;
-    uint32_t *places; /* by code of a name: 1 + index, or 0 */
-    size_t place_count;
-    uint32_t *used; /* codes, by index */
 };
-
-void parquet_column_init(struct parquet_column *column, const struct table_column *about,
-                         size_t capacity, uint64_t added);
-void parquet_column_reset(struct parquet_column *column);
-/* Adds `count` rows of a vector, starting at `from`.  Returns false if memory runs out. */
-bool parquet_column_put(struct parquet_column *column, const struct table_vector *vector,
-                        size_t from, size_t count);
 
 bool parquet_encoder_init(struct parquet_encoder *encoder, int level);
 void parquet_encoder_reset(struct parquet_encoder *encoder);
-/* Appends the column's pages to `out`, and empties the column.  The caller owns the pages of
- * `chunk`. */
-bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
-                           struct byte_output *out, struct parquet_chunk *chunk);
+/* Appends the pages of the column's rows to `out`, and empties the column.  The caller owns the
+ * pages of `chunk`. */
+bool parquet_column_encode(struct parquet_column *column, size_t row_count,
+                           struct parquet_encoder *encoder, struct byte_output *out,
+                           struct parquet_chunk *chunk);
 
 /* Returns true if pages are compressed. */
 bool parquet_is_compressed(void);

@@ -258,8 +258,10 @@ enum step_status parquet_file_open(struct parquet_file *file, const struct table
         return no_memory(error);
     for (size_t i = 0; i < column_count; i++) {
         const struct table_column *about = &table->columns[columns[i]];
-        parquet_column_init(&file->columns[i], about, PARQUET_GROUP_ROWS,
-                            about->type == TABLE_TIME ? clock_ns : 0);
+        file->columns[i] =
+            (struct parquet_column){.about = about,
+                                    .added = about->type == TABLE_TIME ? clock_ns : 0,
+                                    .rows = {.type = about->type}};
     }
     return write_bytes(file, "PAR1", 4, error);
 }
@@ -267,7 +269,7 @@ enum step_status parquet_file_open(struct parquet_file *file, const struct table
 void parquet_file_reset(struct parquet_file *file)
 {
     for (size_t i = 0; file->columns != NULL && i < file->column_count; i++)
-        parquet_column_reset(&file->columns[i]);
+        whole_column_reset(&file->columns[i].rows);
     for (size_t i = 0; i < file->group_count; i++) {
         for (size_t k = 0; k < file->column_count; k++)
             free(file->groups[i].chunks[k].pages);
@@ -305,7 +307,8 @@ static enum step_status write_group(struct parquet_file *file, struct step_error
         return no_memory(error);
     for (size_t i = 0; i < file->column_count && status == STEP_STATUS_OK; i++) {
         struct parquet_chunk *chunk = &group->chunks[i];
-        if (!parquet_column_encode(&file->columns[i], &file->encoder, &file->bytes, chunk))
+        if (!parquet_column_encode(&file->columns[i], file->group_rows, &file->encoder,
+                                   &file->bytes, chunk))
             return no_memory(error);
         chunk->dictionary_offset = file->offset;
         for (size_t k = 0; k < chunk->page_count; k++)
@@ -316,6 +319,13 @@ static enum step_status write_group(struct parquet_file *file, struct step_error
     return status;
 }
 
+static bool put_rows(struct parquet_file *file, struct whole_column *rows,
+                     const struct table_vector *vector, size_t from, size_t count)
+{
+    return (rows->values != NULL || whole_column_resize(rows, 0, PARQUET_GROUP_ROWS)) &&
+           whole_column_append(rows, vector, from, count, file->group_rows, PARQUET_GROUP_ROWS);
+}
+
 enum step_status parquet_file_put(struct parquet_file *file, const struct table_batch *batch,
                                   struct step_error *error)
 {
@@ -323,7 +333,7 @@ enum step_status parquet_file_put(struct parquet_file *file, const struct table_
         size_t room = PARQUET_GROUP_ROWS - file->group_rows;
         size_t count = batch->row_count - row < room ? batch->row_count - row : room;
         for (size_t i = 0; i < file->column_count; i++)
-            if (!parquet_column_put(&file->columns[i], &batch->vectors[i], row, count))
+            if (!put_rows(file, &file->columns[i].rows, &batch->vectors[i], row, count))
                 return no_memory(error);
         row += count;
         file->group_rows += count;

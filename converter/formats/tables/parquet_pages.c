@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converter/base/utf8_text.h"
 #include "converter/formats/tables/parquet_column.h"
 #include "format/core/grow.h"
 #include "format/core/hash.h"
@@ -53,8 +52,6 @@ void parquet_encoder_reset(struct parquet_encoder *encoder)
     free(encoder->indices);
     free(encoder->slots);
     free(encoder->entries);
-    free(encoder->places);
-    free(encoder->used);
     *encoder = (struct parquet_encoder){0};
 }
 
@@ -112,34 +109,17 @@ static bool index_numbers(struct parquet_encoder *encoder, const uint64_t *value
     return count > 0;
 }
 
-/* Finds the names that the column uses, and the index of each value. */
-static bool index_names(struct parquet_encoder *encoder, const struct parquet_column *column)
+/* All texts may be empty: there are no bytes then. */
+static struct step_bytes text_between(const struct step_buffer *bytes, uint64_t start, uint64_t end)
 {
-    const uint32_t *codes = column->values;
-    size_t names = column->dictionary != NULL ? column->dictionary->count : 0;
-    if (names > encoder->place_count) {
-        uint32_t *places = realloc(encoder->places, names * sizeof *places);
-        if (places == NULL)
-            return false;
-        encoder->places = places;
-        encoder->place_count = names;
-        uint32_t *used = realloc(encoder->used, names * sizeof *used);
-        if (used == NULL)
-            return false;
-        encoder->used = used;
-    }
-    if (names > 0)
-        memset(encoder->places, 0, names * sizeof *encoder->places);
-    encoder->entry_count = 0;
-    for (size_t i = 0; i < column->value_count; i++) {
-        uint32_t *place = &encoder->places[codes[i]];
-        if (*place == 0) {
-            encoder->used[encoder->entry_count++] = codes[i];
-            *place = (uint32_t) encoder->entry_count;
-        }
-        encoder->indices[i] = *place - 1;
-    }
-    return true;
+    return (struct step_bytes){end > start ? bytes->data + start : NULL, end - start};
+}
+
+/* Returns a name by its index. */
+static struct step_bytes name_of(const struct parquet_column *column, size_t index)
+{
+    const int32_t *ends = (const int32_t *) (const void *) column->rows.name_ends.data;
+    return text_between(&column->rows.names, (uint64_t) ends[index], (uint64_t) ends[index + 1]);
 }
 
 /* ---- minimum and maximum ---- */
@@ -180,31 +160,28 @@ static int compare_texts(struct step_bytes a, struct step_bytes b)
 /* Returns false if the name is too long for a bound. */
 static bool bound_text(struct parquet_bound *bound, struct step_bytes text)
 {
-    struct step_buffer clean = {0};
-    bool good = text.length <= PARQUET_BOUND_BYTES && utf8_append(&clean, text) &&
-                clean.length <= PARQUET_BOUND_BYTES;
-    if (good && clean.length > 0)
-        memcpy(bound->bytes, clean.data, clean.length);
-    bound->length = clean.length;
-    step_buffer_reset(&clean);
-    return good;
+    if (text.length > PARQUET_BOUND_BYTES)
+        return false;
+    if (text.length > 0)
+        memcpy(bound->bytes, text.data, text.length);
+    bound->length = text.length;
+    return true;
 }
 
-static bool bound_names(const struct parquet_column *column, const uint32_t *codes, size_t count,
+static bool bound_names(const struct parquet_column *column, const uint32_t *names, size_t count,
                         struct parquet_bound *least, struct parquet_bound *most)
 {
-    const struct step_bytes *texts = column->dictionary->texts;
-    uint32_t low = codes[0];
-    uint32_t high = codes[0];
+    uint32_t low = names[0];
+    uint32_t high = names[0];
     for (size_t i = 1; i < count; i++) {
-        if (codes[i] == codes[i - 1])
+        if (names[i] == names[i - 1])
             continue;
-        if (compare_texts(texts[codes[i]], texts[low]) < 0)
-            low = codes[i];
-        else if (compare_texts(texts[codes[i]], texts[high]) > 0)
-            high = codes[i];
+        if (compare_texts(name_of(column, names[i]), name_of(column, low)) < 0)
+            low = names[i];
+        else if (compare_texts(name_of(column, names[i]), name_of(column, high)) > 0)
+            high = names[i];
     }
-    return bound_text(least, texts[low]) && bound_text(most, texts[high]);
+    return bound_text(least, name_of(column, low)) && bound_text(most, name_of(column, high));
 }
 
 /* Of `count` values from `from` on; `count` is not 0.  Returns false if they have no bounds. */
@@ -218,9 +195,11 @@ static bool find_bounds(const struct parquet_column *column, size_t from, size_t
     case TABLE_REAL:
         return false;
     case TABLE_NAME:
-        return bound_names(column, (const uint32_t *) column->values + from, count, least, most);
+        return bound_names(column, (const uint32_t *) column->rows.values + from, count, least,
+                           most);
     default:
-        bound_numbers(column->about, (const uint64_t *) column->values + from, count, least, most);
+        bound_numbers(column->about, (const uint64_t *) column->rows.values + from, count, least,
+                      most);
         return true;
     }
 }
@@ -255,13 +234,19 @@ static void put_page(struct parquet_encoder *encoder, int kind, size_t values,
     bytes_put_part(out, &encoder->stored);
 }
 
+static void put_text(struct byte_output *out, struct step_bytes text)
+{
+    bytes_put_little(out, text.length, 4);
+    bytes_put(out, text.data, text.length);
+}
+
 static void put_dictionary(const struct parquet_column *column, struct parquet_encoder *encoder,
                            struct byte_output *out, struct parquet_chunk *chunk)
 {
     bytes_clear(&encoder->raw);
     if (column->about->type == TABLE_NAME)
         for (size_t i = 0; i < encoder->entry_count; i++)
-            parquet_put_text(&encoder->raw, column->dictionary->texts[encoder->used[i]], false);
+            put_text(&encoder->raw, name_of(column, i));
     else
         bytes_put_numbers(&encoder->raw, encoder->entries, encoder->entry_count);
     chunk->has_dictionary = true;
@@ -272,39 +257,45 @@ static void put_dictionary(const struct parquet_column *column, struct parquet_e
 static void put_values(const struct parquet_column *column, struct parquet_encoder *encoder,
                        enum parquet_encoding encoding, size_t from, size_t count)
 {
-    /* texts have no numbers */
-    const uint64_t *numbers = column->values;
-    numbers = numbers != NULL ? numbers + from : NULL;
+    const enum table_type type = column->about->type;
+    const uint64_t *numbers = column->rows.values;
     if (encoding == PARQUET_RLE_DICTIONARY) {
+        const uint32_t *indices = type == TABLE_NAME ? column->rows.values : encoder->indices;
         unsigned width = parquet_width(encoder->entry_count > 1 ? encoder->entry_count - 1 : 1);
         bytes_put_little(&encoder->raw, width, 1);
-        parquet_put_hybrid(&encoder->raw, encoder->indices + from, count, width);
+        parquet_put_hybrid(&encoder->raw, indices + from, count, width);
     } else if (encoding == PARQUET_DELTA_BINARY_PACKED) {
-        parquet_put_deltas(&encoder->raw, numbers, count);
-    } else if (column->about->type == TABLE_BOOL) {
-        parquet_put_flags(&encoder->raw, (const uint8_t *) column->values + from, count);
-    } else if (column->about->type == TABLE_REAL) {
-        bytes_put_numbers(&encoder->raw, numbers, count);
+        parquet_put_deltas(&encoder->raw, numbers + from, count);
+    } else if (type == TABLE_BOOL) {
+        parquet_put_flags(&encoder->raw, (const uint8_t *) column->rows.values + from, count);
+    } else if (type == TABLE_REAL) {
+        bytes_put_numbers(&encoder->raw, numbers + from, count);
     } else {
-        size_t start = from > 0 ? column->text_ends[from - 1] : 0;
-        size_t end = count > 0 ? column->text_ends[from + count - 1] : start;
-        if (end > start)
-            bytes_put(&encoder->raw, column->text.bytes.data + start, end - start);
+        for (size_t i = from; i < from + count; i++)
+            put_text(&encoder->raw, text_between(&column->rows.bytes, numbers[i], numbers[i + 1]));
     }
 }
 
-/* Writes which rows have a value: their length, then run-length encoded bits. */
-static void put_levels(struct parquet_encoder *encoder, const uint8_t *present, size_t count)
+static bool is_there(const struct whole_column *rows, size_t row)
+{
+    return rows->validity == NULL || (rows->validity[row / 8] >> row % 8 & 1) != 0;
+}
+
+/* Writes which rows have a value: their length, then run-length encoded bits.  Returns their
+ * number. */
+static size_t put_levels(struct parquet_encoder *encoder, const struct whole_column *rows,
+                         size_t from, size_t count)
 {
     uint32_t levels[PARQUET_PAGE_ROWS];
-    size_t start = encoder->raw.bytes.length;
+    size_t start = encoder->raw.bytes.length, values = 0;
     for (size_t i = 0; i < count; i++)
-        levels[i] = present[i];
+        values += levels[i] = is_there(rows, from + i);
     bytes_put_little(&encoder->raw, 0, 4);
     parquet_put_hybrid(&encoder->raw, levels, count, 1);
     if (!encoder->raw.failed)
         step_store_u32(encoder->raw.bytes.data + start,
                        (uint32_t) (encoder->raw.bytes.length - start - 4));
+    return values;
 }
 
 /* Returns the stored size of the first page's values with this encoding. */
@@ -321,14 +312,16 @@ static enum parquet_encoding choose_encoding(const struct parquet_column *column
                                              struct parquet_encoder *encoder, bool *good)
 {
     enum table_type type = column->about->type;
-    *good = STEP_MAKE_ROOM(encoder->indices, encoder->index_capacity, column->value_count);
-    if (!*good || type == TABLE_TEXT || type == TABLE_DATA || type == TABLE_BOOL)
+    *good = true;
+    if (type == TABLE_TEXT || type == TABLE_DATA || type == TABLE_BOOL)
         return PARQUET_PLAIN;
-    if (type == TABLE_NAME) {
-        *good = index_names(encoder, column);
+    encoder->entry_count = column->rows.name_count;
+    if (type == TABLE_NAME)
         return PARQUET_RLE_DICTIONARY;
-    }
-    bool has_few = index_numbers(encoder, column->values, column->value_count);
+    *good = STEP_MAKE_ROOM(encoder->indices, encoder->index_capacity, column->value_count);
+    if (!*good)
+        return PARQUET_PLAIN;
+    bool has_few = index_numbers(encoder, column->rows.values, column->value_count);
     if (type == TABLE_REAL)
         return has_few ? PARQUET_RLE_DICTIONARY : PARQUET_PLAIN;
     if (!has_few)
@@ -352,12 +345,8 @@ static void put_data_page(const struct parquet_column *column, struct parquet_en
     size_t values = rows;
     *page = (struct parquet_page){.offset = out->bytes.length, .first_row = row};
     bytes_clear(&encoder->raw);
-    if (column->present != NULL) {
-        values = 0;
-        for (size_t i = 0; i < rows; i++)
-            values += column->present[row + i];
-        put_levels(encoder, column->present + row, rows);
-    }
+    if (column->about->nullable)
+        values = put_levels(encoder, &column->rows, row, rows);
     page->null_count = rows - values;
     page->all_null = values == 0;
     if (values > 0 && chunk->has_bounds)
@@ -368,14 +357,34 @@ static void put_data_page(const struct parquet_column *column, struct parquet_en
     page->stored_bytes = (uint32_t) (out->bytes.length - page->offset);
 }
 
-bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder *encoder,
-                           struct byte_output *out, struct parquet_chunk *chunk)
+/* Moves the values that are not null together, as their pages have them. */
+static void gather_values(struct parquet_column *column, size_t row_count)
+{
+    const struct whole_column *rows = &column->rows;
+    size_t before = whole_column_bytes(rows->type, 0); /* a text has an end after its start */
+    size_t size = whole_column_bytes(rows->type, 1) - before;
+    char *values = (char *) rows->values + before;
+    column->value_count = row_count;
+    if (column->about->nullable && rows->validity != NULL) {
+        column->value_count = 0;
+        for (size_t i = 0; i < row_count; i++)
+            if (is_there(rows, i))
+                memmove(values + column->value_count++ * size, values + i * size, size);
+    }
+    for (size_t i = 0; column->added != 0 && i < column->value_count; i++)
+        ((uint64_t *) rows->values)[i] += column->added;
+}
+
+bool parquet_column_encode(struct parquet_column *column, size_t row_count,
+                           struct parquet_encoder *encoder, struct byte_output *out,
+                           struct parquet_chunk *chunk)
 {
     bool good;
     size_t value = 0;
-    size_t pages = column->row_count / PARQUET_PAGE_ROWS + 1;
-    *chunk = (struct parquet_chunk){.row_count = column->row_count,
-                                    .null_count = column->row_count - column->value_count,
+    size_t pages = row_count / PARQUET_PAGE_ROWS + 1;
+    gather_values(column, row_count);
+    *chunk = (struct parquet_chunk){.row_count = row_count,
+                                    .null_count = row_count - column->value_count,
                                     .has_bounds = column->value_count > 0,
                                     .pages = calloc(pages, sizeof *chunk->pages)};
     if (chunk->pages == NULL)
@@ -386,13 +395,11 @@ bool parquet_column_encode(struct parquet_column *column, struct parquet_encoder
             find_bounds(column, 0, column->value_count, &chunk->least, &chunk->most);
     if (good && chunk->encoding == PARQUET_RLE_DICTIONARY)
         put_dictionary(column, encoder, out, chunk);
-    for (size_t row = 0; good && !out->failed && row < column->row_count;
-         row += PARQUET_PAGE_ROWS) {
-        size_t left = column->row_count - row;
+    for (size_t row = 0; good && !out->failed && row < row_count; row += PARQUET_PAGE_ROWS) {
+        size_t left = row_count - row;
         put_data_page(column, encoder, row, left < PARQUET_PAGE_ROWS ? left : PARQUET_PAGE_ROWS,
                       &value, out, chunk);
     }
-    column->row_count = column->value_count = 0;
-    bytes_clear(&column->text);
+    whole_column_reset(&column->rows);
     return good && !out->failed;
 }
